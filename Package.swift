@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One array of settings for every Swift target: Swift 6 mode (the tools version's default), explicit existentials,
+/// imports that stay inside the file that wrote them, and no warning left standing.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let concurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+
+/// A module of Waft and, when `tests` says so, its mirror in `Tests`.
+func module(
+    _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [], exclude: [String] = []
+) -> [Target] {
+    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: strict)]
+    if let tests {
+        targets.append(
+            .testTarget(
+                name: name + "Tests",
+                dependencies: [.byName(name: name), "TestSupport"] + dependencies + tests,
+                // Read by their path, not as resources.
+                exclude: exclude,
+                swiftSettings: strict
+            )
+        )
+    }
+    return targets
+}
+
+let package = Package(
+    name: "waft",
+    dependencies: [
+        // Event loops, channels and the HTTP/1.1 codec: everything that crosses the network.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        // The verbs and flags of the command line.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // One logging interface for every module; the programs choose where it goes.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // Start, signals and orderly stop of the receiver's parts.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
+        // does not understand, where the user should hear of them with the line.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // Hooks are started by it: no shell, own process group, pipes that do not block.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        // The file paths and descriptors that swift-subprocess takes.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    ],
+    targets: [
+        // System libraries: a module map and one header each.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
+        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        // Macros and system calls that Swift cannot see; no logic.
+        .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
+        .target(name: "CLinuxShims"),
+        .target(name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck"], swiftSettings: strict),
+    ]
+        + module("UniformTypes", [], exclude: ["Data"])
+        + module("SystemCalls", [], tests: nil)
+        + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
+        + module("Digests", ["CXXHash", "COpenSSL"])
+        + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
+)

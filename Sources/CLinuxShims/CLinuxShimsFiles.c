@@ -1,0 +1,49 @@
+#define _GNU_SOURCE
+#include "CLinuxShimsFiles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t mode) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = (unsigned int)flags;
+    how.mode = mode;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName) {
+    return renameat2(folder, name, newFolder, newName, RENAME_NOREPLACE);
+}
+
+int CLinuxShims_fallocate_keep_size(int file, int64_t bytes) {
+    return fallocate(file, FALLOC_FL_KEEP_SIZE, 0, bytes);
+}
+
+int CLinuxShims_sync_file_range_write(int file, int64_t offset, int64_t bytes) {
+    return sync_file_range(file, offset, bytes, SYNC_FILE_RANGE_WRITE);
+}
+
+int CLinuxShims_syncfs(int file) { return syncfs(file); }
+
+int CLinuxShims_mount_id(int file, uint64_t *identifier) {
+    struct statx status;
+    if (statx(file, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_MNT_ID)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    *identifier = status.stx_mnt_id;
+    return 0;
+}
+
+const char *CLinuxShims_dirent_name(const struct dirent *entry) { return entry->d_name; }
+
+const long CLinuxShims_UTIME_OMIT = UTIME_OMIT;

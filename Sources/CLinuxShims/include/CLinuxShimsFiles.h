@@ -1,0 +1,35 @@
+// Files: opening beneath a folder, renaming without replacing, taking room, syncing, reading folders.
+// Like the calls they stand for, the functions return -1 and set errno where they fail.
+#ifndef CLINUXSHIMS_FILES_H
+#define CLINUXSHIMS_FILES_H
+
+#include <dirent.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS: ENOSYS before Linux 5.6, EXDEV for a
+/// path that leaves `folder`, ELOOP for a link anywhere in it. `flags` as for open(2); `mode` must be 0 without O_CREAT.
+int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t mode);
+
+/// renameat2(2) with RENAME_NOREPLACE: EEXIST where the new name is taken, EINVAL where the file system cannot do it.
+int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName);
+
+/// fallocate(2) with FALLOC_FL_KEEP_SIZE, from the beginning of the file.
+int CLinuxShims_fallocate_keep_size(int file, int64_t bytes);
+
+/// sync_file_range(2) with SYNC_FILE_RANGE_WRITE: starts writing to the disk, waits for nothing.
+int CLinuxShims_sync_file_range_write(int file, int64_t offset, int64_t bytes);
+
+/// syncfs(2).
+int CLinuxShims_syncfs(int file);
+
+/// The number of the mount `file` lies on, by statx(2); ENOTSUP before Linux 5.8.
+int CLinuxShims_mount_id(int file, uint64_t *identifier);
+
+/// The name in `entry`, valid as long as `entry` is: Swift would copy the whole array, past the end of a short record.
+const char *CLinuxShims_dirent_name(const struct dirent *entry);
+
+/// UTIME_OMIT, the `tv_nsec` by which utimensat(2) leaves a time as it is.
+extern const long CLinuxShims_UTIME_OMIT;
+
+#endif

@@ -1,0 +1,55 @@
+private import Glibc
+
+/// Content that is read a bounded piece at a time.
+protocol ByteSource {
+    /// In bytes. What can be read may be less, if the content is not what its owner thinks.
+    var size: UInt64 { get }
+
+    /// Up to `count` bytes from an offset on; fewer at the end.
+    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8]
+}
+
+/// Why content could not be read.
+struct ReadFailure: Error, CustomStringConvertible {
+    /// Of the system call.
+    let number: Int32
+
+    var description: String { String(cString: strerror(number)) }
+}
+
+/// An open file, read without moving its position. The descriptor stays its owner's.
+struct DescriptorBytes: ByteSource {
+    let descriptor: Int32
+    let size: UInt64
+
+    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8] {
+        guard offset < size, count > 0 else { return [] }
+        let count = Int(min(UInt64(count), size - offset))
+        // Beyond what a file can have.
+        guard offset <= UInt64(Int64.max) - UInt64(count) else { return [] }
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let done = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset) + filled)
+                if done < 0, errno == EINTR { continue }
+                if done < 0 { failure = errno }
+                guard done > 0 else { return }
+                filled += done
+            }
+        }
+        if failure != 0 { throw ReadFailure(number: failure) }
+        return bytes
+    }
+}
+
+/// Content that is in memory.
+struct MemoryBytes: ByteSource {
+    let bytes: [UInt8]
+
+    var size: UInt64 { UInt64(bytes.count) }
+
+    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8] {
+        guard offset < size, count > 0 else { return [] }
+        return Array(bytes[Int(offset)...].prefix(count))
+    }
+}

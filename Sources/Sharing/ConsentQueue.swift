@@ -1,0 +1,123 @@
+private import Synchronization
+
+/// Whose offers are taken without a question.
+package enum AcceptRule: String, Sendable, CaseIterable {
+    /// Nobody's: each offer is asked about.
+    case ask
+    /// Everybody's.
+    case everyone
+    /// No offers at all.
+    case none
+}
+
+/// An offer that waits for somebody's answer.
+package struct WaitingOffer: Sendable {
+    /// Counts from 1; what people type.
+    package let number: Int
+    package let offer: Offer
+    package let peer: PeerID
+    /// Bytes free where it would go.
+    package let freeRoom: UInt64
+}
+
+/// The offers that wait for consent. Whoever can answer watches it; the first answer wins.
+package final class ConsentQueue: ConsentAsking {
+    package enum Event: Sendable {
+        case waiting(WaitingOffer)
+        /// It was answered elsewhere, withdrawn by its sender, or its time is up.
+        case settled(number: Int)
+    }
+
+    private struct State {
+        var nextNumber = 1
+        var waiting: [Int: Question] = [:]
+        var watchers: [Int: AsyncStream<Event>.Continuation] = [:]
+        var nextWatcher = 0
+    }
+
+    private struct Question {
+        var offer: WaitingOffer
+        var continuation: CheckedContinuation<[ItemVerdict], Never>
+    }
+
+    private let rule: AcceptRule
+    private let state = Mutex(State())
+
+    package init(rule: AcceptRule) {
+        self.rule = rule
+    }
+
+    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        switch rule {
+        case .everyone: return Array(repeating: .accepted, count: offer.items.count)
+        case .none:
+            let refusal = ItemVerdict(.declined, reason: "nothing is accepted here")
+            return Array(repeating: refusal, count: offer.items.count)
+        case .ask: break
+        }
+        let number = state.withLock { state in
+            defer { state.nextNumber += 1 }
+            return state.nextNumber
+        }
+        let waiting = WaitingOffer(number: number, offer: offer, peer: peer, freeRoom: freeRoom)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.waiting[number] = Question(offer: waiting, continuation: continuation)
+                    // Inside the lock, so that nobody hears of the end before the beginning.
+                    for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
+                }
+                // Cancelled before it was entered: nobody else would settle it.
+                if Task.isCancelled { settle(number, with: ItemVerdict(.expired)) }
+            }
+        } onCancel: {
+            settle(number, with: ItemVerdict(.expired))
+        }
+    }
+
+    /// Answers an offer.
+    /// - Returns: whether it was still waiting.
+    @discardableResult
+    package func answer(_ number: Int, accept: Bool) -> Bool {
+        settle(number, with: accept ? .accepted : ItemVerdict(.declined, reason: "the other side said no"))
+    }
+
+    /// The offers that wait now, oldest first.
+    package var offers: [WaitingOffer] {
+        state.withLock { state in
+            state.waiting.values.map(\.offer).sorted { $0.number < $1.number }
+        }
+    }
+
+    /// What happens from now on, beginning with the offers that wait already.
+    package func events() -> AsyncStream<Event> {
+        AsyncStream { continuation in
+            let watcher = state.withLock { state in
+                defer { state.nextWatcher += 1 }
+                for question in state.waiting.values.sorted(by: { $0.offer.number < $1.offer.number }) {
+                    continuation.yield(.waiting(question.offer))
+                }
+                state.watchers[state.nextWatcher] = continuation
+                return state.nextWatcher
+            }
+            continuation.onTermination = { _ in
+                self.state.withLock { state in state.watchers[watcher] = nil }
+            }
+        }
+    }
+
+    @discardableResult
+    private func settle(_ number: Int, with verdict: ItemVerdict) -> Bool {
+        let question = state.withLock { state in
+            let question = state.waiting.removeValue(forKey: number)
+            if question != nil {
+                for watcher in state.watchers.values { watcher.yield(.settled(number: number)) }
+            }
+            return question
+        }
+        guard let question else { return false }
+        question.continuation.resume(
+            returning: Array(repeating: verdict, count: question.offer.offer.items.count))
+        return true
+    }
+}

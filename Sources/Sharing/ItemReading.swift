@@ -1,0 +1,46 @@
+/// Why a source could not be read to its end.
+package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// It is not there.
+        case missing
+        /// It is there and may not be read, or is nothing that can be sent (a device, a socket).
+        case unreadable
+        /// It changed between the offer and the end of reading.
+        case changed
+    }
+
+    package let code: Code
+    /// One line for the user: the path, what is wrong with it, what to do where that is known.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { message }
+}
+
+/// What produces an activity item: its placeholder first, its contents only after acceptance.
+package protocol ItemSource: Sendable {
+    /// The item as it is offered.
+    var offered: OfferedItem { get }
+    /// What the user called it: a path, `-`, or a kind; for messages.
+    var origin: String { get }
+    /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
+    func open() throws(SourceFault) -> any ItemReading
+}
+
+/// The contents of one item, pulled step by step. Used by one thread at a time; calls may block on the disk.
+package protocol ItemReading: AnyObject {
+    /// The next step, or nil after the last. After `.file` the file's bytes are to be `read` to their end first.
+    /// - Throws: `SourceFault`; the reader is of no use afterwards.
+    func next() throws(SourceFault) -> ContentStep?
+    /// Reads on in the file that was begun.
+    ///
+    /// At the end of the file it has been made sure that what was read is one state of the file: its size and
+    /// times are those from before the first byte.
+    /// - Returns: bytes read, at least 1 and at most `buffer.count` (not 0), or 0 at the end of the file.
+    /// - Throws: `SourceFault`; `.changed` when the file is not what it was.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int
+}

@@ -1,0 +1,94 @@
+package import Digests
+package import UniformTypes
+
+/// The number of a transfer: 128 random bits, made by the sender, written as 32 hexadecimal digits.
+package struct TransferID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package var description: String { text }
+
+    /// A new one from the system's random numbers.
+    package init() {
+        var generator = SystemRandomNumberGenerator()
+        let halves = [generator.next(), generator.next()] as [UInt64]
+        self.text = halves.map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    /// - Returns: nil unless `text` is 32 lower-case hexadecimal digits.
+    package init?(_ text: String) {
+        guard text.utf8.count == 32 else { return nil }
+        for byte in text.utf8 {
+            guard (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) else { return nil }
+        }
+        self.text = text
+    }
+}
+
+/// What kind of thing an activity item is; decides how it lies in the Inbox.
+package enum ItemKind: String, Sendable, Codable, CaseIterable {
+    /// One regular file, or data piped in.
+    case file
+    /// A folder with everything in it.
+    case tree
+    /// A URL; its contents are an Internet Shortcut, stored as a `.url` file.
+    case url
+    /// A text; stored as a `.txt` file.
+    case text
+}
+
+/// One activity item as it stands in an offer: everything that is known before any content moves.
+package struct OfferedItem: Hashable, Sendable {
+    package var kind: ItemKind
+    package var name: SafeName
+    package var type: UniformType
+    /// Bytes of all its contents; nil where the sender cannot know (standard input).
+    package var size: UInt64?
+    /// Files, folders and links in it, itself included: 1 for anything but a tree.
+    package var entries: UInt64
+
+    package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64 = 1) {
+        self.kind = kind
+        self.name = name
+        self.type = type
+        self.size = size
+        self.entries = max(entries, 1)
+    }
+}
+
+/// The typed list of items that a sender asks to send, with no content.
+package struct Offer: Sendable {
+    package var transfer: TransferID
+    /// 1...`Limits.items` of them; an item's number is its place here.
+    package var items: [OfferedItem]
+    /// Free facts for the other side's handler, `note` among them.
+    package var annotation: [String: String]
+    /// What the sender calls itself: a courtesy for people, never a ground for a decision.
+    package var senderName: String
+    /// The digests the sender can compute, best first.
+    package var digests: [DigestAlgorithm]
+
+    package init(
+        transfer: TransferID = TransferID(),
+        items: [OfferedItem],
+        annotation: [String: String] = [:],
+        senderName: String,
+        digests: [DigestAlgorithm] = [.xxh3_128, .sha256]
+    ) {
+        self.transfer = transfer
+        self.items = items
+        self.annotation = annotation
+        self.senderName = senderName
+        self.digests = digests
+    }
+
+    /// Bytes of everything whose size is known; saturates instead of overflowing.
+    package var knownSize: UInt64 {
+        items.reduce(0) { sum, item in
+            let (total, overflow) = sum.addingReportingOverflow(item.size ?? 0)
+            return overflow ? .max : total
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// Who a peer is: the SHA-256 of its public key (the DER `SubjectPublicKeyInfo` of its certificate), and nothing else.
+///
+/// Names, addresses and whatever a message says never decide who somebody is (security rule 1).
+package struct PeerID: Hashable, Sendable {
+    /// Bytes in an id: a SHA-256.
+    package static let byteCount = 32
+
+    /// The fingerprint, exactly `byteCount` bytes.
+    package let bytes: [UInt8]
+
+    /// - Returns: nil unless `bytes` holds exactly `byteCount` bytes.
+    package init?(fingerprint bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The whole id: 52 characters of `alphabet`, without groups. This is the form that is stored and sent.
+    package var text: String {
+        var characters: [UInt8] = []
+        var buffer = 0
+        var bits = 0
+        for byte in bytes {
+            buffer = (buffer << 8) | Int(byte)
+            bits += 8
+            while bits >= 5 {
+                bits -= 5
+                characters.append(Self.alphabet[(buffer >> bits) & 31])
+                buffer &= (1 << bits) - 1
+            }
+        }
+        if bits > 0 { characters.append(Self.alphabet[(buffer << (5 - bits)) & 31]) }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// The short form shown to people: the first 80 bits in four groups, `k7qf-9m2c-x4ap-t0zd`.
+    package var short: String {
+        let text = text.prefix(16)
+        var groups: [Substring] = []
+        var start = text.startIndex
+        while start < text.endIndex {
+            let end = text.index(start, offsetBy: 4)
+            groups.append(text[start..<end])
+            start = end
+        }
+        return groups.joined(separator: "-")
+    }
+
+    /// Crockford's base 32 in lower case: no `i`, `l`, `o`, `u`, so that it can be read aloud and typed.
+    private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+    /// Fewest characters of an id that are accepted as a prefix of it.
+    package static let shortestPrefix = 4
+
+    /// Reads the whole form, with or without groups, in either case.
+    ///
+    /// - Returns: nil for anything that is not the text of a whole id.
+    package init?(text: String) {
+        guard let digits = Self.digits(of: text), digits.count == 52, digits[51] & 0b1111 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var buffer = 0
+        var bits = 0
+        for digit in digits {
+            buffer = (buffer << 5) | Int(digit)
+            bits += 5
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+                buffer &= (1 << bits) - 1
+            }
+        }
+        self.init(fingerprint: bytes)
+    }
+
+    /// Whether `prefix`, as a user types it (groups and case do not matter), is the beginning of this id.
+    ///
+    /// False for prefixes of fewer than `shortestPrefix` characters.
+    package func hasPrefix(_ prefix: String) -> Bool {
+        guard let digits = Self.digits(of: prefix), digits.count >= Self.shortestPrefix, digits.count <= 52 else {
+            return false
+        }
+        return text.utf8.starts(with: digits.map { Self.alphabet[Int($0)] })
+    }
+
+    private static func digits(of text: String) -> [UInt8]? {
+        guard text.utf8.count <= 128 else { return nil }
+        var digits: [UInt8] = []
+        for byte in text.utf8 where byte != UInt8(ascii: "-") {
+            // ASCII's own lower case: Unicode's makes a `k` of the Kelvin sign.
+            let lower = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+            guard let value = alphabet.firstIndex(of: lower) else { return nil }
+            digits.append(UInt8(value))
+        }
+        return digits
+    }
+}
+
+extension PeerID: CustomStringConvertible {
+    package var description: String { short }
+}
+
+extension PeerID: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let id = PeerID(text: text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not the text of a peer id")
+        }
+        self = id
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

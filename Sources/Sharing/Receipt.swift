@@ -1,0 +1,64 @@
+package import ContentCheck
+package import Digests
+
+/// What a handler said to an item.
+package struct HandlerAnswer: Hashable, Sendable {
+    package enum State: String, Sendable, Codable {
+        /// No handler is there for it.
+        case none
+        /// A handler will be, or is being, asked.
+        case pending
+        case yes
+        case no
+        /// It could not be started, was killed, ran out of time, or left with a code that has no meaning.
+        case failed
+    }
+
+    package var state: State
+    /// The handler's exit code, where it ended by itself.
+    package var exitCode: Int?
+
+    package init(_ state: State, exitCode: Int? = nil) {
+        self.state = state
+        self.exitCode = exitCode
+    }
+}
+
+/// The receiver's signed-off statement on one item.
+package struct ItemReceipt: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
+        /// In the Inbox, synced, under this name. `size` in bytes of contents; the digest is that of the file's
+        /// contents, or of a tree's listing.
+        case stored(name: String, size: UInt64, digest: Digest)
+        /// Not in the Inbox, and nothing of it left.
+        case failed(TransferFault)
+        /// It was not accepted, or its contents never came.
+        case notSent
+    }
+
+    package var outcome: Outcome
+    package var handler: HandlerAnswer
+    /// What the content of a stored item says of its type; nil where that was not looked into.
+    package var content: ContentVerdict?
+
+    package init(
+        _ outcome: Outcome,
+        handler: HandlerAnswer = HandlerAnswer(.none),
+        content: ContentVerdict? = nil
+    ) {
+        self.outcome = outcome
+        self.handler = handler
+        self.content = content
+    }
+}
+
+/// The receiver's statement on a transfer: one line for each item of the offer, in order.
+package struct Receipt: Hashable, Sendable {
+    package var transfer: TransferID
+    package var items: [ItemReceipt]
+
+    package init(transfer: TransferID, items: [ItemReceipt]) {
+        self.transfer = transfer
+        self.items = items
+    }
+}

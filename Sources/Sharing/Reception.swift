@@ -1,0 +1,316 @@
+import ContentCheck
+import Digests
+private import Synchronization
+
+/// The receiver: judges offers, opens transfers that were accepted, remembers receipts. One for all dialects.
+///
+/// What a dialect does: `judge` an offer and send the verdict; `begin` a transfer when its contents come; feed the
+/// `IncomingTransfer`; `end` it with its receipt; answer later questions from `receipt`.
+package final class Reception: Sendable {
+    /// What happens, for those who show it.
+    package enum Event: Sendable {
+        case offered(Offer, from: PeerID)
+        case judged(Offer, Verdict, from: PeerID)
+        case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
+        case stored(Arrival)
+        case opened(Arrival, HandlerAnswer)
+        case ended(TransferID, from: PeerID, Receipt, TransferFault?)
+    }
+
+    private struct Ledger {
+        var waiting: [TransferID: Claim] = [:]
+        var accepted: [TransferID: Accepted] = [:]
+        var receiving: [TransferID: Claim] = [:]
+        var finished: [TransferID: Finished] = [:]
+        /// Finished transfers, oldest first, for forgetting.
+        var finishedOrder: [TransferID] = []
+        /// Items in all receipts of `finished`.
+        var rememberedItems = 0
+        var nextWaiter = 0
+        var isStopping = false
+    }
+
+    /// What an offer takes of what all share.
+    private struct Claim {
+        var peer: PeerID
+        var items: Int
+    }
+
+    private struct Accepted {
+        var offer: Offer
+        var verdict: Verdict
+        var claim: Claim
+        var expires: ContinuousClock.Instant
+    }
+
+    private struct Finished {
+        var peer: PeerID
+        var receipt: Receipt
+        var hasEnded = false
+        var waiters: [Int: CheckedContinuation<Receipt?, Never>] = [:]
+
+        var isAnswered: Bool { hasEnded && !receipt.items.contains { $0.handler.state == .pending } }
+    }
+
+    private let inbox: any InboxStoring
+    private let consent: any ConsentAsking
+    private let delivery: any Delivering
+    private let consentWait: Duration
+    private let observe: @Sendable (Event) -> Void
+    private let ledger = Mutex(Ledger())
+
+    /// - Parameters:
+    ///   - consentWait: how long an offer waits for an answer.
+    ///   - observe: called for each event, from any thread; returns soon.
+    package init(
+        inbox: any InboxStoring,
+        consent: any ConsentAsking,
+        delivery: any Delivering,
+        consentWait: Duration = Limits.consentWait,
+        observe: @escaping @Sendable (Event) -> Void
+    ) {
+        self.inbox = inbox
+        self.consent = consent
+        self.delivery = delivery
+        self.consentWait = consentWait
+        self.observe = observe
+    }
+
+    // MARK: Offers
+
+    /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
+    package func judge(_ offer: Offer, from peer: PeerID) async -> Verdict {
+        let digest = offer.digests.first ?? .xxh3_128
+        let verdict: Verdict
+        if let refusal = admit(offer, from: peer) {
+            verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
+        } else {
+            observe(.offered(offer, from: peer))
+            let items = await answers(to: offer, from: peer)
+            verdict = settle(offer, Verdict(items: items, digest: digest), peer: peer)
+        }
+        observe(.judged(offer, verdict, from: peer))
+        return verdict
+    }
+
+    private func admit(_ offer: Offer, from peer: PeerID) -> ItemVerdict? {
+        ledger.withLock { ledger in
+            if ledger.isStopping { return Self.stopping }
+            let now = ContinuousClock.now
+            ledger.accepted = ledger.accepted.filter { $0.value.expires > now }
+            let id = offer.transfer
+            if ledger.waiting[id] != nil || ledger.accepted[id] != nil || ledger.receiving[id] != nil
+                || ledger.finished[id] != nil
+            {
+                return ItemVerdict(.declined, reason: "this transfer has been offered before")
+            }
+            if ledger.waiting.count >= Limits.waitingOffers
+                || ledger.waiting.values.count(where: { $0.peer == peer }) >= Limits.waitingOffersPerPeer
+            {
+                return ItemVerdict(.busy, reason: "too many offers wait for an answer")
+            }
+            let open = ledger.accepted.values.map(\.claim) + ledger.receiving.values
+            if open.count(where: { $0.peer == peer }) >= Limits.openTransfersPerPeer {
+                return ItemVerdict(.busy, reason: "too many transfers of yours are under way")
+            }
+            let held = open.reduce(0) { $0 + $1.items } + ledger.waiting.values.reduce(0) { $0 + $1.items }
+            if held + offer.items.count > Limits.openItems {
+                return ItemVerdict(.busy, reason: "too many items are under way")
+            }
+            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count)
+            return nil
+        }
+    }
+
+    private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
+        let count = offer.items.count
+        let free: UInt64
+        do throws(TransferFault) {
+            free = try inbox.freeRoom()
+        } catch {
+            return Array(repeating: ItemVerdict(.noRoom, reason: error.message), count: count)
+        }
+        if offer.knownSize > free {
+            let reason = "\(ByteCount.text(offer.knownSize)) offered, \(ByteCount.text(free)) free"
+            return Array(repeating: ItemVerdict(.noRoom, reason: reason), count: count)
+        }
+        let (consent, wait) = (self.consent, consentWait)
+        let answers = await withTaskGroup(of: [ItemVerdict]?.self) { group in
+            group.addTask { await consent.consent(to: offer, from: peer, freeRoom: free) }
+            group.addTask {
+                try? await Task.sleep(for: wait)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        guard let answers, answers.count == count else {
+            return Array(repeating: ItemVerdict(.expired, reason: "nobody answered in time"), count: count)
+        }
+        return answers
+    }
+
+    /// - Returns: the verdict that is to be sent.
+    private func settle(_ offer: Offer, _ verdict: Verdict, peer: PeerID) -> Verdict {
+        let withdrawn = Task.isCancelled
+        return ledger.withLock { ledger in
+            guard let claim = ledger.waiting.removeValue(forKey: offer.transfer), !withdrawn, verdict.acceptsAnything
+            else { return verdict }
+            if ledger.isStopping {
+                return Verdict(all: Self.stopping, count: offer.items.count, digest: verdict.digest)
+            }
+            ledger.accepted[offer.transfer] = Accepted(
+                offer: offer, verdict: verdict, claim: claim, expires: .now + Limits.contentsWait)
+            return verdict
+        }
+    }
+
+    private static let stopping = ItemVerdict(.busy, reason: "the receiver is stopping")
+
+    // MARK: Contents
+
+    /// Opens an accepted transfer for its contents; can be done once, by the peer whose offer it was.
+    /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over.
+    package func begin(_ id: TransferID, from peer: PeerID) throws(TransferFault) -> IncomingTransfer {
+        let accepted: Accepted? = ledger.withLock { ledger in
+            guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now,
+                !ledger.isStopping
+            else { return nil }
+            ledger.accepted[id] = nil
+            ledger.receiving[id] = accepted.claim
+            return accepted
+        }
+        guard let accepted else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
+        let total = accepted.offer.knownSize
+        let observe = self.observe
+        return IncomingTransfer(
+            offer: accepted.offer,
+            verdict: accepted.verdict,
+            peer: peer,
+            inbox: inbox,
+            stored: { [self] in arrived($0) },
+            progressed: { observe(.progressed(id, from: peer, received: $0, of: total)) }
+        )
+    }
+
+    /// Closes a transfer that `begin` opened. Must be called once for each, whatever happened.
+    /// - Returns: the receipt with what handlers have said by now.
+    @discardableResult
+    package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferFault?) -> Receipt {
+        let id = transfer.offer.transfer
+        let (merged, waiters): (Receipt, [CheckedContinuation<Receipt?, Never>]) = ledger.withLock { ledger in
+            ledger.receiving[id] = nil
+            // Handlers may have answered for items that were stored early: their answers are in `finished` already.
+            var merged = receipt
+            if let early = ledger.finished[id] {
+                for index in merged.items.indices { merged.items[index].handler = early.receipt.items[index].handler }
+            }
+            var entry = ledger.finished[id] ?? Finished(peer: transfer.peer, receipt: merged)
+            entry.receipt = merged
+            entry.hasEnded = true
+            let waiters = entry.isAnswered ? entry.waiters : [:]
+            if entry.isAnswered { entry.waiters = [:] }
+            if ledger.finished.updateValue(entry, forKey: id) == nil { Self.remember(id, in: &ledger) }
+            return (merged, Array(waiters.values))
+        }
+        for waiter in waiters { waiter.resume(returning: merged) }
+        observe(.ended(id, from: transfer.peer, merged, fault))
+        return merged
+    }
+
+    private static func remember(_ id: TransferID, in ledger: inout Ledger) {
+        ledger.finishedOrder.append(id)
+        ledger.rememberedItems += ledger.finished[id]?.receipt.items.count ?? 0
+        while ledger.finishedOrder.count > Limits.rememberedReceipts || ledger.rememberedItems > Limits.rememberedItems
+        {
+            // The oldest that nobody waits for.
+            let index = ledger.finishedOrder.firstIndex { $0 != id && ledger.finished[$0]?.isAnswered ?? true }
+            guard let index else { return }
+            let forgotten = ledger.finished.removeValue(forKey: ledger.finishedOrder.remove(at: index))
+            ledger.rememberedItems -= forgotten?.receipt.items.count ?? 0
+        }
+    }
+
+    // MARK: Receipts
+
+    /// The receipt of a transfer that has ended, with what handlers have said so far.
+    /// - Parameter answered: wait until all handlers have answered.
+    /// - Returns: nil for a transfer that is unknown, another's, or when the task was cancelled while waiting.
+    package func receipt(of id: TransferID, from peer: PeerID, answered: Bool) async -> Receipt? {
+        let waiter = ledger.withLock { ledger in
+            ledger.nextWaiter += 1
+            return ledger.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Receipt?, Never>) in
+                let now: Receipt?? = ledger.withLock { ledger in
+                    guard let entry = ledger.finished[id], entry.peer == peer, entry.hasEnded else { return .some(nil) }
+                    if !answered || entry.isAnswered || ledger.isStopping { return entry.receipt }
+                    // Cancelled before it was entered: nobody else would resume it.
+                    if Task.isCancelled { return .some(nil) }
+                    ledger.finished[id]?.waiters[waiter] = continuation
+                    return nil
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            let continuation = ledger.withLock { $0.finished[id]?.waiters.removeValue(forKey: waiter) }
+            continuation?.resume(returning: nil)
+        }
+    }
+
+    private func arrived(_ arrival: Arrival) {
+        observe(.stored(arrival))
+        // A liar is handed to nobody: it stays in the Inbox, marked.
+        guard arrival.content?.outcome != .lying, delivery.takes(arrival) else { return }
+        note(HandlerAnswer(.pending), for: arrival)
+        // Not a child of the transfer: a handler goes on when the sender has left.
+        Task {
+            let answer = await delivery.deliver(arrival)
+            note(answer, for: arrival)
+            observe(.opened(arrival, answer))
+        }
+    }
+
+    private func note(_ answer: HandlerAnswer, for arrival: Arrival) {
+        let (receipt, waiters): (Receipt?, [CheckedContinuation<Receipt?, Never>]) = ledger.withLock { ledger in
+            let id = arrival.transfer
+            if ledger.finished[id] == nil {
+                guard ledger.receiving[id] != nil else { return (nil, []) }
+                let blank = Array(repeating: ItemReceipt(.notSent), count: arrival.itemsInOffer)
+                ledger.finished[id] = Finished(peer: arrival.peer, receipt: Receipt(transfer: id, items: blank))
+                Self.remember(id, in: &ledger)
+            }
+            ledger.finished[id]?.receipt.items[arrival.itemNumber].handler = answer
+            guard let entry = ledger.finished[id], entry.isAnswered else { return (nil, []) }
+            ledger.finished[id]?.waiters = [:]
+            return (entry.receipt, Array(entry.waiters.values))
+        }
+        for waiter in waiters { waiter.resume(returning: receipt) }
+    }
+
+    /// Transfers that were accepted and have not ended.
+    package var openTransfers: Int {
+        ledger.withLock { ledger in
+            let now = ContinuousClock.now
+            return ledger.receiving.count + ledger.accepted.values.count { $0.expires > now }
+        }
+    }
+
+    /// No new offers, no new contents; those who wait for receipts get what there is.
+    package func stop() {
+        let waiters = ledger.withLock { ledger in
+            ledger.isStopping = true
+            ledger.accepted = [:]
+            var waiters: [(CheckedContinuation<Receipt?, Never>, Receipt)] = []
+            for id in ledger.finished.keys {
+                guard let entry = ledger.finished[id] else { continue }
+                waiters += entry.waiters.values.map { ($0, entry.receipt) }
+                ledger.finished[id]?.waiters = [:]
+            }
+            return waiters
+        }
+        for (waiter, receipt) in waiters { waiter.resume(returning: receipt) }
+    }
+}

@@ -1,0 +1,109 @@
+/// The name of one file or folder, fit to be created in a folder of ours: the only way a foreign name reaches the disk.
+///
+/// A name that is not fit is refused with the reason, never mended: a tree whose names were changed on the way is
+/// not the tree that was sent. Senders check with the same type, so that the user hears of it before anything moves.
+package struct SafeName: Hashable, Sendable, CustomStringConvertible {
+    /// Most bytes in a name: what Linux file systems take (`NAME_MAX`).
+    package static let maximumBytes = 255
+
+    /// The name, valid UTF-8, 1...255 bytes.
+    package let text: String
+
+    package var description: String { text }
+
+    /// - Throws: `NameRefusal` that says what is wrong with `text`.
+    package init(_ text: String) throws(NameRefusal) {
+        let bytes = text.utf8
+        if bytes.isEmpty { throw .empty }
+        if bytes.count > Self.maximumBytes { throw .tooLong }
+        if text == "." || text == ".." { throw .dots }
+        for scalar in text.unicodeScalars {
+            if scalar == "/" { throw .separator }
+            if !Self.isPrintable(scalar) { throw .unprintable }
+        }
+        self.text = text
+    }
+
+    /// Control characters move cursors and end lines; bidirectional controls make `gpj.exe` out of `exe.jpg`.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F: false
+        case 0x2028, 0x2029: false
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: false
+        case 0xFEFF, 0xFFF9...0xFFFB: false
+        default: true
+        }
+    }
+
+    /// The same name with `-n` before its extension: what is tried when the name is taken.
+    ///
+    /// The stem is cut at a character boundary where the result would be longer than `maximumBytes`.
+    /// - Parameter number: 1 or more.
+    package func numbered(_ number: Int) -> SafeName {
+        let (stem, suffix) = split
+        let tail = "-\(number)" + suffix
+        var head = stem
+        while head.utf8.count + tail.utf8.count > Self.maximumBytes, !head.isEmpty { head.removeLast() }
+        return SafeName(trusted: String(head) + tail)
+    }
+
+    /// The stem, and the extension with its dot; `.tar.gz` and the like stay whole, `.bashrc` has no extension.
+    package var split: (stem: Substring, suffix: Substring) {
+        guard let dot = text.lastIndex(of: "."), dot != text.startIndex else { return (text[...], "") }
+        var start = dot
+        if text[..<dot].hasSuffix(".tar"), text[..<dot].count > 4 { start = text.index(dot, offsetBy: -4) }
+        // A very long "extension" is part of the name; cutting the stem for it would leave nothing to recognise.
+        if text[start...].utf8.count > 32 { return (text[...], "") }
+        return (text[..<start], text[start...])
+    }
+
+    private init(trusted text: String) {
+        self.text = text
+    }
+
+    // Names on the disk are bytes: `é` as one character and as two are two names there, and equal strings here.
+
+    package static func == (left: SafeName, right: SafeName) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
+/// Why a name cannot be used.
+package struct NameRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    private enum Code: Hashable, Sendable {
+        case empty, tooLong, dots, separator, unprintable, notUTF8, tooDeep, absolute, leavesTree
+    }
+
+    private let code: Code
+    private init(_ code: Code) { self.code = code }
+
+    package static let empty = NameRefusal(.empty)
+    package static let tooLong = NameRefusal(.tooLong)
+    package static let dots = NameRefusal(.dots)
+    package static let separator = NameRefusal(.separator)
+    package static let unprintable = NameRefusal(.unprintable)
+    package static let notUTF8 = NameRefusal(.notUTF8)
+    package static let tooDeep = NameRefusal(.tooDeep)
+    package static let absolute = NameRefusal(.absolute)
+    package static let leavesTree = NameRefusal(.leavesTree)
+
+    package var description: String {
+        switch code {
+        case .empty: "the name is empty"
+        case .tooLong: "the name is longer than \(SafeName.maximumBytes) bytes"
+        case .dots: "the name is . or .."
+        case .separator: "the name contains a slash"
+        case .unprintable: "the name contains control or direction-changing characters"
+        case .notUTF8: "the name is not UTF-8"
+        case .tooDeep:
+            "the path is deeper than \(SafeRelativePath.maximumDepth) folders or longer than "
+                + "\(SafeRelativePath.maximumBytes) bytes"
+        case .absolute: "the path is absolute"
+        case .leavesTree: "the link leads out of its folder"
+        }
+    }
+}

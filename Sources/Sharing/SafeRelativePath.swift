@@ -1,0 +1,126 @@
+/// Where something lies inside a tree that is being sent: safe names joined by `/`, never absolute, never upwards.
+package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
+    /// Most names in a path; keeps open folders and recursion bounded.
+    package static let maximumDepth = 128
+    /// Most bytes in a path: `PATH_MAX` less room for the folder it is put in.
+    package static let maximumBytes = 3_072
+
+    /// One or more names joined by `/`.
+    package let text: String
+
+    package var description: String { text }
+
+    /// - Throws: `NameRefusal` for an empty path, an unsafe name in it, too many names, or too many bytes.
+    package init(_ text: String) throws(NameRefusal) {
+        if text.utf8.isEmpty { throw .empty }
+        if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
+        if text.utf8.count > Self.maximumBytes { throw .tooDeep }
+        if !Self.isPlain(text) {
+            let names = text.split(separator: "/", omittingEmptySubsequences: false)
+            if names.count > Self.maximumDepth { throw .tooDeep }
+            for name in names { _ = try SafeName(String(name)) }
+        }
+        self.text = text
+    }
+
+    /// Whether it is a safe path in plain ASCII. Most are, and this looks at each byte once: it is done for every file
+    /// of a tree.
+    private static func isPlain(_ text: String) -> Bool {
+        var depth = 1
+        var length = 0
+        var dots = 0
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "/") {
+                guard isPlainName(length, dots) else { return false }
+                (depth, length, dots) = (depth + 1, 0, 0)
+            } else {
+                guard (0x20...0x7E).contains(byte) else { return false }
+                length += 1
+                if byte == UInt8(ascii: ".") { dots += 1 }
+            }
+        }
+        return isPlainName(length, dots) && depth <= maximumDepth
+    }
+
+    private static func isPlainName(_ length: Int, _ dots: Int) -> Bool {
+        (1...SafeName.maximumBytes).contains(length) && !(length <= 2 && dots == length)
+    }
+
+    package init(_ name: SafeName) {
+        self.text = name.text
+    }
+
+    private init(trusted text: String) {
+        self.text = text
+    }
+
+    // By bytes, as `SafeName` says.
+
+    package static func == (left: SafeRelativePath, right: SafeRelativePath) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+
+    /// - Throws: `NameRefusal.tooDeep` where the longer path would pass the limits.
+    package func appending(_ name: SafeName) throws(NameRefusal) -> SafeRelativePath {
+        let longer = text + "/" + name.text
+        if longer.utf8.count > Self.maximumBytes || depth + 1 > Self.maximumDepth { throw .tooDeep }
+        return SafeRelativePath(trusted: longer)
+    }
+
+    /// Names in the path: 1...`maximumDepth`.
+    package var depth: Int { text.utf8.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 } }
+
+    /// The folder that holds it, nil at the top of the tree.
+    package var parent: SafeRelativePath? {
+        guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return SafeRelativePath(trusted: String(text[..<slash]))
+    }
+
+    /// The last name.
+    package var name: String {
+        guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return text }
+        return String(text[text.utf8.index(after: slash)...])
+    }
+}
+
+/// Where a symbolic link inside a tree leads: relative, and to something inside the same tree.
+///
+/// The check is by name alone: `a/b -> ../c` stays, `b -> ../c` leaves. Links through links are no way out either:
+/// each link of the tree is held to the same rule, so following any chain of them stays inside.
+package struct SafeLinkTarget: Hashable, Sendable {
+    /// Most bytes in a target.
+    package static let maximumBytes = SafeRelativePath.maximumBytes
+
+    package let text: String
+
+    /// - Parameters:
+    ///   - text: what the link says.
+    ///   - link: where the link itself lies in its tree.
+    /// - Throws: `NameRefusal` when the target is absolute, leaves the tree, or has unfit characters.
+    package init(_ text: String, of link: SafeRelativePath) throws(NameRefusal) {
+        if text.utf8.isEmpty { throw .empty }
+        if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
+        if text.utf8.count > Self.maximumBytes { throw .tooDeep }
+        var depth = link.depth - 1
+        var climbing = true
+        for part in text.split(separator: "/", omittingEmptySubsequences: true) {
+            switch part {
+            case ".":
+                continue
+            case "..":
+                // Upwards only at the front: `dir/../..` is judged by what `dir` is on the disk, and it may be a link.
+                if !climbing { throw .leavesTree }
+                depth -= 1
+                if depth < 0 { throw .leavesTree }
+            default:
+                climbing = false
+                _ = try SafeName(String(part))
+            }
+        }
+        self.text = text
+    }
+}

@@ -1,0 +1,22 @@
+package import Digests
+
+/// What the sender knows at the end of a transfer.
+package struct SendOutcome: Sendable {
+    /// What became of one item.
+    package enum Item: Sendable {
+        case notAccepted(ItemVerdict)
+        /// The receiver's statement, and the digest that this side computed.
+        case acknowledged(ItemReceipt, digest: Digest?)
+        /// It could not be read on this side.
+        case unread(SourceFault)
+        /// The contents were on their way when the transfer ended with this.
+        case lost(TransferFault)
+    }
+
+    /// One for each item of the offer.
+    package var items: [Item]
+
+    package init(items: [Item]) {
+        self.items = items
+    }
+}

@@ -1,0 +1,42 @@
+/// Why a transfer, or one item of it, came to nothing. Travels on the wire by its code.
+package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The codes of the protocol (section "Faults"); a code that is not known reads as `unexpected`.
+    package enum Code: String, Sendable, Codable, CaseIterable {
+        /// The peer broke the protocol: wrong order, malformed, over a limit.
+        case protocolViolation = "protocol"
+        /// No accepted verdict covers this.
+        case notAccepted = "not-accepted"
+        /// More or less arrived than was offered.
+        case sizeMismatch = "size"
+        /// The contents are not what the sender read.
+        case digestMismatch = "digest"
+        /// A name, path or link that will not be created.
+        case unsafeName = "name"
+        /// The disk is full.
+        case noRoom = "no-room"
+        /// The receiver's disk said no.
+        case storage
+        /// The source changed while it was read.
+        case changed
+        /// The source could not be read to its end.
+        case unreadable
+        /// Somebody stopped it.
+        case cancelled
+        /// The receiver is being stopped.
+        case stopping
+        /// The connection broke off.
+        case interrupted
+        case unexpected
+    }
+
+    package let code: Code
+    /// One line, lower case: what failed to happen, and why.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var description: String { message }
+}

@@ -1,0 +1,164 @@
+/// What may come next in the contents of a transfer, and how much of it: the order of the stream as a state machine,
+/// without disk, clock or wire. Everything a sender says is held against what was offered and accepted.
+///
+///     betweenItems ──beginItem──▶ inItem ──beginFile──▶ inFile
+///          ▲  ▲                   │ ▲ │                   │
+///          │  └──abandonItem──────┼─┼─┼───────────────────┤
+///          └───────endItem────────┘ └─┴──────endFile──────┘
+///     betweenItems ──finish──▶ finished
+///
+/// A refused event is the sender's fault and ends the transfer; the machine is of no use afterwards.
+package struct TransferOrder: ~Copyable {
+    private enum State {
+        case betweenItems
+        case inItem(ItemProgress)
+        case inFile(ItemProgress, remaining: UInt64?, received: UInt64)
+        case finished
+    }
+
+    private struct ItemProgress {
+        var number: Int
+        var bytes: UInt64 = 0
+        var entries: UInt64 = 0
+        var closings: UInt64 = 0
+    }
+
+    private var state: State = .betweenItems
+    /// The first item that may still begin: items come in the order of the offer, each at most once.
+    private var nextItem = 0
+    private let items: [OfferedItem]
+    private let accepted: [Bool]
+
+    /// - Parameters:
+    ///   - items: the offer's.
+    ///   - verdict: the answer that was given to it, as many items.
+    package init(items: [OfferedItem], verdict: Verdict) {
+        self.items = items
+        self.accepted = verdict.items.map { $0.answer == .accepted }
+    }
+
+    /// The item whose contents are coming, if any.
+    package var currentItem: Int? {
+        switch state {
+        case .betweenItems, .finished: nil
+        case .inItem(let item), .inFile(let item, _, _): item.number
+        }
+    }
+
+    package mutating func beginItem(_ number: Int) throws(TransferFault) {
+        guard case .betweenItems = state else { throw Self.outOfOrder("an item began inside another") }
+        guard number >= nextItem, number < items.count else {
+            throw Self.outOfOrder("item \(number) came twice, too late, or was never offered")
+        }
+        guard accepted[number] else { throw TransferFault(.notAccepted, "item \(number) was not accepted") }
+        guard !accepted[nextItem..<number].contains(true) else { throw Self.outOfOrder("an item was left out") }
+        nextItem = number + 1
+        state = .inItem(ItemProgress(number: number))
+    }
+
+    package mutating func beginFile(_ entry: FileEntry) throws(TransferFault) {
+        var item = try enterEntry("a file")
+        let isTree = items[item.number].kind == .tree
+        guard isTree == (entry.path != nil) else { throw Self.outOfOrder("a file's path does not fit its item") }
+        try count(&item, isTree: isTree)
+        if let size = entry.size, size > mostBytes(of: item) - item.bytes { throw Self.tooMuch }
+        state = .inFile(item, remaining: entry.size, received: 0)
+    }
+
+    /// Contents of the file that was begun.
+    package mutating func receive(_ byteCount: Int) throws(TransferFault) {
+        guard case .inFile(var item, let remaining, let received) = state else {
+            throw Self.outOfOrder("contents came outside a file")
+        }
+        let count = UInt64(byteCount)
+        var left: UInt64?
+        if let remaining {
+            guard count <= remaining else { throw Self.tooMuch }
+            left = remaining - count
+        }
+        item.bytes += count
+        guard item.bytes <= mostBytes(of: item) else { throw Self.tooMuch }
+        state = .inFile(item, remaining: left, received: received + count)
+    }
+
+    package mutating func endFile() throws(TransferFault) {
+        guard case .inFile(let item, let remaining, _) = state else {
+            throw Self.outOfOrder("a file ended that had not begun")
+        }
+        if let remaining, remaining > 0 { throw Self.tooLittle }
+        state = .inItem(item)
+    }
+
+    /// A folder or a link of a tree.
+    package mutating func entry() throws(TransferFault) {
+        var item = try enterEntry("a folder or link")
+        guard items[item.number].kind == .tree else { throw Self.outOfOrder("a file item holds no folders or links") }
+        try count(&item, isTree: true)
+        state = .inItem(item)
+    }
+
+    /// A folder of a tree, or the tree's own, was left: at most once for each entry, so that this has an end too.
+    package mutating func folderClosed() throws(TransferFault) {
+        var item = try enterEntry("the end of a folder")
+        guard items[item.number].kind == .tree else { throw Self.outOfOrder("a file item holds no folders") }
+        item.closings += 1
+        guard item.closings <= items[item.number].entries else { throw Self.tooMuch }
+        state = .inItem(item)
+    }
+
+    /// - Returns: the item's number and the bytes of its contents.
+    package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64) {
+        guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
+        let offered = items[item.number]
+        if let size = offered.size, size != item.bytes { throw Self.tooLittle }
+        // The tree's own folder is counted in the offer and needs no entry of its own.
+        let entries = offered.kind == .tree ? item.entries + 1 : item.entries
+        guard entries == offered.entries else { throw Self.tooLittle }
+        state = .betweenItems
+        return (item.number, item.bytes)
+    }
+
+    /// The sender cannot go on with the current item, or with an accepted item that has not begun.
+    /// - Returns: the item's number.
+    package mutating func abandonItem(_ number: Int) throws(TransferFault) {
+        switch state {
+        case .inItem(let item), .inFile(let item, _, _):
+            guard item.number == number else { throw Self.outOfOrder("another item was abandoned than had begun") }
+        case .betweenItems:
+            try beginItem(number)
+        case .finished:
+            throw Self.outOfOrder("an item was abandoned after the end")
+        }
+        state = .betweenItems
+    }
+
+    /// The end of the whole: every accepted item has come or was abandoned.
+    package mutating func finish() throws(TransferFault) {
+        guard case .betweenItems = state else { throw Self.outOfOrder("the contents ended inside an item") }
+        guard !accepted.dropFirst(nextItem).contains(true) else { throw Self.tooLittle }
+        state = .finished
+    }
+
+    private func enterEntry(_ what: String) throws(TransferFault) -> ItemProgress {
+        guard case .inItem(let item) = state else { throw Self.outOfOrder("\(what) came outside an item or in a file") }
+        return item
+    }
+
+    /// What was offered, or where that is not known, what anybody may offer.
+    private func mostBytes(of item: ItemProgress) -> UInt64 {
+        items[item.number].size ?? Limits.itemBytes
+    }
+
+    private func count(_ item: inout ItemProgress, isTree: Bool) throws(TransferFault) {
+        item.entries += 1
+        let allowed = items[item.number].entries
+        guard item.entries <= (isTree ? allowed - 1 : allowed) else { throw Self.tooMuch }
+    }
+
+    private static func outOfOrder(_ what: String) -> TransferFault {
+        TransferFault(.protocolViolation, "the sender broke the order: \(what)")
+    }
+
+    private static let tooMuch = TransferFault(.sizeMismatch, "more arrived than was offered")
+    private static let tooLittle = TransferFault(.sizeMismatch, "less arrived than was offered")
+}

@@ -1,0 +1,49 @@
+package import Digests
+
+/// The receiver's answer to one item.
+package struct ItemVerdict: Hashable, Sendable {
+    package enum Answer: String, Sendable, Codable, CaseIterable {
+        case accepted
+        /// Somebody, or a rule, said no.
+        case declined
+        /// No document type or policy here covers it.
+        case ineligible
+        /// It does not fit on the receiver's disk.
+        case noRoom
+        /// Too much is going on; later it may be answered otherwise.
+        case busy
+        /// Nobody answered in time.
+        case expired
+    }
+
+    package var answer: Answer
+    /// One line for the sender's user: what and why. Empty where the answer says it all.
+    package var reason: String
+
+    package init(_ answer: Answer, reason: String = "") {
+        self.answer = answer
+        self.reason = reason
+    }
+
+    package static let accepted = ItemVerdict(.accepted)
+}
+
+/// The receiver's answer to an offer, item by item.
+package struct Verdict: Sendable {
+    /// As many as the offer has items, in their order.
+    package var items: [ItemVerdict]
+    /// The digest to be used in this transfer: one that the sender offered.
+    package var digest: DigestAlgorithm
+
+    package init(items: [ItemVerdict], digest: DigestAlgorithm = .xxh3_128) {
+        self.items = items
+        self.digest = digest
+    }
+
+    /// The same answer to `count` items.
+    package init(all verdict: ItemVerdict, count: Int, digest: DigestAlgorithm = .xxh3_128) {
+        self.init(items: Array(repeating: verdict, count: count), digest: digest)
+    }
+
+    package var acceptsAnything: Bool { items.contains { $0.answer == .accepted } }
+}

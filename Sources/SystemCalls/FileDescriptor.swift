@@ -1,0 +1,47 @@
+package import Glibc
+
+/// One open file or folder, closed when it goes.
+package struct FileDescriptor: ~Copyable {
+    /// Valid as long as this value is; never closed by who borrows it.
+    package let raw: Int32
+
+    /// - Parameter raw: an open descriptor that nobody else will close.
+    package init(owning raw: Int32) {
+        self.raw = raw
+    }
+
+    /// Opens a path, close-on-exec.
+    ///
+    /// - Throws: what open(2) said.
+    package static func opening(
+        _ path: String,
+        _ flags: Int32,
+        mode: mode_t = 0
+    ) throws(SystemError) -> FileDescriptor {
+        FileDescriptor(owning: try systemCall { Glibc.open(path, flags | O_CLOEXEC, mode) })
+    }
+
+    deinit {
+        _ = Glibc.close(raw)
+    }
+
+    /// Closes it and says how that went: network file systems report here that there was no room.
+    package consuming func close() throws(SystemError) {
+        let raw = raw
+        discard self
+        // Not tried again after EINTR: Linux has let go of the descriptor by then, and its number may be in use again.
+        guard Glibc.close(raw) == 0 || errno == EINTR else { throw SystemError.last }
+    }
+}
+
+/// A folder that several users of it keep open together.
+package final class OpenFolder: Sendable {
+    private let descriptor: FileDescriptor
+
+    package init(_ descriptor: consuming FileDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Valid as long as this folder is referred to.
+    package var raw: Int32 { descriptor.raw }
+}

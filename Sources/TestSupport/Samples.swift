@@ -1,0 +1,30 @@
+package import Sharing
+
+extension PeerID {
+    /// Peers of tests: the same for the same number, different for different ones.
+    package static func sample(_ number: UInt8) -> PeerID {
+        guard let id = PeerID(fingerprint: Array(repeating: number, count: PeerID.byteCount)) else {
+            preconditionFailure("a fingerprint has \(PeerID.byteCount) bytes")
+        }
+        return id
+    }
+}
+
+extension Offer {
+    /// The offer of what the sources have.
+    package init(of sources: [MemorySource], transfer: TransferID = TransferID(), annotation: [String: String] = [:]) {
+        self.init(
+            transfer: transfer, items: sources.map(\.offered), annotation: annotation, senderName: "a test")
+    }
+
+    /// An offer of files that nobody has, of one size each.
+    package static func sample(items: Int = 1, size: UInt64? = 5, transfer: TransferID = TransferID()) -> Offer {
+        Offer(
+            transfer: transfer,
+            items: (0..<items).map { number in
+                OfferedItem(kind: .file, name: safe("file-\(number)"), type: uniform("public.data"), size: size)
+            },
+            senderName: "a test"
+        )
+    }
+}

@@ -1,0 +1,56 @@
+package import Sharing
+
+/// Answers offers as the test says, and keeps what it was asked.
+package final class ScriptedConsent: ConsentAsking {
+    package enum Answer: Sendable {
+        /// Yes to all.
+        case accept
+        /// No to all.
+        case decline
+        /// Item by item; as many as the offer has, or, to see what becomes of it, not.
+        case items([ItemVerdict])
+        /// Nobody answers: waits until the question is withdrawn.
+        case never
+        /// Waits until `answer` is called, or the question is withdrawn.
+        case later
+    }
+
+    package struct Question: Sendable {
+        package var offer: Offer
+        package var peer: PeerID
+        package var freeRoom: UInt64
+    }
+
+    /// What was asked, in order.
+    package let asked = Recorder<Question>()
+    /// The transfers whose question was withdrawn before it was answered.
+    package let withdrawn = Recorder<TransferID>()
+
+    private let script: Answer
+    private let queue = ConsentQueue(rule: .ask)
+
+    package init(_ script: Answer) {
+        self.script = script
+    }
+
+    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        asked.record(Question(offer: offer, peer: peer, freeRoom: freeRoom))
+        switch script {
+        case .accept: return Array(repeating: .accepted, count: offer.items.count)
+        case .decline: return Array(repeating: ItemVerdict(.declined, reason: "no"), count: offer.items.count)
+        case .items(let verdicts): return verdicts
+        case .never, .later:
+            let answers = await queue.consent(to: offer, from: peer, freeRoom: freeRoom)
+            if Task.isCancelled { withdrawn.record(offer.transfer) }
+            return answers
+        }
+    }
+
+    /// Answers the offers that wait now.
+    package func answer(accept: Bool) {
+        guard case .later = script else {
+            preconditionFailure("only a consent scripted to answer `.later` can be answered by hand")
+        }
+        for offer in queue.offers { queue.answer(offer.number, accept: accept) }
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// A folder of a test's own, 0700, removed with everything in it when the test lets go of it.
+///
+/// Its path is short: the address of a Unix socket must fit.
+package final class TemporaryFolder: Sendable {
+    package let path: String
+
+    package init() {
+        var template = Array("/tmp/waft.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            preconditionFailure("no temporary folder can be made in /tmp: \(String(cString: strerror(errno)))")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    package static func / (folder: TemporaryFolder, name: String) -> String { folder.path + "/" + name }
+
+    /// Writes a file and returns its path.
+    @discardableResult
+    package func file(_ name: String, _ text: String = "", mode: Int = 0o644) -> String {
+        let path = self / name
+        let isWritten = FileManager.default.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+        precondition(isWritten, "\(path) cannot be written")
+        return path
+    }
+
+    /// What lies in it, hidden things too, in order.
+    package var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+}

@@ -1,0 +1,55 @@
+/// What a dynamic identifier (`dyn.a…`) says: a type that nobody declares, by a tag and what it conforms to.
+///
+/// The encoding is Apple's (macOS 10.4 to 15; not documented, established from observed identifiers). Apple asks not to
+/// keep or send dynamic identifiers; a message that carries one carries the file name too.
+package struct DynamicType: Hashable, Sendable {
+    /// What it conforms to, besides itself.
+    package let supertypes: [UniformType]
+
+    /// At least one.
+    package let tags: [TypeTag]
+
+    /// The identifier that says all this. There is exactly one.
+    package let type: UniformType
+
+    /// Makes up a type for tags.
+    ///
+    /// Returns nil where no identifier can say it: no tag, an empty tag, an OSType of more than four bytes, a supertype or
+    /// tag class with a name like `6` or `A` (it would read as an abbreviation), or a result of more than
+    /// `UniformType.maximumByteCount` bytes.
+    package init?(supertypes: [UniformType] = [], tags: [TypeTag]) {
+        guard !tags.isEmpty,
+            (supertypes + tags.map(\.tagClass.type)).allSatisfy({ Int($0.identifier, radix: 16) == nil })
+        else { return nil }
+        var payload = DynamicPayload()
+        if !supertypes.isEmpty { payload.append(supertypes: supertypes) }
+        for tag in tags {
+            guard !tag.value.isEmpty, payload.bytes.count < UniformType.maximumByteCount else { return nil }
+            guard tag.tagClass != .osType || tag.value.utf8.count <= 4 else { return nil }
+            payload.append(tag: tag)
+        }
+        let identifier = Self.prefix + DynamicBase32.encode(payload.bytes)
+        guard identifier.utf8.count <= UniformType.maximumByteCount else { return nil }
+        self.supertypes = supertypes
+        self.tags = tags
+        self.type = UniformType(known: identifier)
+    }
+
+    /// Reads a dynamic identifier.
+    ///
+    /// Returns nil for other identifiers, for damaged ones, and for those that say something in another way than the
+    /// one in which it would be written here: two identifiers never mean the same.
+    package init?(_ type: UniformType) {
+        guard type.isDynamic else { return nil }
+        let identifier = type.identifier.lowercased()
+        guard identifier.hasPrefix(Self.prefix),
+            let bytes = DynamicBase32.decode(identifier.utf8.dropFirst(Self.prefix.utf8.count)),
+            let (supertypes, tags) = DynamicPayload(bytes: bytes).parsed(),
+            let canonical = DynamicType(supertypes: supertypes, tags: tags),
+            canonical.type == type
+        else { return nil }
+        self = canonical
+    }
+
+    private static let prefix = "dyn.a"
+}

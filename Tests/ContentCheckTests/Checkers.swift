@@ -1,0 +1,60 @@
+import Testing
+import UniformTypes
+
+@testable import ContentCheck
+
+/// Where the rules of the shared MIME database come from in a test.
+enum Knowledge: String, CaseIterable, Sendable {
+    /// The machine's database: the package `shared-mime-info`.
+    case database
+    /// None: what is built in.
+    case builtIn
+
+    var checker: ContentChecker {
+        switch self {
+        case .database: Self.withDatabase
+        case .builtIn: Self.withoutDatabase
+        }
+    }
+
+    private static let withDatabase = ContentChecker(database: MagicDatabase(dataFolders: ["/usr/share"]))
+    private static let withoutDatabase = ContentChecker(database: .none)
+}
+
+/// Some content under a name, and what is to be found.
+struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let bytes: [UInt8]
+    let outcome: ContentVerdict.Outcome
+    /// What the content is found to be; not looked at where it is nil.
+    let contentType: String?
+
+    init(_ name: String, _ bytes: [UInt8], _ outcome: ContentVerdict.Outcome, _ contentType: String? = nil) {
+        self.name = name
+        self.bytes = bytes
+        self.outcome = outcome
+        self.contentType = contentType
+    }
+
+    var testDescription: String { "\(name): \(outcome)" }
+
+    func expect(with knowledge: Knowledge, sourceLocation: SourceLocation = #_sourceLocation) {
+        let verdict = knowledge.checker.check(bytes: bytes, declaredName: name)
+        #expect(verdict.outcome == outcome, "\(knowledge): \(verdict.explanation)", sourceLocation: sourceLocation)
+        if let contentType {
+            #expect(
+                verdict.contentType?.identifier == contentType, "\(knowledge): \(verdict.explanation)",
+                sourceLocation: sourceLocation)
+        }
+        #expect(
+            verdict.explanation.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F },
+            sourceLocation: sourceLocation)
+    }
+}
+
+extension ContentChecker {
+    /// Under the type that a file of this name has.
+    func check(bytes: [UInt8], declaredName: String) -> ContentVerdict {
+        check(bytes: bytes, declared: TypeRegistry.system.type(forFileName: declaredName, kind: .regularFile))
+    }
+}
