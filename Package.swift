@@ -76,4 +76,9 @@ let package = Package(
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
+        + module(
+            "SecureTransport",
+            ["COpenSSL", "COpenSSLShims", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging],
+            tests: [nioEmbedded]
+        )
 )

@@ -1,0 +1,39 @@
+internal import Glibc
+internal import NIOCore
+
+/// Waits a moment before it accepts again when there are no descriptors left: the waiting connections keep the socket
+/// readable, so the event loop would spin.
+final class AcceptPacer: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias OutboundIn = any Channel
+
+    private static let pause = TimeAmount.milliseconds(100)
+
+    private let onExhaustion: () -> Void
+    private var resumption: Scheduled<Void>?
+
+    init(onExhaustion: @escaping () -> Void) {
+        self.onExhaustion = onExhaustion
+    }
+
+    func read(context: ChannelHandlerContext) {
+        // A read that comes during the pause is made up for at its end.
+        if resumption == nil { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+            return context.fireErrorCaught(error)
+        }
+        guard resumption == nil else { return }
+        resumption = context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [weak self] in
+            self?.resumption = nil
+            context.read()
+        }
+        onExhaustion()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        resumption?.cancel()
+    }
+}

@@ -1,0 +1,47 @@
+internal import NIOCore
+
+/// Whom connections are counted under before they have shown a key: an IPv4 address, or the /64 of an IPv6 one, since
+/// one machine can take any address in its /64. Neighbours by link-local addresses share theirs and are told apart whole.
+struct AddressKey: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    init(_ address: SocketAddress?) {
+        // The bytes as Linux lays them out: the address is at offset 4 of a `sockaddr_in` and 8 of a `sockaddr_in6`.
+        switch address {
+        case .v4:
+            let bytes = address?.bytes(at: 4, as: UInt32.self) ?? 0
+            self.init(v4: UInt32(bigEndian: bytes))
+        case .v6:
+            let high = UInt64(bigEndian: address?.bytes(at: 8, as: UInt64.self) ?? 0)
+            let low = UInt64(bigEndian: address?.bytes(at: 16, as: UInt64.self) ?? 0)
+            if high == 0, low >> 32 == 0xFFFF {
+                // An IPv4 address as a dual-stack socket shows it (RFC 4291, section 2.5.5.2).
+                self.init(v4: UInt32(truncatingIfNeeded: low))
+            } else {
+                let isLinkLocal = high >> 54 == 0xFE80 >> 6
+                self.init(high: high, low: isLinkLocal ? low : 0)
+            }
+        default:
+            self.init(high: 0, low: 0)
+        }
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    private init(v4 address: UInt32) {
+        self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(address))
+    }
+}
+
+extension SocketAddress {
+    fileprivate func bytes<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Value? {
+        withSockAddr { address, size in
+            guard offset + MemoryLayout<Value>.size <= size else { return nil }
+            return UnsafeRawPointer(address).loadUnaligned(fromByteOffset: offset, as: type)
+        }
+    }
+}

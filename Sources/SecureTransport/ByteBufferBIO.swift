@@ -1,0 +1,137 @@
+internal import COpenSSL
+internal import COpenSSLShims
+internal import NIOCore
+
+/// The two ends of a TLS connection that OpenSSL sees: it reads ciphertext out of the buffers that came from the socket,
+/// and appends ciphertext to one buffer for the socket.
+///
+/// A pair of memory BIOs would do the same with one more copy each way and with memory of their own.
+final class ByteBufferBIO {
+    /// Ciphertext that OpenSSL has not read yet, the oldest first.
+    private var inbound = CircularBuffer<ByteBuffer>(initialCapacity: 4)
+
+    /// Ciphertext bytes in `inbound`.
+    private(set) var inboundBytes = 0
+
+    /// Ciphertext for the socket. Set it to a buffer with room for what comes before OpenSSL writes.
+    var outbound = ByteBuffer()
+
+    /// `BIO *` with one reference that this object owns. Its user data is this object, unretained: whoever gives the
+    /// handle to OpenSSL keeps this object for as long.
+    let handle: OpaquePointer
+
+    init?() {
+        guard let method = Self.method.pointer, let handle = BIO_new(method) else { return nil }
+        self.handle = handle
+        BIO_set_init(handle, 1)
+        BIO_set_data(handle, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit {
+        // OpenSSL may hold a reference still: it must not find this object through it.
+        BIO_set_data(handle, nil)
+        BIO_free(handle)
+    }
+
+    func receive(_ ciphertext: ByteBuffer) {
+        guard ciphertext.readableBytes > 0 else { return }
+        inboundBytes += ciphertext.readableBytes
+        inbound.append(ciphertext)
+    }
+
+    /// The byte at `offset` of what OpenSSL has not read yet.
+    func inboundByte(at offset: Int) -> UInt8? {
+        var offset = offset
+        for buffer in inbound {
+            if offset < buffer.readableBytes { return buffer.getInteger(at: buffer.readerIndex + offset) }
+            offset -= buffer.readableBytes
+        }
+        return nil
+    }
+
+    func discardInbound() {
+        inbound.removeAll()
+        inboundBytes = 0
+    }
+
+    // MARK: What OpenSSL calls
+
+    /// - Returns: bytes copied to `destination`; 0 if there are none now.
+    fileprivate func read(into destination: UnsafeMutableRawBufferPointer) -> Int {
+        var copied = 0
+        while copied < destination.count, !inbound.isEmpty {
+            let room = UnsafeMutableRawBufferPointer(rebasing: destination[copied...])
+            let index = inbound.startIndex
+            let count = inbound[index].readWithUnsafeReadableBytes { source in
+                let count = min(source.count, room.count)
+                room.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
+                return count
+            }
+            copied += count
+            // Dropped as soon as it is empty, so that the channel can read into the same memory again.
+            if inbound[index].readableBytes == 0 { inbound.removeFirst() }
+        }
+        inboundBytes -= copied
+        return copied
+    }
+
+    fileprivate func write(_ source: UnsafeRawBufferPointer) {
+        outbound.writeBytes(source)
+    }
+
+    /// The `BIO_METHOD *` of all of these, made once and never freed.
+    private static let method = Method()
+
+    /// Sendable: OpenSSL only reads it once it is made.
+    private struct Method: @unchecked Sendable {
+        let pointer: OpaquePointer?
+
+        init() {
+            pointer = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "waft")
+            guard let pointer else { return }
+            BIO_meth_set_read_ex(pointer, readCallback)
+            BIO_meth_set_write_ex(pointer, writeCallback)
+            BIO_meth_set_ctrl(pointer, controlCallback)
+        }
+    }
+}
+
+// MARK: - C callbacks: they unwrap the user data and forward
+
+// These run twice for each record, so the object is borrowed and not retained: the engine holds it while it calls OpenSSL.
+
+private func readCallback(
+    bio: OpaquePointer?,
+    destination: UnsafeMutablePointer<CChar>?,
+    count: Int,
+    copied: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    COpenSSLShims_BIO_clear_retry_flags(bio)
+    guard let data = BIO_get_data(bio) else { return 0 }
+    let read = Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef {
+        $0.read(into: UnsafeMutableRawBufferPointer(start: destination, count: count))
+    }
+    copied?.pointee = read
+    if read == 0 { COpenSSLShims_BIO_set_retry_read(bio) }
+    return read > 0 ? 1 : 0
+}
+
+private func writeCallback(
+    bio: OpaquePointer?,
+    source: UnsafePointer<CChar>?,
+    count: Int,
+    written: UnsafeMutablePointer<Int>?
+) -> Int32 {
+    COpenSSLShims_BIO_clear_retry_flags(bio)
+    guard let data = BIO_get_data(bio) else { return 0 }
+    Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef {
+        $0.write(UnsafeRawBufferPointer(start: source, count: count))
+    }
+    written?.pointee = count
+    return 1
+}
+
+/// Flushing is the only thing that OpenSSL must be able to ask for; there is nothing to do for it.
+private func controlCallback(_: OpaquePointer?, command: Int32, _: Int, _: UnsafeMutableRawPointer?) -> Int {
+    command == BIO_CTRL_FLUSH ? 1 : 0
+}

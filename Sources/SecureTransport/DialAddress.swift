@@ -1,0 +1,74 @@
+internal import Glibc
+internal import NIOCore
+
+/// Where a peer may be: an address or a name, and a port.
+package struct DialAddress: Hashable, Sendable {
+    /// An IPv4 or IPv6 address, or a host name.
+    package var host: String
+    /// A TCP port, 1 to 65535; with any other there is no address.
+    package var port: Int
+    /// Index of the network interface that a link-local IPv6 address is reached through; nil or 0 for none.
+    package var scopeID: UInt32?
+
+    package init(host: String, port: Int, scopeID: UInt32? = nil) {
+        self.host = host
+        self.port = port
+        self.scopeID = scopeID
+    }
+
+    /// The address, if `host` is one and not a name.
+    var literal: SocketAddress? {
+        guard (1...Int(UInt16.max)).contains(port) else { return nil }
+        let needsScope = host.contains(":") && !host.contains("%")
+        let scope = needsScope ? scopeID.flatMap { $0 == 0 ? nil : "%\($0)" } : nil
+        return try? SocketAddress(ipAddress: host + (scope ?? ""), port: port)
+    }
+
+    /// The addresses that the system's resolver has for `host`. Blocks.
+    func resolve() throws -> [SocketAddress] {
+        guard (1...Int(UInt16.max)).contains(port) else { return [] }
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let result = getaddrinfo(host, nil, &hints, &list)
+        guard result == 0 else { throw NameNotResolved(reason: String(cString: gai_strerror(result))) }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var entry = list
+        while let current = entry {
+            if let address = Self.address(of: current.pointee, port: port) { addresses.append(address) }
+            entry = current.pointee.ai_next
+        }
+        return addresses
+    }
+
+    /// By way of its text, which has the scope too.
+    private static func address(of entry: addrinfo, port: Int) -> SocketAddress? {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let result = getnameinfo(
+            entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        guard result == 0 else { return nil }
+        let host = text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+        return host.flatMap { try? SocketAddress(ipAddress: $0, port: port) }
+    }
+}
+
+extension DialAddress: CustomStringConvertible {
+    package var description: String {
+        let scope = scopeID.flatMap { $0 == 0 || host.contains("%") ? nil : "%" + Self.interfaceName($0) } ?? ""
+        return host.contains(":") ? "[\(host)\(scope)]:\(port)" : "\(host):\(port)"
+    }
+
+    private static func interfaceName(_ index: UInt32) -> String {
+        var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+        guard if_indextoname(index, &name) != nil else { return "\(index)" }
+        return name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? "\(index)"
+    }
+}
+
+/// A host name for which the system's resolver has no address.
+struct NameNotResolved: Error, CustomStringConvertible {
+    let reason: String
+
+    var description: String { reason }
+}

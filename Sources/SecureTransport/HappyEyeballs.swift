@@ -1,0 +1,81 @@
+internal import NIOCore
+
+/// In which order a peer's addresses are tried, and when: RFC 8305, without I/O.
+///
+/// Families take turns (section 4), beginning with that of the first address; an attempt has a head start before the next
+/// begins beside it, and when one fails the next begins at once (section 5). Names are resolved meanwhile, and what they
+/// stand for joins the queue (section 3).
+struct HappyEyeballs {
+    struct Candidate: Hashable {
+        let address: SocketAddress
+        /// What the caller named it by.
+        let source: DialAddress
+    }
+
+    enum Action: Equatable {
+        case connect(attempt: Int, Candidate)
+        /// Starts the timer of the head start anew.
+        case startHeadStart
+        /// There is nothing left to try.
+        case giveUp
+    }
+
+    private let limit: Int
+    private var seen: Set<SocketAddress> = []
+    private var waiting: [Candidate] = []
+    private var running: Set<Int> = []
+    private var attemptCount = 0
+    private var lastFamily: NIOBSDSocket.ProtocolFamily?
+    private var namesBeingResolved: Int
+    private var headStartIsRunning = false
+
+    /// - Parameters:
+    ///   - namesBeingResolved: how many times `resolved` will be called.
+    ///   - limit: most addresses that are tried.
+    init(namesBeingResolved: Int, limit: Int) {
+        self.namesBeingResolved = namesBeingResolved
+        self.limit = limit
+    }
+
+    mutating func start(_ candidates: [Candidate]) -> [Action] {
+        enqueue(candidates)
+        return next()
+    }
+
+    /// What one name stands for: nothing, if it could not be resolved.
+    mutating func resolved(_ candidates: [Candidate]) -> [Action] {
+        namesBeingResolved -= 1
+        enqueue(candidates)
+        return headStartIsRunning && !running.isEmpty ? [] : next()
+    }
+
+    mutating func headStartElapsed() -> [Action] {
+        headStartIsRunning = false
+        return next()
+    }
+
+    mutating func failed(attempt: Int) -> [Action] {
+        running.remove(attempt)
+        return next()
+    }
+
+    private mutating func enqueue(_ candidates: [Candidate]) {
+        for candidate in candidates where seen.count < limit && seen.insert(candidate.address).inserted {
+            waiting.append(candidate)
+        }
+    }
+
+    private mutating func next() -> [Action] {
+        guard !waiting.isEmpty else {
+            return running.isEmpty && namesBeingResolved == 0 ? [.giveUp] : []
+        }
+        let index = waiting.firstIndex { $0.address.protocol != lastFamily } ?? 0
+        let candidate = waiting.remove(at: index)
+        lastFamily = candidate.address.protocol
+        let attempt = attemptCount
+        attemptCount += 1
+        running.insert(attempt)
+        headStartIsRunning = true
+        return [.connect(attempt: attempt, candidate), .startHeadStart]
+    }
+}

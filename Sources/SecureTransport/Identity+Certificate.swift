@@ -1,0 +1,52 @@
+internal import COpenSSL
+internal import COpenSSLShims
+
+extension Identity {
+    /// A certificate for `key` (`EVP_PKEY *`, borrowed), signed by itself.
+    ///
+    /// Valid from 2000 to the end of 9999, the date that RFC 5280 (section 4.1.2.5) gives for "never": peers check keys,
+    /// not dates, a machine whose clock was reset must still be reached, and others' programs that do look at dates must
+    /// not turn a peer away. The subject is the same for everybody, so that it tells nobody anything (security rule 14).
+    ///
+    /// - Returns: `X509 *`, owned by the caller, or nil.
+    static func makeSelfSignedCertificate(of key: OpaquePointer) -> OpaquePointer? {
+        guard let certificate = X509_new() else { return nil }
+        let name = X509_get_subject_name(certificate)
+        let isMade =
+            X509_set_version(certificate, Int(X509_VERSION_3)) == 1
+            && setRandomSerial(of: certificate)
+            && ASN1_TIME_set_string_X509(X509_getm_notBefore(certificate), "20000101000000Z") == 1
+            && ASN1_TIME_set_string_X509(X509_getm_notAfter(certificate), "99991231235959Z") == 1
+            && X509_NAME_add_entry_by_txt(name, "CN", asciiString, "waft", -1, -1, 0) == 1
+            && X509_set_issuer_name(certificate, name) == 1
+            && X509_set_pubkey(certificate, key) == 1
+            && add(NID_basic_constraints, "critical,CA:FALSE", to: certificate)
+            && add(NID_key_usage, "critical,digitalSignature", to: certificate)
+            && add(NID_ext_key_usage, "serverAuth,clientAuth", to: certificate)
+            && X509_sign(certificate, key, EVP_sha256()) > 0
+        guard isMade else {
+            X509_free(certificate)
+            return nil
+        }
+        return certificate
+    }
+
+    /// `MBSTRING_ASC`, a macro with an expression that is not imported.
+    private static let asciiString: Int32 = 0x1001
+
+    /// 127 random bits: positive, and shorter than the 20 bytes that RFC 5280 allows.
+    private static func setRandomSerial(of certificate: OpaquePointer) -> Bool {
+        guard let number = BN_new() else { return false }
+        defer { BN_free(number) }
+        guard BN_rand(number, 127, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 else { return false }
+        return BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
+    }
+
+    private static func add(_ identifier: Int32, _ value: String, to certificate: OpaquePointer) -> Bool {
+        var context = X509V3_CTX()
+        X509V3_set_ctx(&context, certificate, certificate, nil, nil, 0)
+        guard let `extension` = X509V3_EXT_conf_nid(nil, &context, identifier, value) else { return false }
+        defer { X509_EXTENSION_free(`extension`) }
+        return X509_add_ext(certificate, `extension`, -1) == 1
+    }
+}

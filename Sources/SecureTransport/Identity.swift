@@ -1,0 +1,94 @@
+internal import COpenSSL
+internal import COpenSSLShims
+package import Sharing
+
+/// A key pair and its self-signed certificate: what makes this machine a peer.
+///
+/// The certificate only carries the key. Peers look at the key and nothing else (security rule 1), so it says nothing
+/// about its owner and never expires.
+///
+/// Sendable: both handles are immutable once made, and OpenSSL counts references to them atomically.
+package final class Identity: @unchecked Sendable {
+    /// The private key (`EVP_PKEY *`), owned.
+    let key: OpaquePointer
+
+    /// The certificate (`X509 *`), owned.
+    let certificate: OpaquePointer
+
+    /// SHA-256 of the DER `SubjectPublicKeyInfo` of the key.
+    package let peerID: PeerID
+
+    /// What kind of key it is.
+    package let kind: KeyKind
+
+    /// Takes ownership of both handles.
+    private init(owningKey key: OpaquePointer, certificate: OpaquePointer, peerID: PeerID, kind: KeyKind) {
+        self.key = key
+        self.certificate = certificate
+        self.peerID = peerID
+        self.kind = kind
+    }
+
+    deinit {
+        EVP_PKEY_free(key)
+        X509_free(certificate)
+    }
+
+    /// Makes an identity that lives in memory only.
+    ///
+    /// - Throws: `IdentityError` if OpenSSL cannot make one.
+    package static func make(kind: KeyKind = .p256) throws(IdentityError) -> Identity {
+        ERR_clear_error()
+        guard let key = kind.makeKey() else { throw .notMade("no key was generated" + openSSLReasons()) }
+        guard let certificate = makeSelfSignedCertificate(of: key) else {
+            EVP_PKEY_free(key)
+            throw .notMade("no certificate was generated" + openSSLReasons())
+        }
+        guard let identity = Identity(owningKey: key, certificate: certificate) else {
+            throw .notMade("the generated key has an unexpected form")
+        }
+        return identity
+    }
+
+    /// Takes ownership of both handles, also when it returns nil because the key is of no known kind.
+    convenience init?(owningKey key: OpaquePointer, certificate: OpaquePointer) {
+        guard
+            let der = subjectPublicKeyInfo(of: certificate), let kind = KeyKind(subjectPublicKeyInfo: der),
+            let peerID = PeerID(hashing: der)
+        else {
+            EVP_PKEY_free(key)
+            X509_free(certificate)
+            return nil
+        }
+        self.init(owningKey: key, certificate: certificate, peerID: peerID, kind: kind)
+    }
+
+    /// What OpenSSL says went wrong on this thread, as the end of a sentence; empty if it says nothing.
+    static func openSSLReasons() -> String {
+        let reasons = QueuedError.drain().map(\.text)
+        return reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", ")
+    }
+}
+
+extension PeerID {
+    /// The id of the key with this DER `SubjectPublicKeyInfo`; nil only if OpenSSL has no SHA-256.
+    init?(hashing subjectPublicKeyInfo: [UInt8]) {
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        guard EVP_Digest(subjectPublicKeyInfo, subjectPublicKeyInfo.count, &digest, nil, EVP_sha256(), nil) == 1 else {
+            return nil
+        }
+        self.init(fingerprint: digest)
+    }
+}
+
+/// The DER `SubjectPublicKeyInfo` of a certificate (`X509 *`, borrowed); nil if it has none.
+func subjectPublicKeyInfo(of certificate: OpaquePointer) -> [UInt8]? {
+    guard let publicKey = X509_get_X509_PUBKEY(certificate) else { return nil }
+    let count = i2d_X509_PUBKEY(publicKey, nil)
+    // The certificate message that it came in is limited, and so is this.
+    guard count > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+        var cursor = buffer.baseAddress
+        initialized = i2d_X509_PUBKEY(publicKey, &cursor) == count ? Int(count) : 0
+    }
+}

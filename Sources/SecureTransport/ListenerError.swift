@@ -1,0 +1,57 @@
+internal import Glibc
+internal import NIOCore
+
+/// Why a listener could not listen.
+package struct ListenerError: Error {
+    /// What kind of failure it was.
+    package struct Code: Hashable, Sendable {
+        private enum Value {
+            case addressInUse
+            case notPermitted
+            case noSuchAddress
+            case failed
+        }
+
+        private let value: Value
+
+        /// Something else listens there.
+        package static let addressInUse = Code(value: .addressInUse)
+        /// This user may not listen there (ports below 1024).
+        package static let notPermitted = Code(value: .notPermitted)
+        /// The host is none of this machine's.
+        package static let noSuchAddress = Code(value: .noSuchAddress)
+        /// Any other reason; see `cause`.
+        package static let failed = Code(value: .failed)
+    }
+
+    /// What kind of failure it was.
+    package let code: Code
+    /// The error of the system or of the event loop.
+    package let cause: any Error
+    private let place: String
+
+    init(host: String?, port: Int, cause: any Error) {
+        place = host.map { "\($0) port \(port)" } ?? "port \(port)"
+        self.cause = cause
+        code =
+            switch (cause as? IOError)?.errnoCode {
+            case EADDRINUSE: .addressInUse
+            case EACCES, EPERM: .notPermitted
+            case EADDRNOTAVAIL: .noSuchAddress
+            default: cause is SocketAddressError ? .noSuchAddress : .failed
+            }
+    }
+}
+
+extension ListenerError: CustomStringConvertible {
+    package var description: String {
+        let reason =
+            switch code {
+            case .addressInUse: "another program listens there"
+            case .notPermitted: "this user may not listen there"
+            case .noSuchAddress: "this machine has no such address"
+            default: "\(cause)"
+            }
+        return "cannot listen on \(place): \(reason)"
+    }
+}

@@ -1,0 +1,167 @@
+internal import Glibc
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+internal import Sharing
+
+/// The way in to a listener: makes the channels, keeps `Admission`'s count of them, and closes those it tells to.
+final class ListenerGate: Sendable {
+    /// Takes a connection whose peer is known, on its event loop.
+    ///
+    /// - Returns: whether it was taken; if not it is closed.
+    typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Bool
+
+    private struct State {
+        var admission: Admission
+        /// The channels whose handshake is not done.
+        var unfinished: [Admission.ID: any Channel] = [:]
+        var taker: Taker?
+        var isClosed = false
+        var evictions = Tally()
+        var refusals = Tally()
+        var exhaustions = Tally()
+        var brokenPipelines = Tally()
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let context: TLSContext
+    private let limits: TransportLimits
+    private let logger: Logger
+
+    init(context: TLSContext, limits: TransportLimits, logger: Logger) {
+        self.context = context
+        self.limits = limits
+        self.logger = logger
+        state = NIOLockedValueBox(State(admission: Admission(limits: limits)))
+    }
+
+    // MARK: Binding
+
+    /// - Parameter host: nil for all addresses of both families, or of IPv4 where there is no IPv6.
+    func bind(host: String?, port: Int, group: MultiThreadedEventLoopGroup) async throws(ListenerError) -> any Channel {
+        do {
+            guard let host else { return try await bindAll(port: port, group: group) }
+            return try await bootstrap(group).bind(host: host, port: port).get()
+        } catch {
+            throw ListenerError(host: host, port: port, cause: error)
+        }
+    }
+
+    private func bindAll(port: Int, group: MultiThreadedEventLoopGroup) async throws -> any Channel {
+        do {
+            return try await bootstrap(group)
+                .serverChannelOption(ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 0)
+                .bind(to: SocketAddress(ipAddress: "::", port: port)).get()
+        } catch let error as IOError where [EAFNOSUPPORT, EADDRNOTAVAIL, EPROTONOSUPPORT].contains(error.errnoCode) {
+            return try await bootstrap(group).bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()
+        }
+    }
+
+    private func bootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Int32(clamping: limits.backlog))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.autoRead, value: false)
+            .serverChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptPacer { self.descriptorsHaveRunOut() })
+                }
+            }
+            .secureChildOptions()
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try self.admit(channel) }
+            }
+    }
+
+    // MARK: Opening and closing
+
+    /// Lets `taker` have the connections from now on.
+    func open(_ taker: @escaping Taker) {
+        state.withLockedValue { state in
+            precondition(state.taker == nil, "a listener runs once")
+            state.taker = taker
+        }
+    }
+
+    /// Closes what is not finished, and lets nothing more in.
+    func close() {
+        let unfinished = state.withLockedValue { state in
+            state.isClosed = true
+            defer { state.unfinished = [:] }
+            return Array(state.unfinished.values)
+        }
+        for channel in unfinished { channel.close(promise: nil) }
+    }
+
+    // MARK: One connection
+
+    private func admit(_ channel: any Channel) throws {
+        let key = AddressKey(channel.remoteAddress)
+        let admitted = state.withLockedValue { state -> (id: Admission.ID, evicted: (any Channel)?, count: Int?)? in
+            guard !state.isClosed else { return nil }
+            let (id, evicted) = state.admission.admit(from: key)
+            state.unfinished[id] = channel
+            guard let evicted else { return (id, nil, nil) }
+            return (id, state.unfinished.removeValue(forKey: evicted), state.evictions.add())
+        }
+        guard let (id, evicted, count) = admitted else { throw ChannelError.ioOnClosedChannel }
+        evicted?.close(promise: nil)
+        if let count {
+            logger.notice("too many unfinished connections: \(count) closed in favour of newer ones")
+        }
+        channel.closeFuture.whenComplete { _ in self.forget(id) }
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(TLSHandler(context: context))
+        try pipeline.addHandler(HandshakeGate { self.handshakeEnded($0, id, channel) })
+    }
+
+    private func handshakeEnded(_ result: Result<PeerID, any Error>, _ id: Admission.ID, _ channel: any Channel) {
+        switch result {
+        case .failure(let error):
+            logger.debug("refused a connection from \(describe(channel.remoteAddress)): \(error)")
+        case .success(let peerID):
+            finish(id, peerID, channel)
+        }
+    }
+
+    private func finish(_ id: Admission.ID, _ peerID: PeerID, _ channel: any Channel) {
+        let (finish, taker) = state.withLockedValue { state in
+            state.unfinished[id] = nil
+            return (state.admission.finish(id, as: peerID), state.isClosed ? nil : state.taker)
+        }
+        do {
+            if finish == .refused, let count = state.withLockedValue({ $0.refusals.add() }) {
+                logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
+            }
+            guard finish == .accepted, let taker, try taker(channel, peerID) else { return channel.close(promise: nil) }
+        } catch {
+            channel.close(promise: nil)
+            if state.withLockedValue({ $0.brokenPipelines.add() }) != nil {
+                logger.warning("closed a connection of \(peerID.short): its pipeline could not be made: \(error)")
+            }
+        }
+    }
+
+    private func forget(_ id: Admission.ID) {
+        state.withLockedValue { state in
+            state.unfinished[id] = nil
+            state.admission.remove(id)
+        }
+    }
+
+    private func descriptorsHaveRunOut() {
+        let (evicted, count) = state.withLockedValue { state in
+            (
+                (0..<TransportLimits.evictionsPerExhaustion).compactMap { _ in
+                    state.admission.evictOldest().flatMap { state.unfinished.removeValue(forKey: $0) }
+                },
+                state.exhaustions.add()
+            )
+        }
+        for channel in evicted { channel.close(promise: nil) }
+        if count != nil { logger.warning("cannot accept connections for a moment: no descriptors are left") }
+    }
+
+    private func describe(_ address: SocketAddress?) -> String { address?.ipAddress ?? "an unknown address" }
+}

@@ -1,0 +1,51 @@
+package import NIOCore
+package import Sharing
+
+/// A connection whose handshake is done: the peer holds the key of `peerID`.
+///
+/// - Parameter Output: what the caller made of the channel's pipeline, such as a `NIOAsyncChannel`.
+package struct SecureConnection<Output: Sendable>: Sendable {
+    /// The channel, with the TLS handler at the bottom of its pipeline.
+    package let channel: any Channel
+
+    /// What the caller's pipeline configurator returned.
+    package let output: Output
+
+    /// Who the peer is.
+    package let peerID: PeerID
+
+    /// Where the peer is: for logs and for the user, never to decide who it is (security rule 1).
+    package let remoteAddress: SocketAddress?
+
+    /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).
+    ///
+    /// - Parameters:
+    ///   - label: what the secret is for.
+    ///   - context: what else it is bound to.
+    ///   - length: 1 to `TLSEngine.exportBytes`.
+    /// - Throws: `TLSError`, or `ChannelError` when the connection is gone.
+    package func exportKeyingMaterial(label: String, context: [UInt8], length: Int) async throws -> [UInt8] {
+        let channel = channel
+        return try await channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.handler(type: TLSHandler.self)
+                .exportKeyingMaterial(label: label, context: context, length: length)
+        }.get()
+    }
+
+    /// Ends the connection in an orderly way: what was flushed leaves, then both sides' close_notify, within
+    /// `TransportLimits.drainDeadline` and `closeDeadline`. Does nothing if it is closed already.
+    package func close() async {
+        try? await channel.close().get()
+    }
+}
+
+extension Channel {
+    /// The TLS handler of this channel.
+    ///
+    /// On the channel's event loop only, and only on channels that a `SecureListener` or `SecureDialer` made.
+    ///
+    /// - Throws: `ChannelPipelineError` if the channel is closed.
+    package func tlsHandler() throws -> TLSHandler {
+        try pipeline.syncOperations.handler(type: TLSHandler.self)
+    }
+}

@@ -1,0 +1,66 @@
+package import Logging
+package import NIOCore
+package import NIOPosix
+package import Sharing
+
+/// Makes TLS connections to peers, over whichever of a peer's addresses answers first.
+package struct SecureDialer: Sendable {
+    private let context: TLSContext
+    private let group: MultiThreadedEventLoopGroup
+    private let logger: Logger
+
+    /// - Throws: `TLSError` if TLS cannot be set up.
+    package init(
+        identity: Identity,
+        profile: TLSProfile = .waft,
+        limits: TransportLimits = TransportLimits(),
+        group: MultiThreadedEventLoopGroup,
+        logger: Logger
+    ) throws(TLSError) {
+        context = try TLSContext.make(role: .client, identity: identity, profile: profile, limits: limits)
+        self.group = group
+        self.logger = logger
+    }
+
+    /// Connects to one of `addresses`, trying them as RFC 8305 has it. An attempt includes the TLS handshake: the first
+    /// that finishes it wins, and all others are closed.
+    ///
+    /// A server may still turn this side away after that, when it has looked at this side's certificate: the first read
+    /// then fails with a `TLSError` (`refusedByPeer`).
+    ///
+    /// - Parameters:
+    ///   - addresses: in order of preference; at most `TransportLimits.addressesPerDial` are tried.
+    ///   - expectedPeers: the only keys the peer may have; nil for any. An address where another key answers counts as
+    ///     failed, and nothing of what is to be sent reaches it.
+    ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop, for the winner
+    ///     only, when the peer has proved its key and before the first plaintext is delivered.
+    /// - Returns: the connection, which the caller closes. Also when the task is cancelled after it was won: what
+    ///   `configurePipeline` returned is never dropped.
+    /// - Throws: `DialError`, `CancellationError`, or what `configurePipeline` threw.
+    package func dial<Output: Sendable>(
+        _ addresses: [DialAddress],
+        expecting expectedPeers: Set<PeerID>? = nil,
+        configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output
+    ) async throws -> SecureConnection<Output> {
+        let eventLoop = group.next()
+        let promise = eventLoop.makePromise(of: SecureConnection<Output>.self)
+        // All attempts live on one event loop, and so does the race between them: nothing needs a lock.
+        let race = try await eventLoop.submit { [context, logger] in
+            let race = DialRace(
+                eventLoop: eventLoop,
+                context: context,
+                expectedPeers: expectedPeers,
+                logger: logger,
+                configurePipeline: configurePipeline,
+                promise: promise
+            )
+            race.start(addresses)
+            return NIOLoopBound(race, eventLoop: eventLoop)
+        }.get()
+        return try await withTaskCancellationHandler {
+            try await promise.futureResult.get()
+        } onCancel: {
+            eventLoop.execute { race.value.cancel() }
+        }
+    }
+}

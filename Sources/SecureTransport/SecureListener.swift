@@ -1,0 +1,135 @@
+internal import Glibc
+package import Logging
+internal import NIOConcurrencyHelpers
+package import NIOCore
+package import NIOPosix
+package import Sharing
+
+/// Accepts TLS connections, and hands over those whose peers have proved their keys.
+///
+/// Before that, a connection costs a TLS state and a descriptor, and both are limited: see `TransportLimits`.
+package struct SecureListener: Sendable {
+    /// Where to listen and how.
+    package struct Configuration: Sendable {
+        /// An address or name of this machine; nil for all addresses of both families.
+        package var host: String?
+        /// 0 for any free port.
+        package var port: Int
+        /// What this side shows to its peers.
+        package var identity: Identity
+        /// What it asks of them.
+        package var profile: TLSProfile
+        /// Limits on connections, times and sizes.
+        package var limits = TransportLimits()
+
+        package init(host: String? = nil, port: Int = 0, identity: Identity, profile: TLSProfile = .waft) {
+            self.host = host
+            self.port = port
+            self.identity = identity
+            self.profile = profile
+        }
+    }
+
+    /// The port that is listened on.
+    package let port: Int
+
+    /// The address that is listened on; `[::]` stands for all of both families.
+    package let localAddress: SocketAddress?
+
+    private let server: any Channel
+    private let gate: ListenerGate
+    private let logger: Logger
+
+    /// Binds the port. Connections wait in the kernel until `run`.
+    ///
+    /// - Throws: `ListenerError`, or `TLSError` if TLS cannot be set up.
+    package static func bind(
+        _ configuration: Configuration,
+        group: MultiThreadedEventLoopGroup,
+        logger: Logger
+    ) async throws -> SecureListener {
+        let context = try TLSContext.make(
+            role: .server,
+            identity: configuration.identity,
+            profile: configuration.profile,
+            limits: configuration.limits
+        )
+        let gate = ListenerGate(context: context, limits: configuration.limits, logger: logger)
+        let server = try await gate.bind(host: configuration.host, port: configuration.port, group: group)
+        return SecureListener(server: server, gate: gate, logger: logger)
+    }
+
+    private init(server: any Channel, gate: ListenerGate, logger: Logger) {
+        self.server = server
+        self.gate = gate
+        self.logger = logger
+        localAddress = server.localAddress
+        port = server.localAddress?.port ?? 0
+    }
+
+    /// Serves connections until the task is cancelled. Call it once.
+    ///
+    /// When the task is cancelled, the port is closed at once, so are connections whose handshake is not done, and the
+    /// tasks that run `onConnection` are cancelled; this returns when they have returned and their connections are closed,
+    /// each within `TransportLimits.closeDeadline`.
+    ///
+    /// - Parameters:
+    ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop when the peer has
+    ///     proved its key and before the first plaintext is delivered.
+    ///   - onConnection: Runs in a task of its own for each connection, also when this task was cancelled in the meantime:
+    ///     what `configurePipeline` returned is never dropped. The connection is closed after it.
+    /// - Throws: `ListenerError` if the listening socket was closed, but not by cancellation.
+    package func run<Output: Sendable>(
+        configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output,
+        onConnection: @escaping @Sendable (SecureConnection<Output>) async -> Void
+    ) async throws {
+        let handover = Handover<SecureConnection<Output>>()
+        gate.open { channel, peerID in
+            guard handover.announce() else { return false }
+            do {
+                let output = try configurePipeline(channel, peerID)
+                handover.give(
+                    SecureConnection(
+                        channel: channel,
+                        output: output,
+                        peerID: peerID,
+                        remoteAddress: channel.remoteAddress
+                    )
+                )
+                return true
+            } catch {
+                handover.withdraw()
+                throw error
+            }
+        }
+        server.closeFuture.whenComplete { _ in handover.finish() }
+        try await withTaskCancellationHandler {
+            // A cancelled task still starts, so that everything is closed in one way.
+            try? await server.setOption(.autoRead, value: true).get()
+            await withDiscardingTaskGroup { group in
+                while let connection = await handover.next() {
+                    group.addTask {
+                        await withTaskCancellationHandler {
+                            await onConnection(connection)
+                            await connection.close()
+                        } onCancel: {
+                            connection.channel.triggerUserOutboundEvent(TLSHurry(), promise: nil)
+                        }
+                    }
+                }
+            }
+            try await server.closeFuture.get()
+            if !Task.isCancelled { throw ListenerError(host: nil, port: port, cause: ChannelError.alreadyClosed) }
+        } onCancel: {
+            handover.finish()
+            gate.close()
+            server.close(promise: nil)
+        }
+    }
+
+    /// Closes the port without ever having run.
+    package func close() async {
+        gate.close()
+        try? await server.close().get()
+    }
+}

@@ -1,0 +1,290 @@
+internal import COpenSSL
+internal import COpenSSLShims
+package import NIOCore
+package import Sharing
+
+/// One TLS connection without I/O: ciphertext goes in and plaintext comes out, and the other way round.
+///
+/// There is no socket, clock, disk or task in it. Whoever drives it hands over what came from the peer (`receive`,
+/// `endInput`), asks for what that makes possible (`handshake`, `decrypt`), and sends what `takeOutbound` gives.
+/// Would-block is not an error: the answer is then that more input is needed. After an error every call repeats it.
+///
+/// ```
+/// handshaking ──handshake() == true──▶ open ──decrypt() == .ended──▶ (peer has ended; writing goes on)
+///      │                                │
+///      └────────────any error───────────┴──▶ failed
+/// ```
+///
+/// Not Sendable: it belongs to the event loop of its connection.
+package final class TLSEngine {
+    private enum State {
+        case handshaking
+        case open(PeerID)
+        case failed(TLSError)
+    }
+
+    /// The role, the identity and the rules.
+    package let context: TLSContext
+
+    /// The only keys the peer may have; nil for any.
+    let expectedPeers: Set<PeerID>?
+
+    let bio: ByteBufferBIO
+
+    /// `SSL *`, owned. It holds two references to the BIO's handle.
+    let connection: OpaquePointer
+
+    private var state = State.handshaking
+
+    /// What a callback found wrong: the reason behind the failure that OpenSSL then reports.
+    var refusal: TLSError?
+
+    /// The key of the certificate that the callback accepted; the handshake then proves that the peer holds it.
+    var presentedPeer: PeerID?
+
+    /// Bytes at the beginning of the stream that were seen to be TLS. Two are enough to know.
+    var recognizedBytes = 0
+
+    private var inputHasEnded = false
+
+    /// What TLS itself has answered since the handshake: a peer that never reads could make it pile up.
+    private var answeredBytes = 0
+
+    private var hasSentCloseNotify = false
+
+    /// - Throws: `TLSError` (`setUpFailed`) if there is no memory.
+    package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
+        guard let bio = ByteBufferBIO(), let connection = SSL_new(context.handle) else {
+            throw .setUpFailed("making a connection", reasons: QueuedError.drain().map(\.text))
+        }
+        self.context = context
+        self.expectedPeers = expectedPeers
+        self.bio = bio
+        self.connection = connection
+        // OpenSSL takes one reference for each direction; the BIO keeps its own.
+        BIO_up_ref(bio.handle)
+        BIO_up_ref(bio.handle)
+        SSL_set0_rbio(connection, bio.handle)
+        SSL_set0_wbio(connection, bio.handle)
+        guard attach(to: connection) else {
+            throw .setUpFailed("making a connection", reasons: QueuedError.drain().map(\.text))
+        }
+        switch context.role {
+        case .client: SSL_set_connect_state(connection)
+        case .server: SSL_set_accept_state(connection)
+        }
+    }
+
+    deinit { SSL_free(connection) }
+
+    // MARK: What is known
+
+    /// The key that the peer proved to hold; nil until the handshake is done.
+    package var peerID: PeerID? {
+        guard case .open(let peerID) = state else { return nil }
+        return peerID
+    }
+
+    /// The cipher suite in use, such as `TLS_AES_128_GCM_SHA256`.
+    package var cipherSuite: String? {
+        SSL_get_current_cipher(connection).flatMap { SSL_CIPHER_get_name($0) }.map { String(cString: $0) }
+    }
+
+    /// The application protocol agreed on.
+    package var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(connection, &name, &count)
+        guard let name, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+
+    /// Whether the peer has sent its close_notify: nothing more will come from it, and nothing is missing.
+    package var peerHasClosed: Bool { SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
+
+    /// Whether ciphertext is waiting that has not been asked for by `decrypt`.
+    package var hasUnreadInput: Bool { bio.inboundBytes > 0 || SSL_has_pending(connection) != 0 }
+
+    /// Most plaintext bytes that `decrypt` could give now.
+    package var unreadPlaintextBound: Int {
+        // OpenSSL may hold the beginning of one record besides.
+        bio.inboundBytes + (SSL_has_pending(connection) != 0 ? TransportLimits.recordBytes : 0)
+    }
+
+    // MARK: From the peer
+
+    /// Hands over bytes that came from the peer. What comes after its close_notify, or after an error, is thrown away.
+    package func receive(_ ciphertext: ByteBuffer) {
+        if case .failed = state { return }
+        if !peerHasClosed { bio.receive(ciphertext) }
+    }
+
+    /// Says that no more bytes will come from the peer.
+    package func endInput() { inputHasEnded = true }
+
+    /// Goes on with the handshake as far as the input allows.
+    ///
+    /// - Returns: whether it is done; `peerID` is then known.
+    package func handshake() throws(TLSError) -> Bool {
+        switch state {
+        case .open: return true
+        case .failed(let error): throw error
+        case .handshaking: break
+        }
+        try recognizeTLS()
+        ERR_clear_error()
+        let result = SSL_do_handshake(connection)
+        guard result == 1 else {
+            guard SSL_get_error(connection, result) == SSL_ERROR_WANT_READ else { throw fail(handshakeError()) }
+            if inputHasEnded { throw fail(.closedInHandshake) }
+            return false
+        }
+        guard let presentedPeer else { throw fail(.noCertificate) }
+        state = .open(presentedPeer)
+        return true
+    }
+
+    /// What `decrypt` found after what it wrote.
+    package enum Decrypted: Equatable {
+        /// Everything that was there is decrypted.
+        case needsInput
+        /// The buffer has no more room.
+        case full
+        /// The peer's close_notify: the stream has ended as it should.
+        case ended
+    }
+
+    /// Decrypts into the free room of `plaintext`, without making it larger.
+    ///
+    /// Data that came before an error is given first; the error comes with the next call.
+    ///
+    /// - Throws: `TLSError`; `truncated` when the input has ended without the peer's close_notify.
+    package func decrypt(into plaintext: inout ByteBuffer) throws(TLSError) -> Decrypted {
+        switch state {
+        case .handshaking: preconditionFailure("decrypting before the handshake is done")
+        case .failed(let error): throw error
+        case .open: break
+        }
+        var outcome = Result<Decrypted, TLSError>.success(.full)
+        var total = 0
+        let outboundBytes = bio.outbound.readableBytes
+        plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: 0) { room in
+            while total < room.count {
+                ERR_clear_error()
+                var count = 0
+                let result = SSL_read_ex(connection, room.baseAddress! + total, room.count - total, &count)
+                guard result == 1 else {
+                    outcome = endOfDecryption(result)
+                    break
+                }
+                total += count
+            }
+            return total
+        }
+        if outcome == .success(.ended) { bio.discardInbound() }
+        answeredBytes += bio.outbound.readableBytes - outboundBytes
+        if answeredBytes > TransportLimits.answerBytes { outcome = .failure(.tooManyAnswers) }
+        switch outcome {
+        case .success(let decrypted): return decrypted
+        case .failure(let error):
+            let error = fail(error)
+            if total > 0 { return .full }
+            throw error
+        }
+    }
+
+    private func endOfDecryption(_ result: Int32) -> Result<Decrypted, TLSError> {
+        switch SSL_get_error(connection, result) {
+        case SSL_ERROR_WANT_READ: inputHasEnded ? .failure(.truncated) : .success(.needsInput)
+        case SSL_ERROR_ZERO_RETURN: .success(.ended)
+        default: .failure(error(from: QueuedError.drain()))
+        }
+    }
+
+    // MARK: To the peer
+
+    /// Sets the buffer that ciphertext is appended to. Give it room for what comes next, to save growing it.
+    package func provideOutbound(_ buffer: ByteBuffer) {
+        guard bio.outbound.readableBytes > 0 else {
+            bio.outbound = buffer
+            return
+        }
+        var buffer = buffer
+        buffer.writeImmutableBuffer(bio.outbound)
+        bio.outbound = buffer
+    }
+
+    /// Whether there is ciphertext to send.
+    package var hasOutbound: Bool { bio.outbound.readableBytes > 0 }
+
+    /// Takes the ciphertext that is ready to be sent. Send it also after an error: it may hold the alert that says why.
+    package func takeOutbound() -> ByteBuffer {
+        defer { bio.outbound = ByteBuffer() }
+        return bio.outbound
+    }
+
+    /// Most bytes that `count` bytes of plaintext become: a record adds 22, and the engine may have an answer of its own.
+    package static func ciphertextBound(of count: Int) -> Int {
+        count + (count / TransportLimits.recordBytes + 1) * 22 + 128
+    }
+
+    /// Encrypts all of `plaintext` into full records and, at the end, one that may not be full.
+    package func encrypt(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
+        switch state {
+        case .handshaking: preconditionFailure("encrypting before the handshake is done")
+        case .failed(let error): throw error
+        case .open: break
+        }
+        guard plaintext.count > 0 else { return }
+        ERR_clear_error()
+        var count = 0
+        // The BIO takes everything, so this never does a part only.
+        guard SSL_write_ex(connection, plaintext.baseAddress, plaintext.count, &count) == 1 else {
+            throw fail(error(from: QueuedError.drain()))
+        }
+    }
+
+    /// Ends the stream to the peer with a close_notify. Nothing can be encrypted after it; decrypting goes on.
+    package func closeOutbound() {
+        guard case .open = state, !hasSentCloseNotify else { return }
+        hasSentCloseNotify = true
+        ERR_clear_error()
+        _ = SSL_shutdown(connection)
+        ERR_clear_error()
+    }
+
+    // MARK: Keys
+
+    /// Most bytes that can be exported at a time.
+    package static let exportBytes = 255
+
+    /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).
+    ///
+    /// - Parameter length: 1 to `exportBytes`.
+    /// - Throws: `TLSError` before the handshake is done.
+    package func exportKeyingMaterial(label: String, context: [UInt8], length: Int) throws(TLSError) -> [UInt8] {
+        precondition((1...Self.exportBytes).contains(length), "a length that cannot be exported")
+        guard case .open = state else { throw .setUpFailed("exporting keys", reasons: ["there is no handshake yet"]) }
+        var secret = [UInt8](repeating: 0, count: length)
+        ERR_clear_error()
+        let result = SSL_export_keying_material(
+            connection, &secret, length, label, label.utf8.count, context, context.count, 1)
+        guard result == 1 else {
+            throw .setUpFailed("exporting keys", reasons: QueuedError.drain().map(\.text))
+        }
+        return secret
+    }
+
+    // MARK: Failure
+
+    func fail(_ error: TLSError) -> TLSError {
+        state = .failed(error)
+        bio.discardInbound()
+        return error
+    }
+
+    private func handshakeError() -> TLSError {
+        let queued = QueuedError.drain()
+        return refusal ?? error(from: queued)
+    }
+}

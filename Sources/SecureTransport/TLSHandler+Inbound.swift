@@ -1,0 +1,156 @@
+package import NIOCore
+
+extension TLSHandler {
+    package func read(context: ChannelHandlerContext) {
+        hasDemand = true
+        if state == .open, engine.hasUnreadInput {
+            deliver(context)
+            completeDelivery(context)
+        }
+        // Always: with automatic reading nobody would ask the channel again.
+        context.read()
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let ciphertext = Self.unwrapInboundIn(data)
+        switch state {
+        case .idle, .handshaking:
+            engine.receive(ciphertext)
+            advanceHandshake(context)
+            // What came with the end of the handshake may already be data.
+            if state == .open, hasDemand, engine.hasUnreadInput { deliver(context) }
+        case .open:
+            engine.receive(ciphertext)
+            if hasDemand { deliver(context) }
+        case .closing:
+            engine.receive(ciphertext)
+            discardWhileClosing(context)
+        case .failed:
+            discardedBytes += ciphertext.readableBytes
+            if discardedBytes > TransportLimits.lingerBytes { finishClosing(context) }
+        case .closed:
+            break
+        }
+    }
+
+    package func channelReadComplete(context: ChannelHandlerContext) {
+        if hasDelivered { return completeDelivery(context) }
+        switch state {
+        case .handshaking, .closing, .failed: context.read()
+        case .open where hasDemand: context.read()
+        case .open, .idle, .closed: break
+        }
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        endInput(context)
+        state = .closed
+        deadline?.cancel()
+        failPending(ChannelError.ioOnClosedChannel)
+        settleClosePromises()
+        context.fireChannelInactive()
+    }
+
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            // The end of the socket's stream. What the layer above is told is the end of TLS's.
+            endInput(context)
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        transportHasFailed = true
+        context.fireErrorCaught(error)
+    }
+
+    /// Decrypts everything that is there and fires it, one large buffer at a time.
+    private func deliver(_ context: ChannelHandlerContext) {
+        while state == .open, !engine.peerHasClosed {
+            let bound = engine.unreadPlaintextBound
+            guard bound > 0, let pool else { return }
+            var plaintext = pool.take(bound)
+            let outcome: TLSEngine.Decrypted
+            do throws(TLSError) {
+                outcome = try engine.decrypt(into: &plaintext)
+            } catch {
+                pool.keep(plaintext)
+                return fail(error, context)
+            }
+            // An answer that TLS itself wants to give, such as a new key.
+            sendOutbound(context, promise: nil)
+            pool.keep(plaintext)
+            if plaintext.readableBytes > 0 {
+                hasDelivered = true
+                context.fireChannelRead(Self.wrapInboundOut(plaintext))
+            }
+            switch outcome {
+            case .full: continue
+            case .needsInput: return
+            case .ended: return peerHasEnded(context)
+            }
+        }
+    }
+
+    private func completeDelivery(_ context: ChannelHandlerContext) {
+        guard hasDelivered else { return }
+        hasDelivered = false
+        hasDemand = false
+        context.fireChannelReadComplete()
+    }
+
+    private func peerHasEnded(_ context: ChannelHandlerContext) {
+        completeDelivery(context)
+        guard state == .open else { return }
+        let allowsHalfClosure = (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) ?? false
+        if allowsHalfClosure, outbound == .open {
+            guard !hasFiredInputClosed else { return }
+            hasFiredInputClosed = true
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else {
+            beginClosing(context)
+        }
+    }
+
+    /// The socket has no more: what is there is delivered, asked for or not, and then it shows whether it was all.
+    private func endInput(_ context: ChannelHandlerContext) {
+        socketInputHasEnded = true
+        engine.endInput()
+        switch state {
+        case .handshaking:
+            if transportHasFailed {
+                finishClosing(context)
+            } else {
+                advanceHandshake(context)
+            }
+        case .open:
+            deliver(context)
+            completeDelivery(context)
+            if state == .open, !engine.peerHasClosed {
+                transportHasFailed ? finishClosing(context) : fail(.truncated, context)
+            }
+        case .closing:
+            discardWhileClosing(context)
+        case .failed:
+            finishClosing(context)
+        case .idle, .closed:
+            break
+        }
+    }
+
+    /// Looks for the peer's close_notify in what nobody wants any more.
+    func discardWhileClosing(_ context: ChannelHandlerContext) {
+        guard let pool, engine.hasUnreadInput, !engine.peerHasClosed else { return advanceClosing(context) }
+        var scrap = pool.take(engine.unreadPlaintextBound)
+        defer { pool.keep(scrap) }
+        while engine.hasUnreadInput {
+            scrap.clear()
+            // A broken record ends the connection at once, as nothing can be encrypted after it either.
+            guard let outcome = try? engine.decrypt(into: &scrap) else { return finishClosing(context) }
+            if outcome != .full { break }
+        }
+        advanceClosing(context)
+    }
+}

@@ -1,0 +1,39 @@
+/// What a dialect asks of TLS: which versions, which keys, which application protocols.
+package struct TLSProfile: Sendable {
+    /// Versions of TLS.
+    package enum Version: Comparable, Sendable {
+        case tls12
+        case tls13
+    }
+
+    /// Which cipher suites of TLS 1.3 come first.
+    package enum CipherOrder: Sendable {
+        /// As `aesFirst` where the processor has instructions for AES, otherwise as `chaCha20First`.
+        case automatic
+        /// AES-128-GCM, AES-256-GCM, ChaCha20-Poly1305: the order of speed with AES instructions.
+        case aesFirst
+        /// ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM: the order of speed without them.
+        case chaCha20First
+    }
+
+    /// ALPN names (RFC 7301) in order of preference, each of 1 to 255 bytes. One of them must be agreed on; with none
+    /// here, none is offered or asked for.
+    package var applicationProtocols: [String]
+
+    /// The kinds of keys that a peer may have.
+    package var acceptedKeys: Set<KeyKind> = [.p256]
+
+    /// The versions that are accepted.
+    package var versions: ClosedRange<Version> = .tls13 ... .tls13
+
+    /// Which cipher suites of TLS 1.3 this side prefers.
+    package var cipherOrder: CipherOrder = .automatic
+
+    /// The rules of `waft`, with other application protocols.
+    package init(applicationProtocols: [String]) {
+        self.applicationProtocols = applicationProtocols
+    }
+
+    /// Between Waft's own peers: TLS 1.3 only, a P-256 key on both sides.
+    package static let waft = TLSProfile(applicationProtocols: ["waft/1"])
+}
