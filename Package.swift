@@ -70,6 +70,10 @@ let package = Package(
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
         .target(name: "CLinuxShims"),
         .target(name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck"], swiftSettings: strict),
+        // What DiscoveryTests run on the hosts of a lab: publishes and browses as told.
+        .executableTarget(
+            name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
+            swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
@@ -81,4 +85,5 @@ let package = Package(
             ["COpenSSL", "COpenSSLShims", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging],
             tests: [nioEmbedded]
         )
+        + module("Discovery", ["CAvahi", "CLinuxShims", logging])
 )

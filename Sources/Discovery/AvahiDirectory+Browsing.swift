@@ -1,0 +1,227 @@
+internal import CAvahi
+internal import Logging
+
+/// What one browse looks for, and what it has found. Lives on the directory's loop.
+final class ActiveBrowse {
+    let type: String
+    let mailbox: BrowseMailbox
+    var ledger = BrowseLedger()
+    var session = Session()
+    var hasComplained = false
+
+    /// The work of one responder for this browse.
+    struct Session {
+        var browser: AvahiObject?
+        var assembly = ServiceAssembly()
+        /// At work: they go on listening after their first answer.
+        var resolvers: [Sighting: AvahiObject] = [:]
+        /// Those of them that have reported something: they make room for others.
+        var reported: Set<Sighting> = []
+        /// In line, as there are too many at work.
+        var line: [Sighting] = []
+        /// Without an answer, and seen before the responder said that this was all: it is all when they have answered.
+        var unanswered: Set<Sighting> = []
+        var isAllSeen = false
+        var isAllTold = false
+    }
+
+    init(type: String, mailbox: BrowseMailbox) {
+        self.type = type
+        self.mailbox = mailbox
+    }
+}
+
+extension AvahiDirectory {
+    nonisolated func browse(type: String) -> AsyncStream<BrowseEvent> {
+        let (stream, mailbox) = BrowseMailbox.open { mailbox in
+            Task { await self.endBrowse(mailbox) }
+        }
+        Task { await beginBrowse(type, mailbox) }
+        return stream
+    }
+
+    private func beginBrowse(_ type: String, _ mailbox: BrowseMailbox) {
+        // It may have ended before it began; its end has passed then.
+        guard !mailbox.isFinished else { return }
+        guard !type.utf8.contains(0), avahi_is_valid_service_type_strict(type) != 0 else {
+            mailbox.post(.failed(DiscoveryError(.invalidDescription, cause: "the service type is not like _name._tcp")))
+            return
+        }
+        if state == .connecting {
+            mailbox.post(.failed(DiscoveryError(.responderUnavailable, cause: "avahi-daemon does not run")))
+        }
+        browses[ObjectIdentifier(mailbox)] = ActiveBrowse(type: type, mailbox: mailbox)
+        use()
+        startBrowsers()
+    }
+
+    private func endBrowse(_ mailbox: BrowseMailbox) {
+        guard let browse = browses.removeValue(forKey: ObjectIdentifier(mailbox)) else { return }
+        stop(browse)
+        resolveNext()
+        releaseIfUnused()
+    }
+
+    func startBrowsers() {
+        guard state?.isUsable == true else { return }
+        for browse in browses.values where browse.session.browser == nil { start(browse) }
+    }
+
+    func stopBrowsers() {
+        browses.values.forEach(stop)
+    }
+
+    private func start(_ browse: ActiveBrowse) {
+        // A failure of another one may have ended all of this.
+        guard let responder else { return }
+        browse.ledger.beginSession()
+        do {
+            let identifier = ObjectIdentifier(browse.mailbox)
+            browse.session.browser = try responder.makeServiceBrowser(type: browse.type) { [unowned self] event in
+                assumeIsolated { $0.browserReported(identifier, event) }
+            }
+        } catch {
+            failed(browse, error)
+        }
+    }
+
+    private func stop(_ browse: ActiveBrowse) {
+        liveResolvers -= browse.session.resolvers.count
+        browse.session = .init()
+    }
+
+    /// The responder works, but not for this browse: that is tried again after a while.
+    private func failed(_ browse: ActiveBrowse, _ error: DiscoveryError) {
+        guard error.code != .responderUnavailable else { return lost(error) }
+        logger.debug("browsing failed", metadata: ["error": "\(error)"])
+        stop(browse)
+        browse.mailbox.post(.failed(error))
+        Task { [weak self] in
+            try? await Task.sleep(for: .seconds(5))
+            await self?.startBrowsers()
+        }
+    }
+
+    private func browserReported(_ identifier: ObjectIdentifier, _ event: ServiceBrowserEvent) {
+        guard let browse = browses[identifier] else { return }
+        switch event {
+        case .appeared(let sighting): appeared(sighting, browse)
+        case .disappeared(let sighting): disappeared(sighting, browse)
+        case .allForNow:
+            browse.session.isAllSeen = true
+            tellIfAll(browse)
+        case .failed(let cause): failed(browse, DiscoveryError(.browsingFailed, cause: cause))
+        }
+    }
+
+    private func appeared(_ sighting: Sighting, _ browse: ActiveBrowse) {
+        guard let interface = network?.interface(sighting.interface), !denied.contains(interface.name),
+            !browse.session.assembly.contains(sighting)
+        else { return }
+        guard browse.session.assembly.add(sighting, interface: interface) else { return complain(sighting, browse) }
+        if !browse.session.isAllSeen { browse.session.unanswered.insert(sighting) }
+        browse.session.line.append(sighting)
+        resolveNext()
+    }
+
+    private func disappeared(_ sighting: Sighting, _ browse: ActiveBrowse) {
+        guard browse.session.assembly.contains(sighting) else { return }
+        browse.session.assembly.remove(sighting)
+        browse.session.unanswered.remove(sighting)
+        if !endResolver(sighting, browse) { browse.session.line.removeAll { $0 == sighting } }
+        resolveNext()
+        tell(sighting.instance, browse)
+        tellIfAll(browse)
+    }
+
+    /// Resolves what is in line, as far as there is room. A resolver that has reported makes room, since it only listens
+    /// for changes, or for an answer that is late: that one goes to the end of the line.
+    private func resolveNext() {
+        while let browse = browses.values.first(where: { !$0.session.line.isEmpty }) {
+            if liveResolvers >= DiscoveryLimits.liveResolvers {
+                guard let idle = browses.values.first(where: { !$0.session.reported.isEmpty }),
+                    let sighting = idle.session.reported.first
+                else { return }
+                _ = endResolver(sighting, idle)
+                if !idle.session.assembly.isResolved(sighting) { idle.session.line.append(sighting) }
+            }
+            resolve(browse.session.line.removeFirst(), browse)
+        }
+    }
+
+    private func resolve(_ sighting: Sighting, _ browse: ActiveBrowse) {
+        guard let responder else { return }
+        do {
+            let identifier = ObjectIdentifier(browse.mailbox)
+            browse.session.resolvers[sighting] = try responder.makeServiceResolver(sighting) { [unowned self] event in
+                assumeIsolated { $0.resolverReported(identifier, sighting, event) }
+            }
+            liveResolvers += 1
+        } catch  where error.code == .responderUnavailable {
+            lost(error)
+        } catch {
+            logger.debug(
+                "service cannot be resolved",
+                metadata: ["instance": "\(sighting.instance.debugDescription)", "error": "\(error)"]
+            )
+            browse.session.unanswered.remove(sighting)
+            tellIfAll(browse)
+        }
+    }
+
+    private func resolverReported(
+        _ identifier: ObjectIdentifier,
+        _ sighting: Sighting,
+        _ event: ServiceResolverEvent
+    ) {
+        guard let browse = browses[identifier] else { return }
+        switch event {
+        case .resolved(let resolution):
+            if resolution.txt == nil { complain(sighting, browse) }
+            browse.session.assembly.resolve(sighting, resolution)
+        case .unanswered:
+            browse.session.assembly.resolve(sighting, nil)
+        }
+        browse.session.unanswered.remove(sighting)
+        browse.session.reported.insert(sighting)
+        tell(sighting.instance, browse)
+        resolveNext()
+        tellIfAll(browse)
+    }
+
+    /// Returns false if there is none.
+    private func endResolver(_ sighting: Sighting, _ browse: ActiveBrowse) -> Bool {
+        browse.session.reported.remove(sighting)
+        guard browse.session.resolvers.removeValue(forKey: sighting) != nil else { return false }
+        liveResolvers -= 1
+        return true
+    }
+
+    /// Tells the consumer what is known of an instance now, if that is news.
+    private func tell(_ instance: String, _ browse: ActiveBrowse) {
+        let own = network?.snapshot.ownAddresses ?? []
+        let event =
+            if let service = browse.session.assembly.service(instance, ownAddresses: own) {
+                browse.ledger.update(service)
+            } else {
+                browse.ledger.remove(instance)
+            }
+        if let event { browse.mailbox.post(event) }
+    }
+
+    private func tellIfAll(_ browse: ActiveBrowse) {
+        guard browse.session.isAllSeen, !browse.session.isAllTold, browse.session.unanswered.isEmpty else { return }
+        browse.session.isAllTold = true
+        browse.ledger.endOfKnown().forEach(browse.mailbox.post)
+    }
+
+    /// One line for each browse, whatever the link says.
+    private func complain(_ sighting: Sighting, _ browse: ActiveBrowse) {
+        guard !browse.hasComplained else { return }
+        browse.hasComplained = true
+        logger.warning(
+            "the link announces more than is kept; the rest is ignored",
+            metadata: ["instance": "\(sighting.instance.debugDescription)", "interface": "\(sighting.interface)"]
+        )
+    }
+}

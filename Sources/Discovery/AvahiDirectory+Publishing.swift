@@ -1,0 +1,263 @@
+internal import CAvahi
+internal import Logging
+internal import Synchronization
+
+/// A service that should be announced, and what has become of it. Lives on the directory's loop.
+final class AnnouncedService {
+    /// With the name in force.
+    var description: ServiceDescription
+    /// What is announced, by interface index or ``everyInterface``.
+    var announcements: [UInt32: Announcement] = [:]
+    /// Who waits for it to be established for the first time.
+    var publisher: CheckedContinuation<Void, any Error>?
+    /// Ends the wait of `publisher`.
+    var deadline: Task<Void, Never>?
+    /// Names found taken since it was last established.
+    var collisions = 0
+
+    struct Announcement {
+        var object: AvahiObject
+        var isEstablished = false
+    }
+
+    init(_ description: ServiceDescription, publisher: CheckedContinuation<Void, any Error>) {
+        self.description = description
+        self.publisher = publisher
+    }
+}
+
+extension AvahiDirectory {
+    func publish(_ service: ServiceDescription) async throws -> any Publication {
+        try service.validate()
+        let identifier = makeIdentifier()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                begin(service, identifier, continuation)
+            }
+        } onCancel: {
+            Task { await self.cancel(identifier) }
+        }
+        let publication = AvahiPublication(
+            directory: self,
+            identifier: identifier,
+            name: name(of: identifier) ?? service.instance
+        )
+        // Cancelled just when it was established.
+        guard !Task.isCancelled else {
+            await publication.withdraw()
+            throw CancellationError()
+        }
+        return publication
+    }
+
+    private func begin(
+        _ service: ServiceDescription,
+        _ identifier: UInt64,
+        _ publisher: CheckedContinuation<Void, any Error>
+    ) {
+        guard !Task.isCancelled else { return publisher.resume(throwing: CancellationError()) }
+        guard state != .connecting else {
+            let error = DiscoveryError(.responderUnavailable, cause: "avahi-daemon does not run")
+            return publisher.resume(throwing: error)
+        }
+        let announced = AnnouncedService(service, publisher: publisher)
+        announced.deadline = Task { [weak self] in
+            guard (try? await Task.sleep(for: DiscoveryLimits.establishing)) != nil else { return }
+            let error = DiscoveryError(.publishingFailed, cause: "neither announced nor refused for too long")
+            await self?.abandon(identifier, error)
+        }
+        publications[identifier] = announced
+        use()
+        announce(identifier)
+        establish(announced)
+    }
+
+    private func cancel(_ identifier: UInt64) {
+        abandon(identifier, CancellationError())
+    }
+
+    /// Ends a publication that nobody has been given yet.
+    private func abandon(_ identifier: UInt64, _ error: any Error) {
+        guard let service = publications[identifier], let publisher = service.publisher else { return }
+        service.deadline?.cancel()
+        publications[identifier] = nil
+        publisher.resume(throwing: error)
+        releaseIfUnused()
+    }
+
+    /// Ends those that nobody has been given yet; the others wait for the next responder.
+    func refusePublications(_ error: DiscoveryError) {
+        for (identifier, publication) in publications where publication.publisher != nil {
+            abandon(identifier, error)
+        }
+    }
+
+    func name(of identifier: UInt64) -> String? {
+        publications[identifier]?.description.instance
+    }
+
+    func withdraw(_ identifier: UInt64) async {
+        guard publications.removeValue(forKey: identifier) != nil else { return }
+        releaseIfUnused()
+        // avahi-daemon has been told, and a responder that ends sends what it still has to say. One that goes on sends
+        // the farewell in its next turns, as avahi-core schedules them; there is no way to see that it has.
+        if backend == .embedded, responder != nil {
+            // In a task of its own, because who withdraws is often being cancelled.
+            await Task { try? await Task.sleep(for: .milliseconds(100)) }.value
+        }
+    }
+
+    func withdrawAll() {
+        publications.values.forEach { $0.announcements = [:] }
+    }
+
+    func announceAll() {
+        for identifier in Array(publications.keys) { announce(identifier) }
+    }
+
+    /// Where to announce: everywhere at once, if that is allowed.
+    ///
+    /// An embedded responder uses allowed interfaces only. avahi-daemon may be using denied ones, and knows no "all
+    /// except": then a service is announced on each of the others by itself. That is done only where it must be, for it
+    /// costs farewells: avahi-core (0.8) sends none on an interface while the same record is announced on another one.
+    /// So the last one to be withdrawn sends it, and loopback is left out if there is any other; on a machine with
+    /// several networks the others see the service go when its records expire, after two minutes.
+    private var targets: [UInt32] {
+        guard backend == .daemon, let interfaces = network?.snapshot.usableInterfaces,
+            interfaces.contains(where: { denied.contains($0.name) })
+        else { return [everyInterface] }
+        let allowed = interfaces.filter { !denied.contains($0.name) }
+        let linked = allowed.filter { !$0.isLoopback }
+        return (linked.isEmpty ? allowed : linked).map(\.index).sorted()
+    }
+
+    /// Announces a service where it is not announced yet, and no longer where it should not be.
+    private func announce(_ identifier: UInt64) {
+        guard canAnnounce, let responder else { return }
+        let interfaces = targets
+        // Renaming may give up, and with it the service.
+        while let service = publications[identifier] {
+            service.announcements = service.announcements.filter { interfaces.contains($0.key) }
+            let missing = interfaces.filter { service.announcements[$0] == nil }
+            do {
+                guard try !announce(service, identifier, on: missing, by: responder) else { return }
+            } catch {
+                return failed(identifier, error)
+            }
+            guard rename(identifier) else { return }
+        }
+    }
+
+    /// Returns false if the name is taken by another program of this machine.
+    private func announce(
+        _ service: AnnouncedService,
+        _ identifier: UInt64,
+        on interfaces: [UInt32],
+        by responder: any Responder
+    ) throws(DiscoveryError) -> Bool {
+        for index in interfaces {
+            let object = try responder.announce(service.description, on: index) { [unowned self] event in
+                assumeIsolated { $0.announcementChanged(identifier, index, event) }
+            }
+            guard let object else { return false }
+            service.announcements[index] = .init(object: object)
+        }
+        return true
+    }
+
+    private func announcementChanged(_ identifier: UInt64, _ index: UInt32, _ event: AnnouncementEvent) {
+        guard let service = publications[identifier] else { return }
+        switch event {
+        case .established:
+            service.announcements[index]?.isEstablished = true
+            establish(service)
+        case .collision:
+            if rename(identifier) { announce(identifier) }
+        case .failed(let cause):
+            failed(identifier, DiscoveryError(.publishingFailed, cause: cause))
+        }
+    }
+
+    /// Takes the next alternative name, after withdrawing the one in force everywhere: one service has one name. Returns
+    /// false if it gives up.
+    ///
+    /// Avahi advises to use its entry groups again, since it slows down a program that collides too often. New ones are
+    /// taken, because what the old ones still have to say of the old name is not heard then; the number of alternatives
+    /// is bounded instead.
+    private func rename(_ identifier: UInt64) -> Bool {
+        guard let service = publications[identifier] else { return false }
+        let taken = service.description.instance
+        service.announcements = [:]
+        service.collisions += 1
+        guard service.collisions <= DiscoveryLimits.alternativeNames, let next = avahi_alternative_service_name(taken)
+        else {
+            failed(identifier, DiscoveryError(.namesExhausted, cause: taken.debugDescription))
+            return false
+        }
+        defer { avahi_free(next) }
+        service.description.instance = String(cString: next)
+        logger.debug(
+            "instance name is taken",
+            metadata: [
+                "taken": "\(taken.debugDescription)", "next": "\(service.description.instance.debugDescription)",
+            ]
+        )
+        return true
+    }
+
+    private func failed(_ identifier: UInt64, _ error: DiscoveryError) {
+        guard error.code != .responderUnavailable else { return lost(error) }
+        guard let service = publications[identifier], service.publisher == nil else {
+            return abandon(identifier, error)
+        }
+        // It was announced once: it stays wanted, and is announced when the responder or the interfaces change.
+        logger.warning("service is not announced any more", metadata: ["error": "\(error)"])
+        service.announcements = [:]
+        service.collisions = 0
+    }
+
+    func establishAll() {
+        publications.values.forEach(establish)
+    }
+
+    /// Tells the publisher when the service is announced on all interfaces, under a host name that is established too.
+    private func establish(_ service: AnnouncedService) {
+        guard state == .running, service.announcements.values.allSatisfy(\.isEstablished) else { return }
+        service.collisions = 0
+        service.deadline?.cancel()
+        service.publisher?.resume()
+        service.publisher = nil
+    }
+}
+
+private final class AvahiPublication: Publication {
+    private let directory: AvahiDirectory
+    private let identifier: UInt64
+    /// When it was last asked for: it has a name after the withdrawal too.
+    private let lastName: Mutex<String>
+
+    init(directory: AvahiDirectory, identifier: UInt64, name: String) {
+        self.directory = directory
+        self.identifier = identifier
+        lastName = Mutex(name)
+    }
+
+    deinit {
+        let (directory, identifier) = (directory, identifier)
+        Task { await directory.withdraw(identifier) }
+    }
+
+    var instance: String {
+        get async {
+            let name = await directory.name(of: identifier)
+            return lastName.withLock {
+                if let name { $0 = name }
+                return $0
+            }
+        }
+    }
+
+    func withdraw() async {
+        await directory.withdraw(identifier)
+    }
+}

@@ -1,0 +1,232 @@
+internal import CAvahi
+internal import Logging
+internal import Synchronization
+
+/// A directory by one of the two Avahi libraries. It lives on an ``AvahiLoop``.
+///
+/// It has a responder while anybody uses it. When the responder fails it makes another one, announces and looks for
+/// everything again, and says so to nobody but those who browse.
+actor AvahiDirectory: ServiceDirectory {
+    enum Backend: String, Sendable {
+        /// avahi-daemon, over D-Bus.
+        case daemon
+        /// avahi-core, within this process.
+        case embedded
+    }
+
+    let backend: Backend
+    let denied: InterfacePatterns
+    let logger: Logger
+    private let loop: AvahiLoop
+
+    /// Nil while nobody uses the directory, and between the loss of one and the next try.
+    var responder: (any Responder)?
+    /// The interfaces that an embedded responder was made for.
+    private var servedInterfaces: Set<String> = []
+    /// What the responder last said; nil before it said anything.
+    private(set) var state: ResponderState?
+    private(set) var network: InterfaceMonitor?
+    private var reconnection: Task<Void, Never>?
+    private var failedConnections = 0
+
+    var publications: [UInt64: AnnouncedService] = [:]
+    var browses: [ObjectIdentifier: ActiveBrowse] = [:]
+    var liveResolvers = 0
+    private var observations: [ObjectIdentifier: Observation] = [:]
+    private var lastIdentifier: UInt64 = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// - Throws: ``DiscoveryError`` `.noResources`.
+    init(backend: Backend, denied: InterfacePatterns, logger: Logger) throws(DiscoveryError) {
+        self.backend = backend
+        self.denied = denied
+        self.logger = logger
+        // The kernel shows 15 bytes of a thread's name.
+        loop = try AvahiLoop(name: backend == .daemon ? "waft-avahi" : "waft-mdns")
+    }
+
+    func makeIdentifier() -> UInt64 {
+        lastIdentifier += 1
+        return lastIdentifier
+    }
+
+    /// Whether something can be announced now.
+    var canAnnounce: Bool { state == .registering || state == .running }
+}
+
+// MARK: - The responder's life
+
+extension AvahiDirectory {
+    /// The first use begins it.
+    func use() {
+        if responder == nil, reconnection == nil { connect() }
+    }
+
+    /// The last use ends it.
+    func releaseIfUnused() {
+        guard publications.isEmpty, browses.isEmpty, observations.isEmpty else { return }
+        reconnection?.cancel()
+        reconnection = nil
+        failedConnections = 0
+        responder = nil
+        network = nil
+        state = nil
+    }
+
+    private func connect() {
+        if network == nil {
+            network = InterfaceMonitor(loop: loop) { [unowned self] in assumeIsolated { $0.interfacesChanged() } }
+        }
+        do {
+            responder = try makeResponder()
+        } catch {
+            lost(error)
+        }
+    }
+
+    private func makeResponder() throws(DiscoveryError) -> any Responder {
+        // Unowned: the responder is dropped before the directory, and nothing is delivered after that.
+        let onState: (ResponderState) -> Void = { [unowned self] state in
+            assumeIsolated { $0.responderChanged(to: state) }
+        }
+        switch backend {
+        case .daemon: return try DaemonResponder(loop: loop, onState: onState)
+        case .embedded:
+            let names = network?.snapshot.interfaces.values.map(\.name) ?? []
+            servedInterfaces = Set(names.filter { !denied.contains($0) })
+            return try EmbeddedResponder(
+                loop: loop,
+                allowed: servedInterfaces,
+                network: network?.snapshot ?? NetworkSnapshot(),
+                onState: onState
+            )
+        }
+    }
+
+    private func responderChanged(to new: ResponderState) {
+        let old = state
+        state = new
+        logger.debug("responder changed", metadata: ["backend": "\(backend)", "state": "\(new)"])
+        switch new {
+        case .connecting:
+            refuse(DiscoveryError(.responderUnavailable, cause: "avahi-daemon does not run"))
+        case .registering:
+            // The host name is new, or it changed: what was announced under the old one is void.
+            failedConnections = 0
+            if old == .running { withdrawAll() }
+            announceAll()
+        case .running:
+            failedConnections = 0
+            announceAll()
+            establishAll()
+        case .collision:
+            withdrawAll()
+            responder?.chooseAnotherHostName()
+        case .failed(let cause):
+            lost(DiscoveryError(.responderUnavailable, cause: cause))
+            return
+        }
+        if new.isUsable { startBrowsers() }
+        // Asked for all that, it may have turned out to be gone.
+        guard state == new else { return }
+        if old?.isUsable != new.isUsable { observations.values.forEach { $0.tell(new.isUsable) } }
+    }
+
+    /// Drops the responder and tries again: at once after it worked, later and later after it did not.
+    func lost(_ error: DiscoveryError) {
+        logger.debug("responder lost", metadata: ["backend": "\(backend)", "error": "\(error)"])
+        withdrawAll()
+        stopBrowsers()
+        responder = nil
+        state = nil
+        observations.values.forEach { $0.tell(false) }
+        refuse(error)
+        // Refusing may have ended the last use.
+        guard !publications.isEmpty || !browses.isEmpty || !observations.isEmpty else { return }
+        let pause = Self.pause(afterFailures: failedConnections)
+        failedConnections += 1
+        reconnection = Task { [weak self] in
+            try? await Task.sleep(for: pause)
+            guard !Task.isCancelled else { return }
+            await self?.reconnect()
+        }
+    }
+
+    private func reconnect() {
+        reconnection = nil
+        use()
+    }
+
+    /// 0, 0.1, 0.2, 0.4 s … and at most 10 s: a bus that is restarted is back in no time, one that was never there costs
+    /// next to nothing.
+    static func pause(afterFailures count: Int) -> Duration {
+        count == 0 ? .zero : min(.milliseconds(100 * (1 << min(count - 1, 7))), .seconds(10))
+    }
+
+    /// Tells everybody who waits that there is no responder.
+    private func refuse(_ error: DiscoveryError) {
+        refusePublications(error)
+        browses.values.forEach { $0.mailbox.post(.failed(error)) }
+        releaseIfUnused()
+    }
+
+    private func interfacesChanged() {
+        guard let network else { return }
+        let usable = network.snapshot.usableInterfaces.map(\.name).filter { !denied.contains($0) }
+        // avahi-core takes names, no patterns, and takes them once. Interfaces that come and go with containers are not
+        // among the allowed ones; others are new so seldom that a new responder is no loss.
+        if backend == .embedded, responder != nil, !servedInterfaces.isSuperset(of: usable) {
+            withdrawAll()
+            stopBrowsers()
+            responder = nil
+            state = nil
+            connect()
+        } else {
+            responder?.networkChanged(to: network.snapshot)
+            announceAll()
+            establishAll()
+        }
+    }
+}
+
+// MARK: - Availability
+
+extension AvahiDirectory: ObservableDirectory {
+    nonisolated func availability() -> AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+        let observation = Observation(continuation)
+        continuation.onTermination = { _ in
+            observation.isEnded.store(true, ordering: .relaxed)
+            Task { await self.endObservation(observation) }
+        }
+        Task { await beginObservation(observation) }
+        return stream
+    }
+
+    private func beginObservation(_ observation: Observation) {
+        // It may have ended before it began; its end has passed then.
+        guard !observation.isEnded.load(ordering: .relaxed) else { return }
+        observations[ObjectIdentifier(observation)] = observation
+        if state != nil || reconnection != nil { observation.tell(state?.isUsable == true) }
+        use()
+    }
+
+    private func endObservation(_ observation: Observation) {
+        guard observations.removeValue(forKey: ObjectIdentifier(observation)) != nil else { return }
+        releaseIfUnused()
+    }
+}
+
+private final class Observation: Sendable {
+    let isEnded = Atomic(false)
+    private let continuation: AsyncStream<Bool>.Continuation
+
+    init(_ continuation: AsyncStream<Bool>.Continuation) {
+        self.continuation = continuation
+    }
+
+    func tell(_ isAvailable: Bool) {
+        continuation.yield(isAvailable)
+    }
+}

@@ -1,0 +1,204 @@
+internal import CAvahi
+internal import CLinuxShims
+internal import Glibc
+internal import Synchronization
+
+/// A thread of its own that runs Avahi's event loop, and the executor of the actor that lives there.
+///
+/// Avahi's objects may only be touched by the thread that polls for them, and its callbacks come on that thread. With
+/// the loop as an actor's executor both hold by construction: the actor's code and the callbacks take turns, no lock is
+/// needed, and nobody else's thread ever waits for D-Bus. The thread ends when the loop is dropped.
+final class AvahiLoop: SerialExecutor {
+    private let core: AvahiLoopCore
+
+    /// - Throws: ``DiscoveryError`` `.noResources`.
+    init(name: String) throws(DiscoveryError) {
+        core = try AvahiLoopCore()
+        core.owner.withLock { $0 = WeakLoop(loop: self) }
+        try core.startThread(name: name)
+    }
+
+    deinit {
+        core.stop()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        core.enqueue(UnownedJob(job))
+    }
+
+    func checkIsolated() {
+        precondition(core.isCurrent, "not on the discovery loop's thread")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? {
+        core.isCurrent
+    }
+
+    /// What Avahi's constructors want. Only for code on the loop's thread.
+    var pollAPI: UnsafePointer<AvahiPoll> {
+        checkIsolated()
+        return core.pollAPI
+    }
+
+    /// Runs something on the loop's thread as soon as no callback of Avahi is on the stack. Only for code on that thread.
+    ///
+    /// Callbacks say what happened and return. Acting within them would mean freeing objects that Avahi still works
+    /// with, and being called by constructors that have not returned yet.
+    func afterCallbacks(_ work: @escaping () -> Void) {
+        checkIsolated()
+        core.deferred.append(work)
+    }
+}
+
+/// The loop, as its executor's thread needs it; it does not keep that executor alive.
+private struct WeakLoop: Sendable {
+    weak let loop: AvahiLoop?
+}
+
+/// What the thread and the executor share.
+///
+/// `@unchecked`: `deferred` and `pollAPI` are used on the loop's thread alone, the rest is constant or locked.
+private final class AvahiLoopCore: @unchecked Sendable {
+    let owner = Mutex<WeakLoop?>(nil)
+    var deferred: [() -> Void] = []
+
+    private struct Queue: Sendable {
+        var jobs: [UnownedJob] = []
+        var isStopped = false
+    }
+
+    private let queue = Mutex(Queue())
+    private let thread = Atomic<UInt>(0)
+    /// `AvahiSimplePoll`, owned; freed by the thread when it ends.
+    private let poll: OpaquePointer
+    /// eventfd, owned; closed when nobody can write to it any more.
+    private let wakeup: Int32
+
+    init() throws(DiscoveryError) {
+        let wakeup = CLinuxShims_eventfd()
+        guard wakeup >= 0 else { throw DiscoveryError(.noResources, cause: String(cString: strerror(errno))) }
+        guard let poll = avahi_simple_poll_new() else {
+            close(wakeup)
+            throw DiscoveryError(.noResources, cause: "no memory or file descriptors for Avahi's poll")
+        }
+        self.wakeup = wakeup
+        self.poll = poll
+        // The watch belongs to the poll, and goes with it.
+        guard watchWakeup() != nil else { throw DiscoveryError(.noResources, cause: "no memory for Avahi's poll") }
+    }
+
+    deinit {
+        avahi_simple_poll_free(poll)
+        close(wakeup)
+    }
+
+    var pollAPI: UnsafePointer<AvahiPoll> { avahi_simple_poll_get(poll) }
+
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    func enqueue(_ job: UnownedJob) {
+        queue.withLock { $0.jobs.append(job) }
+        wake()
+    }
+
+    func stop() {
+        queue.withLock { $0.isStopped = true }
+        wake()
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        // EAGAIN means that the counter is full: it is being woken already.
+        _ = write(wakeup, &one, MemoryLayout<UInt64>.size)
+    }
+
+    func startThread(name: String) throws(DiscoveryError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        // Signals are for the program's other threads: the new one inherits a mask with all of them.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+        let start = ThreadStart(core: self, name: name)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            &attributes,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
+                CLinuxShims_pthread_setname(start.name)
+                start.core.run()
+                return nil
+            },
+            // Handed over to the thread, which releases it.
+            Unmanaged.passRetained(start).toOpaque()
+        )
+        guard code == 0 else {
+            Unmanaged.passUnretained(start).release()
+            throw DiscoveryError(.noResources, cause: String(cString: strerror(code)))
+        }
+    }
+
+    /// The thread's work: Avahi's events, then what its callbacks left to do, then the actor's jobs.
+    func run() {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        while !queue.withLock({ $0.isStopped && $0.jobs.isEmpty }) {
+            if avahi_simple_poll_iterate(poll, -1) < 0 {
+                // Out of memory in poll(2), if anything. Better slow than spinning.
+                usleep(10_000)
+            }
+            runPending()
+        }
+    }
+
+    /// Puts the eventfd among what the loop polls; nil if there is no memory for it.
+    private func watchWakeup() -> OpaquePointer? {
+        pollAPI.pointee.watch_new(
+            pollAPI,
+            wakeup,
+            AVAHI_WATCH_IN,
+            { _, file, _, _ in
+                var count: UInt64 = 0
+                _ = read(file, &count, MemoryLayout<UInt64>.size)
+            },
+            nil
+        )
+    }
+
+    private func runPending() {
+        while true {
+            while !deferred.isEmpty {
+                let works = deferred
+                deferred = []
+                for work in works { work() }
+            }
+            let jobs = queue.withLock {
+                let jobs = $0.jobs
+                $0.jobs = []
+                return jobs
+            }
+            if jobs.isEmpty { return }
+            // A job keeps its actor alive, and that its executor: with jobs there is a loop. It may be gone after them.
+            guard let loop = owner.withLock({ $0?.loop }) else { return }
+            let executor = loop.asUnownedSerialExecutor()
+            for job in jobs { job.runSynchronously(on: executor) }
+        }
+    }
+}
+
+/// What a new thread is given.
+private final class ThreadStart: Sendable {
+    let core: AvahiLoopCore
+    let name: String
+
+    init(core: AvahiLoopCore, name: String) {
+        self.core = core
+        self.name = name
+    }
+}

@@ -1,0 +1,27 @@
+/// Everything known of one service instance, joined over interfaces and address families.
+package struct DiscoveredService: Sendable, Hashable {
+    /// Instance name: UTF-8 of at most 63 bytes that anybody on the link could have chosen. Escape it before showing it.
+    package var instance: String
+    /// The host it says it runs on, such as `kitchen.local`. Never more than a hint.
+    package var hostName: String
+    /// Where to try to reach it, the best first; never empty, at most ``DiscoveryLimits/addressesPerService``.
+    package var addresses: [ServiceAddress]
+    /// The TXT record: keys in lower case, of several equal keys the first, values that are not UTF-8 left out.
+    package var txt: [String: String]
+    /// Whether it is at an address of this machine: announced by this program, another one, or another user's.
+    package var isLocal: Bool
+
+    package init(
+        instance: String,
+        hostName: String,
+        addresses: [ServiceAddress],
+        txt: [String: String],
+        isLocal: Bool
+    ) {
+        self.instance = instance
+        self.hostName = hostName
+        self.addresses = addresses
+        self.txt = txt
+        self.isLocal = isLocal
+    }
+}

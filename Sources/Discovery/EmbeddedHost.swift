@@ -1,0 +1,103 @@
+internal import CAvahi
+
+/// The host records of an ``EmbeddedResponder``: a name, and the machine's addresses under it.
+///
+/// avahi-core could announce them itself, but it announces for each address a reverse record with the host name too, and
+/// that is unique: another responder of this machine, as avahi-daemon is when it starts, would find its own name taken and
+/// rename the machine. So they are announced here, without.
+///
+/// The name is a random one: whoever listens learns nothing from it (security rule 14).
+final class EmbeddedHost {
+    private struct Announcement {
+        var object: AvahiObject
+        var isEstablished = false
+    }
+
+    private let server: AvahiObject
+    private let core: CAvahi_core
+    private let loop: AvahiLoop
+    private let onState: (ResponderState) -> Void
+    private var announcements: [InterfaceAddress: Announcement] = [:]
+    private var wanted: Set<InterfaceAddress> = []
+    private var isRunning = false
+
+    /// `waft-`, 16 hexadecimal digits, `.local`.
+    private(set) var name = EmbeddedHost.randomName()
+
+    /// - Parameter onState: called before a method returns, and by events.
+    init(server: AvahiObject, core: CAvahi_core, loop: AvahiLoop, onState: @escaping (ResponderState) -> Void) {
+        self.server = server
+        self.core = core
+        self.loop = loop
+        self.onState = onState
+    }
+
+    static func randomName() -> String {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        return "waft-" + String(repeating: "0", count: 16 - digits.count) + digits + ".local"
+    }
+
+    /// Announces these addresses and no others.
+    func announce(_ addresses: Set<InterfaceAddress>) {
+        wanted = addresses
+        announcements = announcements.filter { addresses.contains($0.key) }
+        for address in addresses where announcements[address] == nil {
+            announcements[address] = announce(address).map { Announcement(object: $0) }
+        }
+        establish()
+    }
+
+    func chooseAnotherName() {
+        announcements = [:]
+        isRunning = false
+        name = Self.randomName()
+        onState(.registering)
+        announce(wanted)
+    }
+
+    /// Nil if avahi-core refuses: an address less, then.
+    private func announce(_ address: InterfaceAddress) -> AvahiObject? {
+        let relay = Relay<AnnouncementEvent>(loop: loop) { [unowned self] event in changed(address, event) }
+        let pointer = core.s_entry_group_new(
+            server.pointer,
+            { _, _, state, userdata in
+                let event = AvahiValues.announcementEvent(state, cause: "avahi-core gave up the address")
+                if let event { Relay<AnnouncementEvent>.from(userdata)?.post(event) }
+            },
+            relay.userdata
+        )
+        guard let pointer else { return nil }
+        let group = AvahiObject(owning: pointer, parent: server, relay: relay) { [core] in core.s_entry_group_free($0) }
+        var value = AvahiValues.address(address.bytes)
+        let code = core.server_add_address(
+            server.pointer,
+            pointer,
+            Int32(bitPattern: address.interface),
+            // AAAA records are told by IPv4 too, A records by IPv4 alone: as avahi-daemon does.
+            address.bytes.count == 4 ? Sighting.Transport.ipv4.rawValue : AvahiValues.unspecified,
+            AVAHI_PUBLISH_NO_REVERSE,
+            name,
+            &value
+        )
+        guard code == 0, core.s_entry_group_commit(pointer) == 0 else { return nil }
+        return group
+    }
+
+    private func changed(_ address: InterfaceAddress, _ event: AnnouncementEvent) {
+        switch event {
+        case .established:
+            announcements[address]?.isEstablished = true
+            establish()
+        case .collision: onState(.collision)
+        case .failed:
+            announcements[address] = nil
+            establish()
+        }
+    }
+
+    private func establish() {
+        guard !isRunning, announcements.values.allSatisfy(\.isEstablished) else { return }
+        isRunning = true
+        onState(.running)
+    }
+}

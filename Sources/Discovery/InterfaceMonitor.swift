@@ -1,0 +1,67 @@
+internal import CAvahi
+internal import CLinuxShims
+internal import Glibc
+
+/// Knows the machine's interfaces and addresses, and says when they change. Lives and is dropped on the loop's thread.
+final class InterfaceMonitor {
+    private(set) var snapshot = NetworkSnapshot.current()
+    private let relay: Relay<Void>
+    /// Nil where the kernel gives no such socket (some sandboxes): then the snapshot stays what it was.
+    private let watch: AvahiObject?
+
+    init(loop: AvahiLoop, onChange: @escaping () -> Void) {
+        // What the relay delivers to does not exist before the relay does.
+        let target = Target()
+        relay = Relay(loop: loop) { target.monitor?.refresh(onChange) }
+        watch = Self.watch(loop: loop, relay: relay)
+        target.monitor = self
+    }
+
+    private final class Target {
+        weak var monitor: InterfaceMonitor?
+    }
+
+    private static func watch(loop: AvahiLoop, relay: Relay<Void>) -> AvahiObject? {
+        let file = CLinuxShims_rtnetlink_changes()
+        guard file >= 0 else { return nil }
+        let poll = loop.pollAPI
+        let pointer = poll.pointee.watch_new(
+            poll,
+            file,
+            AVAHI_WATCH_IN,
+            { _, file, _, userdata in
+                // What the messages say does not matter, only that there are some: everything is read anew.
+                var buffer = [UInt8](repeating: 0, count: 8_192)
+                while true {
+                    let count = read(file, &buffer, buffer.count)
+                    // ENOBUFS: the kernel dropped some, because there were many.
+                    if count <= 0, !(count < 0 && (errno == ENOBUFS || errno == EINTR)) { break }
+                }
+                Relay<Void>.from(userdata)?.post(())
+            },
+            relay.userdata
+        )
+        guard let pointer else {
+            close(file)
+            return nil
+        }
+        return AvahiObject(owning: pointer, parent: nil, relay: relay) {
+            poll.pointee.watch_free($0)
+            close(file)
+        }
+    }
+
+    private func refresh(_ onChange: () -> Void) {
+        let now = NetworkSnapshot.current()
+        guard now != snapshot else { return }
+        snapshot = now
+        onChange()
+    }
+
+    /// An interface by its index. Others may have heard of a new one before this monitor did: then it looks.
+    func interface(_ index: UInt32) -> NetworkInterface? {
+        if let known = snapshot.interfaces[index] { return known }
+        relay.post(())
+        return NetworkSnapshot.current().interfaces[index]
+    }
+}

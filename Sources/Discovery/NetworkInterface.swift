@@ -1,0 +1,105 @@
+internal import Glibc
+
+/// A network interface of this machine.
+package struct NetworkInterface: Sendable, Hashable {
+    /// The kernel's number of it, never given again while the machine runs.
+    package var index: UInt32
+    package var name: String
+    package var isLoopback: Bool
+
+    package init(index: UInt32, name: String, isLoopback: Bool) {
+        self.index = index
+        self.name = name
+        self.isLoopback = isLoopback
+    }
+}
+
+/// An address of this machine on one of its interfaces.
+struct InterfaceAddress: Sendable, Hashable {
+    var interface: UInt32
+    /// In network order, 4 or 16.
+    var bytes: [UInt8]
+}
+
+/// The interfaces and addresses of this machine at one moment.
+struct NetworkSnapshot: Sendable, Hashable {
+    /// All there are, whatever their state.
+    var interfaces: [UInt32: NetworkInterface] = [:]
+    /// Those that are up, and either loopback or able to multicast and not point-to-point: Avahi's own rule.
+    var usable: Set<UInt32> = []
+    var addresses: Set<InterfaceAddress> = []
+
+    var usableInterfaces: [NetworkInterface] { usable.compactMap { interfaces[$0] } }
+
+    var ownAddresses: Set<[UInt8]> { Set(addresses.map(\.bytes)) }
+
+    /// What an interface answers to for this machine: all its addresses, but those of one link only if it has no others
+    /// of the family. Whoever is on the link reaches the others too, and without a scope.
+    func announcedAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
+        let own = addresses.filter { $0.interface == interface.index }
+        return own.filter { address in
+            guard let reach = ServiceAddress.Reach(bytes: address.bytes) else { return false }
+            switch reach {
+            case .loopback: return interface.isLoopback
+            case .linkLocal, .ipv4LinkLocal:
+                return !own.contains { other in
+                    let otherReach = ServiceAddress.Reach(bytes: other.bytes)
+                    return other.bytes.count == address.bytes.count && otherReach.map { $0 < .linkLocal } == true
+                }
+            case .global, .uniqueLocal, .ipv4: return true
+            }
+        }
+    }
+}
+
+extension NetworkSnapshot {
+    /// What the kernel says now; nothing if it does not answer.
+    static func current() -> NetworkSnapshot {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return NetworkSnapshot() }
+        defer { freeifaddrs(list) }
+        var snapshot = NetworkSnapshot()
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ifa_next
+            snapshot.add(entry)
+        }
+        return snapshot
+    }
+
+    private mutating func add(_ entry: ifaddrs) {
+        // An IPv4 address may have a label of its own: `eth0:1`.
+        guard let label = String(validatingCString: entry.ifa_name), let name = label.split(separator: ":").first,
+            // Without an address: a tunnel that has none, named here for its flags alone.
+            let address = entry.ifa_addr
+        else { return }
+        // The interface may have gone meanwhile; a change that will be heard.
+        let index = if_nametoindex(String(name))
+        guard index != 0 else { return }
+        switch Int32(address.pointee.sa_family) {
+        // Every interface has exactly one entry of this family, whatever its addresses.
+        case AF_PACKET: addInterface(index, String(name), flags: entry.ifa_flags)
+        case AF_INET:
+            address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                addAddress(index, withUnsafeBytes(of: $0.pointee.sin_addr) { Array($0) })
+            }
+        case AF_INET6:
+            address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                addAddress(index, withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) })
+            }
+        default: break
+        }
+    }
+
+    private mutating func addAddress(_ interface: UInt32, _ bytes: [UInt8]) {
+        addresses.insert(InterfaceAddress(interface: interface, bytes: bytes))
+    }
+
+    private mutating func addInterface(_ index: UInt32, _ name: String, flags: UInt32) {
+        func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
+        let isLoopback = has(IFF_LOOPBACK)
+        interfaces[index] = NetworkInterface(index: index, name: name, isLoopback: isLoopback)
+        guard has(IFF_UP), isLoopback || (has(IFF_MULTICAST) && !has(IFF_POINTOPOINT)) else { return }
+        usable.insert(index)
+    }
+}

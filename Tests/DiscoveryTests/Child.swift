@@ -1,0 +1,88 @@
+import Foundation
+
+/// A program started by a test, with nothing of the test but its standard streams.
+///
+/// Foundation's `Process` notices the end of a child by a descriptor that the child inherits, and so waits for whatever the
+/// child leaves running; labs consist of that.
+final class Child: Sendable {
+    let pid: pid_t
+    /// Owned; writing to it after the child has ended fails, as the tests ignore SIGPIPE.
+    let input: FileHandle
+    /// What the child prints, line by line, until nobody can print any more.
+    let lines: AsyncStream<String>
+    private let status: AsyncStream<Int32>
+
+    /// - Parameter mergesErrors: standard error goes where standard output goes, else where that of the tests goes.
+    init(_ path: String, _ arguments: [String], mergesErrors: Bool = false) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let (input, output) = (Pipe(), Pipe())
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, 0)
+        posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, 1)
+        if mergesErrors { posix_spawn_file_actions_adddup2(&actions, 1, 2) }
+        // Those that are not open are passed over.
+        for file in Int32(3)..<512 { posix_spawn_file_actions_addclose(&actions, file) }
+
+        // A test runner's blocked and ignored signals are not the child's.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        defer { words.forEach { free($0) } }
+        words.append(nil)
+        var pid = pid_t()
+        let code = posix_spawn(&pid, path, &actions, &attributes, words, environ)
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+        self.pid = pid
+        self.input = input.fileHandleForWriting
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
+        lines = Self.lines(of: output.fileHandleForReading)
+        status = Self.end(of: pid)
+    }
+
+    /// Reading and waiting block, so each has a thread of its own.
+    private static func lines(of file: FileHandle) -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        Thread.detachNewThread {
+            var rest = Data()
+            while case let data = file.availableData, !data.isEmpty {
+                rest += data
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                    rest = Data(rest[rest.index(after: end)...])
+                }
+            }
+            if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
+            continuation.finish()
+        }
+        return stream
+    }
+
+    private static func end(of pid: pid_t) -> AsyncStream<Int32> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        Thread.detachNewThread {
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            // The shell's way: the exit code, or 128 and the signal.
+            continuation.yield(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f)
+            continuation.finish()
+        }
+        return stream
+    }
+
+    /// Waits for the end of the child, not for what it has left running. To be called once.
+    func exitCode() async throws -> Int32 {
+        for await status in status { return status }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Discovery
+
+@Suite("The machine's interfaces and addresses")
+struct NetworkSnapshotTests {
+    private func snapshot(_ addresses: [[UInt8]], on interface: NetworkInterface = Sample.ethernet) -> NetworkSnapshot {
+        var snapshot = NetworkSnapshot()
+        snapshot.addresses = Set(addresses.map { InterfaceAddress(interface: interface.index, bytes: $0) })
+        return snapshot
+    }
+
+    @Test("addresses of one link are announced only where the family has no others")
+    func linkLocal() {
+        let all = snapshot([Sample.v4, [169, 254, 1, 1], Sample.linkLocal, Sample.uniqueLocal, Sample.global])
+        #expect(
+            Set(all.announcedAddresses(on: Sample.ethernet).map(\.bytes))
+                == [Sample.v4, Sample.uniqueLocal, Sample.global]
+        )
+        let linkOnly = snapshot([Sample.v4, Sample.linkLocal])
+        #expect(Set(linkOnly.announcedAddresses(on: Sample.ethernet).map(\.bytes)) == [Sample.v4, Sample.linkLocal])
+        let nothingElse = snapshot([[169, 254, 1, 1]])
+        #expect(nothingElse.announcedAddresses(on: Sample.ethernet).count == 1)
+    }
+
+    @Test("loopback addresses are announced on loopback alone, and others not on interfaces that do not have them")
+    func loopback() {
+        let loopback = snapshot([[127, 0, 0, 1]], on: Sample.loopback)
+        #expect(loopback.announcedAddresses(on: Sample.loopback).count == 1)
+        #expect(loopback.announcedAddresses(on: Sample.ethernet).isEmpty)
+        #expect(snapshot([[127, 0, 0, 1]]).announcedAddresses(on: Sample.ethernet).isEmpty)
+    }
+
+    @Test("this machine has a loopback interface with its address")
+    func current() throws {
+        let current = NetworkSnapshot.current()
+        let found = current.usableInterfaces.first { $0.isLoopback }
+        let loopback = try #require(found)
+        #expect(loopback.name == "lo")
+        #expect(current.addresses.contains(InterfaceAddress(interface: loopback.index, bytes: [127, 0, 0, 1])))
+    }
+}
