@@ -86,4 +86,6 @@ let package = Package(
             tests: [nioEmbedded]
         )
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])
+        + module("Inbox", ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
+        + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
 )

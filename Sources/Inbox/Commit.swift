@@ -1,0 +1,204 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import SystemCalls
+
+/// Moves a batch of whole items into the Inbox so that a crash at any point leaves each of them there whole or not
+/// there at all. What was reported as stored is there after any crash.
+///
+/// The order is what makes that true:
+/// 1. *Take*: from here on nobody writes to the items. Modes and times were set when their files ended.
+/// 2. *Sync contents*: bytes, modes and times, and the names inside trees, are on the disk before anything can be seen.
+///    A rename that came first could survive a crash that the bytes do not.
+/// 3. *Rename* into the Inbox, never replacing anything: the item appears, whole.
+/// 4. *Sync the Inbox folder*, once for the batch: now the names are on the disk too. Only after this are items stored.
+struct Commit {
+    /// Most numbers tried for a name that is taken. Far above what is met: past trials of one name are remembered.
+    static let maximumTries = 65_536
+
+    let staging: StagingFolder
+    let placement: Placement
+    /// The items of the batch, in order, with what became of those that were given up.
+    var items: [Result<(staged: StagedFiles, name: SafeName), TransferFault>]
+
+    /// - Parameters:
+    ///   - inbox: opens the Inbox folder.
+    ///   - path: where it lies, absolute.
+    ///   - lastNumber: the last number tried for a name in this process.
+    ///   - remember: keeps such a number.
+    /// - Returns: for each item, in order, what became of it. All of them are used up.
+    mutating func run(
+        into inbox: () throws(TransferFault) -> OpenFolder,
+        at path: String,
+        lastNumber: (SafeName) -> Int,
+        remember: (Int, SafeName) -> Void
+    ) -> [Result<StoredItem, TransferFault>] {
+        let contents = take()
+        syncContents(contents)
+        let folder: OpenFolder
+        do {
+            folder = try inbox()
+        } catch {
+            return items.map { item in
+                if case .success(let (staged, _)) = item { staged.discard() }
+                return item.flatMap { _ in .failure(error) }
+            }
+        }
+        var stored: [Result<StoredItem, TransferFault>] = []
+        stored.reserveCapacity(items.count)
+        for item in items {
+            let placed = item.flatMap { item in
+                Result { () throws(TransferFault) in
+                    try place(item.staged, as: item.name, in: folder, lastNumber, remember)
+                }
+            }
+            stored.append(placed.map { StoredItem(name: $0, path: path + "/" + $0.text) })
+        }
+        guard stored.contains(where: { (try? $0.get()) != nil }) else { return stored }
+        do {
+            try systemCall { fsync(folder.raw) }
+        } catch  where error.number != EINVAL && error.number != ENOTSUP {
+            // EINVAL: a file system on which folders cannot be synced.
+            let fault = TransferFault.disk("cannot sync the Inbox", path, error, on: folder.raw)
+            return stored.map { $0.flatMap { _ in .failure(fault) } }
+        } catch {}
+        return stored
+    }
+
+    // MARK: 1. Take
+
+    private mutating func take() -> [StagedFiles.Contents?] {
+        var contents: [StagedFiles.Contents?] = []
+        for (index, item) in items.enumerated() {
+            guard case .success(let (staged, _)) = item else {
+                contents.append(nil)
+                continue
+            }
+            do {
+                contents.append(try staged.take())
+            } catch {
+                contents.append(nil)
+                // The same item twice: the first one is good.
+                if staged.isTaken { items[index] = .failure(error) } else { giveUp(index, error) }
+            }
+        }
+        return contents
+    }
+
+    /// Ends one item; the others go on.
+    private mutating func giveUp(_ index: Int, _ fault: TransferFault) {
+        if case .success(let (staged, _)) = items[index] { staged.discard() }
+        items[index] = .failure(fault)
+    }
+
+    // MARK: 2. Sync contents
+
+    private mutating func syncContents(_ contents: [StagedFiles.Contents?]) {
+        let count = contents.reduce(0) { $0 + ($1?.entryCount ?? 0) }
+        if count == 0 { return }
+        // A few files are synced one by one, which leaves alone what other programs have written. For many that would
+        // cost a wait for the disk each, and one sync of the file system is far cheaper.
+        if count > StagedFiles.rememberedPlaces {
+            do {
+                try systemCall { CLinuxShims_syncfs(staging.folder.raw) }
+                return
+            } catch {
+                // The fault may be that of somebody else's file: see which of ours are whole.
+            }
+        }
+        for (index, contents) in contents.enumerated() {
+            guard let contents, case .success(let (staged, name)) = items[index] else { continue }
+            do {
+                try sync(staged, contents)
+            } catch {
+                giveUp(index, .disk("cannot sync", name.text, error, on: staging.folder.raw))
+            }
+        }
+    }
+
+    private func sync(_ staged: StagedFiles, _ contents: StagedFiles.Contents) throws(SystemError) {
+        guard let places = contents.places else { return try syncTree(staged.name) }
+        for place in places { try syncOne("\(staged.name)/\(place)") }
+        try syncOne(staged.name)
+    }
+
+    private func syncOne(_ path: String) throws(SystemError) {
+        let file = try staging.opening.open(path, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
+        try Self.sync(file.raw)
+    }
+
+    private static func sync(_ file: Int32) throws(SystemError) {
+        do {
+            try systemCall { fsync(file) }
+        } catch  where error.number == EINVAL {
+            // A file system on which folders cannot be synced.
+        }
+    }
+
+    /// Syncs a tree of any size, one by one: only after a sync of the whole file system has failed.
+    private func syncTree(_ root: String) throws(SystemError) {
+        var folders = [root]
+        while let folder = folders.popLast() {
+            let open = try staging.opening.open(folder, below: staging.folder.raw, flags: O_RDONLY | O_DIRECTORY)
+            var contents = try FolderContents.make(of: open.raw)
+            while let name = try contents.next() {
+                let raw = openat(open.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                // A link: it goes with its folder.
+                if raw < 0, errno == ELOOP { continue }
+                guard raw >= 0 else { throw .last }
+                let entry = FileDescriptor(owning: raw)
+                var status = stat()
+                try systemCall { fstat(entry.raw, &status) }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    folders.append(folder + "/" + String(cString: name))
+                } else {
+                    try Self.sync(entry.raw)
+                }
+            }
+            try Self.sync(open.raw)
+        }
+    }
+
+    // MARK: 3. Rename
+
+    private func place(
+        _ staged: StagedFiles,
+        as name: SafeName,
+        in folder: OpenFolder,
+        _ lastNumber: (SafeName) -> Int,
+        _ remember: (Int, SafeName) -> Void
+    ) throws(TransferFault) -> SafeName {
+        do {
+            if try move(staged, to: name, in: folder) { return name }
+            let last = lastNumber(name)
+            for number in (last + 1)...(last + Self.maximumTries) {
+                let numbered = name.numbered(number)
+                guard try move(staged, to: numbered, in: folder) else { continue }
+                remember(number, name)
+                return numbered
+            }
+        } catch {
+            staged.discard()
+            throw .placing(name.text, error, on: folder.raw)
+        }
+        staged.discard()
+        throw TransferFault(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")
+    }
+
+    /// - Returns: whether it lies there now; false where the name is taken.
+    private func move(_ staged: StagedFiles, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
+        do {
+            try placement.move(
+                staged.name,
+                isFolder: staged.isTree,
+                from: staging.folder.raw,
+                to: name.text,
+                in: folder.raw
+            )
+            staged.moved()
+            return true
+        } catch  where error.number == EEXIST {
+            return false
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package import ContentCheck
+import Glibc
+package import Sharing
+import Synchronization
+import SystemCalls
+
+/// The Inbox on the disk: a folder into which whole items are moved, and nothing else is ever written.
+///
+/// One receiver has an Inbox for itself, as long as this object or an item that it staged lives.
+package final class FileInbox: InboxStoring {
+    /// Where it lies: absolute.
+    package let path: String
+
+    private let reserve: UInt64
+    private let checker: ContentChecker?
+    private let placement: Placement
+    private let staging: StagingFolder
+    private let state: Mutex<State>
+
+    private struct State {
+        var inbox: OpenFolder
+        var numbers = LastNumbers()
+    }
+
+    /// Opens an Inbox, and makes it and the folders above it (for this user only) where they are missing. What an
+    /// earlier receiver left half-written is removed.
+    ///
+    /// - Parameters:
+    ///   - path: the Inbox folder; relative to the working directory where it is not absolute.
+    ///   - reserve: bytes of the disk that are never offered to senders.
+    ///   - checker: looks into files before they are moved in; nil where that is not wanted.
+    /// - Throws: `InboxError`, also when another receiver has this Inbox.
+    package convenience init(
+        path: String,
+        reserve: UInt64 = 64 << 20,
+        checker: ContentChecker? = nil
+    ) throws(InboxError) {
+        try self.init(path: path, reserve: reserve, checker: checker, opening: .inOneCall, placement: .byRename)
+    }
+
+    init(
+        path: String,
+        reserve: UInt64,
+        checker: ContentChecker? = nil,
+        opening: BeneathOpening,
+        placement: Placement
+    ) throws(InboxError) {
+        let path = try Self.absolute(path)
+        let inbox: OpenFolder
+        do {
+            inbox = try Self.openFolder(path)
+        } catch {
+            throw .unusable(
+                "cannot use the Inbox",
+                path,
+                "\(error)",
+                advice: "set another Inbox, or make it a folder in which this user may write"
+            )
+        }
+        self.path = path
+        self.reserve = reserve
+        self.checker = checker
+        self.placement = placement
+        self.staging = try StagingFolder.open(ofInbox: inbox, at: path, opening: opening)
+        self.state = Mutex(State(inbox: inbox))
+    }
+
+    package func freeRoom() throws(TransferFault) -> UInt64 {
+        let inbox = try currentInbox()
+        do {
+            let free = try DiskRoom.free(onFileSystemOf: inbox.raw)
+            return free > reserve ? free - reserve : 0
+        } catch {
+            throw .disk("cannot read the free room of", path, error, on: inbox.raw)
+        }
+    }
+
+    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+        // Numbered besides: the transfer's number is the sender's word, and two senders may say the same.
+        try StagedFiles(
+            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
+    }
+
+    package func commit(_ items: [(staged: any StagedItem, name: SafeName)]) -> [Result<StoredItem, TransferFault>] {
+        var batch = Commit(
+            staging: staging,
+            placement: placement,
+            items: items.map { item in
+                guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
+                    return .failure(TransferFault(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
+                }
+                return .success((staged, item.name))
+            }
+        )
+        return batch.run(
+            into: { () throws(TransferFault) in try self.currentInbox() },
+            at: path,
+            lastNumber: { name in self.state.withLock { $0.numbers[name] } },
+            remember: { number, name in self.state.withLock { $0.numbers.remember(number, for: name) } }
+        )
+    }
+
+    /// The Inbox as it lies at its path now: people move and remove folders while we run.
+    private func currentInbox() throws(TransferFault) -> OpenFolder {
+        let known = state.withLock { $0.inbox }
+        var statuses = (stat(), stat())
+        if fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,
+            statuses.0.st_dev == statuses.1.st_dev, statuses.0.st_ino == statuses.1.st_ino
+        {
+            return known
+        }
+        do {
+            let inbox = try Self.openFolder(path)
+            state.withLock { $0.inbox = inbox }
+            return inbox
+        } catch {
+            throw .disk("cannot open the Inbox", path, error, on: known.raw)
+        }
+    }
+
+    /// Opens a folder of the user's, following links, and makes it where it is missing.
+    private static func openFolder(_ path: String) throws(SystemError) -> OpenFolder {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let raw: Int32
+        do {
+            raw = try systemCall { Glibc.open(path, flags) }
+        } catch  where error.number == ENOENT {
+            try FolderMaking.make(path)
+            raw = try systemCall { Glibc.open(path, flags) }
+        }
+        let folder = OpenFolder(FileDescriptor(owning: raw))
+        // Anything but a no is no answer (some containers forbid the call), and is found out when something arrives.
+        if faccessat(folder.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS { throw .last }
+        return folder
+    }
+
+    private static func absolute(_ path: String) throws(InboxError) -> String {
+        if path.utf8.isEmpty {
+            throw .unusable("cannot use the Inbox", "\"\"", "its path is empty", advice: "set a path")
+        }
+        if path.utf8.first == UInt8(ascii: "/") { return path }
+        guard let folder = getcwd(nil, 0) else {
+            let error = SystemError.last
+            throw .unusable("cannot use the Inbox", path, "\(error)", advice: "start again from a folder that is there")
+        }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+}

@@ -1,0 +1,32 @@
+/// Why an Inbox cannot be used at all.
+package struct InboxError: Error, Hashable, Sendable, CustomStringConvertible {
+    private enum Code: Hashable, Sendable {
+        case inUse
+        case unusable
+    }
+
+    private let code: Code
+    /// One line for the user: what, its path, why, what to do.
+    package let message: String
+
+    package var description: String { message }
+
+    /// Whether another receiver has it.
+    package var isInUse: Bool { code == .inUse }
+
+    /// - Parameter process: the number of the process that has it, where that is known.
+    static func inUse(_ path: String, process: Int32?) -> InboxError {
+        let holder = process.map { "process \($0)" } ?? "another process"
+        return InboxError(
+            code: .inUse,
+            message: "the Inbox \(path) is in use by another receiver (\(holder)): stop that one, or use another Inbox"
+        )
+    }
+
+    /// - Parameters:
+    ///   - what: what could not be done, such as "cannot open".
+    ///   - advice: what to do.
+    static func unusable(_ what: String, _ path: String, _ why: String, advice: String) -> InboxError {
+        InboxError(code: .unusable, message: "\(what) \(path): \(why); \(advice)")
+    }
+}

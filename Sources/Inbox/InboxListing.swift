@@ -1,0 +1,80 @@
+import Glibc
+package import Sharing
+import SystemCalls
+
+/// What lies in an Inbox, for people and programs that look into it: needs no receiver, and takes no lock.
+package enum InboxListing {
+    /// Something in an Inbox: put there by a receiver or by anybody else.
+    package struct Entry: Hashable, Sendable {
+        package enum Kind: String, Hashable, Sendable {
+            case file
+            case folder
+            /// A symbolic link, whatever it leads to.
+            case link
+            /// A device, a socket, a named pipe.
+            case other
+        }
+
+        /// Its name as it lies there: not checked, not fit to be shown unescaped. What is not UTF-8 reads as U+FFFD.
+        package var name: String
+        package var path: String
+        package var kind: Kind
+        /// Bytes of a file; nil for everything else.
+        package var size: UInt64?
+        package var modified: Timestamp
+        /// What a receiver found of a file whose content is not what its name says; nil for all others. Not escaped.
+        package var mark: String?
+    }
+
+    /// Everything in the Inbox at `path` but the staging folder, in the order of the bytes of the names; nothing where
+    /// there is no Inbox yet. What vanishes meanwhile is left out.
+    ///
+    /// - Throws: `InboxError` where there is something that cannot be read as a folder.
+    package static func entries(at path: String) throws(InboxError) -> [Entry] {
+        do {
+            return try read(path).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        } catch  where error.number == ENOENT {
+            return []
+        } catch {
+            throw .unusable("cannot read the Inbox", path, "\(error)", advice: "check its path and its permissions")
+        }
+    }
+
+    private static func read(_ path: String) throws(SystemError) -> [Entry] {
+        let folder = FileDescriptor(owning: try systemCall { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        var contents = try FolderContents.make(of: folder.raw)
+        var entries: [Entry] = []
+        while let bytes = try contents.next() {
+            var status = stat()
+            guard fstatat(folder.raw, bytes, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            let name = String(cString: bytes)
+            if name == StagingFolder.name { continue }
+            let kind = Entry.Kind(mode: status.st_mode)
+            entries.append(
+                Entry(
+                    name: name,
+                    path: path + (path.hasSuffix("/") ? "" : "/") + name,
+                    kind: kind,
+                    size: kind == .file ? UInt64(max(0, status.st_size)) : nil,
+                    modified: Timestamp(
+                        seconds: Int64(status.st_mtim.tv_sec),
+                        nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec)
+                    ),
+                    mark: kind == .file ? ContentMark.read("\(path)/\(name)") : nil
+                )
+            )
+        }
+        return entries
+    }
+}
+
+extension InboxListing.Entry.Kind {
+    fileprivate init(mode: mode_t) {
+        switch mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        case S_IFLNK: self = .link
+        default: self = .other
+        }
+    }
+}

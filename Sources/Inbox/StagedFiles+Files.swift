@@ -1,0 +1,92 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+extension StagedFiles {
+    func beginFile(_ entry: FileEntry) throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            let display = display(entry.path)
+            try checkRoom(for: entry, display)
+            let (folder, name) = try place(of: entry.path, what: "cannot create", &state)
+            // The kernel takes away the umask (or what the folder's default ACL takes away): no second call, and no
+            // race to find the umask out. That the mode forbids writing does not bind the one who creates the file.
+            let mode: mode_t = entry.executable ? 0o555 : 0o444
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            var file: WritingFile
+            do throws(SystemError) {
+                let raw = try systemCall { openat(folder.raw, name, flags, mode) }
+                file = WritingFile(FileDescriptor(owning: raw), entry: entry, displayPath: display)
+            } catch {
+                // An item of its own lies in no folder that the sender could have left out.
+                if entry.path == nil, error.number == ENOENT {
+                    throw .disk("cannot create", display, error, on: staging.folder.raw)
+                }
+                throw .creating("cannot create", display, error, on: staging.folder.raw)
+            }
+            do throws(SystemError) {
+                file.roomTaken = try Self.takeRoom(for: entry, in: file.descriptor.raw)
+            } catch {
+                unlinkat(folder.raw, name, 0)
+                throw .disk("cannot store", "\(display) (\(entry.size ?? 0) bytes)", error, on: staging.folder.raw)
+            }
+            state.file = consume file
+            state.add(entry.path)
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            guard state.phase == .writing else { throw Self.goneFault }
+            guard state.file != nil else { throw TransferFault(.unexpected, "no file was begun to write to") }
+            do throws(SystemError) {
+                try state.file?.write(bytes)
+            } catch {
+                let path = display(state.file?.entry.path)
+                throw .disk("cannot write", path, error, on: staging.folder.raw)
+            }
+        }
+    }
+
+    func endFile() throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            guard state.phase == .writing else { throw Self.goneFault }
+            guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file was begun to end") }
+            let display = file.displayPath
+            do throws(SystemError) {
+                try file.end()
+            } catch {
+                throw .disk("cannot write", display, error, on: staging.folder.raw)
+            }
+        }
+    }
+
+    /// What no disk can hold is refused without asking this one for it.
+    private func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
+        guard let size = entry.size, size >= Self.preallocationThreshold else { return }
+        let free: UInt64
+        do throws(SystemError) {
+            free = try DiskRoom.free(onFileSystemOf: staging.folder.raw)
+        } catch {
+            throw .disk("cannot store", display, error, on: staging.folder.raw)
+        }
+        if size > free || Int64(exactly: size) == nil { throw .noRoom(display, needed: size, free: free) }
+    }
+
+    /// - Returns: whether room was taken; not every file system can.
+    private static func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
+        guard let size = entry.size, size >= preallocationThreshold, let size = Int64(exactly: size) else {
+            return false
+        }
+        do throws(SystemError) {
+            try systemCall { CLinuxShims_fallocate_keep_size(file, size) }
+            return true
+        } catch  where [ENOSPC, EDQUOT, EFBIG, EIO].contains(error.number) {
+            throw error
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+extension StagedFiles {
+    func makeFolder(_ path: SafeRelativePath) throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            let (folder, name) = try place(of: path, what: "cannot make the folder", &state)
+            do throws(SystemError) {
+                // Writable, unlike files, so that a tree can be moved out and deleted; the kernel takes away the umask.
+                try systemCall { mkdirat(folder.raw, name, 0o755) }
+            } catch {
+                throw .creating("cannot make the folder", path.text, error, on: staging.folder.raw)
+            }
+            state.add(path)
+        }
+    }
+
+    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            let (folder, name) = try place(of: path, what: "cannot make the link", &state)
+            do throws(SystemError) {
+                try systemCall { symlinkat(target.text, folder.raw, name) }
+            } catch {
+                throw .creating("cannot make the link", path.text, error, on: staging.folder.raw)
+            }
+            // A link is synced with the folder it lies in, so its own place is not remembered.
+            state.add(nil)
+        }
+    }
+
+    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            guard isTree else { throw TransferFault(.unexpected, "cannot close a folder: the item is one file") }
+            if modified != nil {
+                let folder = try open(path, what: "cannot close the folder", display(path), &state)
+                // As with files, a time that cannot be kept does no harm.
+                _ = FileTimes.set(modified, of: folder.raw)
+            }
+            if path == nil { state.folder = nil }
+        }
+    }
+
+    /// The open folder in which `path` is to be created, and its name there.
+    func place(
+        of path: SafeRelativePath?,
+        what: String,
+        _ state: inout State
+    ) throws(TransferFault) -> (OpenFolder, String) {
+        guard let path else {
+            if isTree { throw TransferFault(.unsafeName, "\(what) a file that is the item: the item is a folder") }
+            return (staging.folder, name)
+        }
+        guard isTree else { throw TransferFault(.unsafeName, "\(what) \(path): the item is one file") }
+        return (try open(path.parent, what: what, path.text, &state), path.name)
+    }
+
+    private func open(
+        _ path: SafeRelativePath?,
+        what: String,
+        _ display: String,
+        _ state: inout State
+    ) throws(TransferFault) -> OpenFolder {
+        // By their bytes: two names that Swift's strings take for the same may be two names on the disk.
+        if let folder = state.folder, sameBytes(folder.path?.text, path?.text) { return folder.open }
+        do throws(SystemError) {
+            let below = path.map { "\(name)/\($0)" } ?? name
+            let flags = O_RDONLY | O_DIRECTORY
+            let folder = OpenFolder(try staging.opening.open(below, below: staging.folder.raw, flags: flags))
+            state.folder = (path, folder)
+            return folder
+        } catch {
+            throw .creating(what, display, error, on: staging.folder.raw)
+        }
+    }
+
+    private func sameBytes(_ first: String?, _ second: String?) -> Bool {
+        guard let first, let second else { return first == nil && second == nil }
+        return first.utf8.elementsEqual(second.utf8)
+    }
+}

@@ -1,0 +1,125 @@
+import ContentCheck
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+/// One item in the staging folder: a file, or a folder with things in it.
+///
+/// It keeps open the file that is being written and the folder that was written in last, and nothing else, so that
+/// thousands of small files in a few folders cost no path each, and thousands of items no descriptor each.
+final class StagedFiles: StagedItem {
+    /// Most entries whose places are remembered, to sync one by one what is small.
+    static let rememberedPlaces = 16
+    /// Files from this size on, in bytes, have their room taken before they are written: less work for the file system
+    /// than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
+    static let preallocationThreshold: UInt64 = 1 << 20
+
+    let staging: StagingFolder
+    let isTree: Bool
+    /// Looks into what arrived; nil where that is not done.
+    let checker: ContentChecker?
+    /// Its name in the staging folder.
+    let name: String
+    let state = Mutex(State())
+
+    /// - Throws: `noRoom`, `storage` where the folder of a tree cannot be made.
+    init(
+        in staging: StagingFolder,
+        name: String,
+        isTree: Bool,
+        checker: ContentChecker? = nil
+    ) throws(TransferFault) {
+        self.staging = staging
+        self.name = name
+        self.isTree = isTree
+        self.checker = checker
+        guard isTree else { return }
+        do {
+            try systemCall { mkdirat(staging.folder.raw, name, 0o755) }
+        } catch {
+            throw .disk("cannot make the staging folder", name, error, on: staging.folder.raw)
+        }
+    }
+
+    deinit {
+        discard()
+    }
+
+    enum Phase {
+        case writing
+        /// It is being moved into the Inbox.
+        case taken
+        case gone
+    }
+
+    struct State: ~Copyable {
+        var phase = Phase.writing
+        var file: WritingFile?
+        var folder: (path: SafeRelativePath?, open: OpenFolder)?
+        var entryCount = 0
+        /// Places of the files and folders below the item itself; nil once there are too many.
+        var places: [SafeRelativePath]? = []
+
+        mutating func add(_ place: SafeRelativePath?) {
+            entryCount += 1
+            if entryCount > StagedFiles.rememberedPlaces { places = nil }
+            if let place { places?.append(place) }
+        }
+    }
+
+    /// For messages: names that were checked, so they can be shown.
+    func display(_ path: SafeRelativePath?) -> String { path?.text ?? "the file" }
+}
+
+// MARK: - The end
+
+extension StagedFiles {
+    static var goneFault: TransferFault { TransferFault(.cancelled, "the item was discarded") }
+
+    func check(_ state: borrowing State) throws(TransferFault) {
+        guard state.phase == .writing else { throw Self.goneFault }
+        guard state.file == nil else { throw TransferFault(.unexpected, "the file before this one was not ended") }
+    }
+
+    /// What is to be synced before the item may be moved into the Inbox.
+    struct Contents {
+        /// Files, folders and links, the item itself included.
+        var entryCount: Int
+        /// Files and folders below the item; nil where there are more than `rememberedPlaces` entries.
+        var places: [SafeRelativePath]?
+    }
+
+    /// Ends the writing for good.
+    ///
+    /// - Throws: `unexpected` where it is not whole, `cancelled` where it was discarded or taken before.
+    func take() throws(TransferFault) -> Contents {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            guard isTree || state.entryCount == 1 else {
+                throw TransferFault(.unexpected, "the item has no contents yet")
+            }
+            state.phase = .taken
+            state.folder = nil
+            return Contents(entryCount: state.entryCount + (isTree ? 1 : 0), places: state.places)
+        }
+    }
+
+    /// Whether it is being moved into the Inbox: then it is no longer up to anybody else.
+    var isTaken: Bool { state.withLock { $0.phase == .taken } }
+
+    /// It lies in the Inbox now: nothing of it is removed any more.
+    func moved() {
+        state.withLock { $0.phase = .gone }
+    }
+
+    func discard() {
+        let wasThere = state.withLock { state in
+            defer { state.phase = .gone }
+            state.file = nil
+            state.folder = nil
+            return state.phase != .gone
+        }
+        if wasThere { staging.remove(name) }
+    }
+}

@@ -1,0 +1,174 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+/// Where items are written before they are whole: a folder on the Inbox's own file system that one receiver has for
+/// itself as long as this object lives.
+///
+/// It is `.waft-staging/NAME` beside the Inbox `NAME`, so that people who look into the Inbox, and programs that watch
+/// it, never meet anything unfinished. Inboxes that lie side by side have one each. It is `.waft-staging` in the Inbox
+/// itself where beside it is another file system, another mount, or a folder in which we may not write: a rename, which
+/// is what makes an item appear whole, works within one file system and one mount only.
+final class StagingFolder: Sendable {
+    static let name = ".waft-staging"
+    private static let lockName = "lock"
+
+    let folder: OpenFolder
+    let opening: BeneathOpening
+    private let lock: FileDescriptor
+    private let nextNumber = Atomic<UInt64>(0)
+
+    private init(_ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening) {
+        self.folder = folder
+        self.lock = lock
+        self.opening = opening
+    }
+
+    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it.
+    ///
+    /// - Parameters:
+    ///   - path: where the Inbox lies, absolute.
+    ///   - opening: how paths in it will be opened.
+    static func open(
+        ofInbox inbox: OpenFolder,
+        at path: String,
+        opening: BeneathOpening
+    ) throws(InboxError) -> StagingFolder {
+        let folder: OpenFolder
+        do {
+            folder = try beside(inbox, at: path) ?? inside(inbox)
+        } catch {
+            throw .unusable(
+                "cannot make a staging folder beside or in",
+                path,
+                "\(error)",
+                advice: "let this user write there, or use another Inbox"
+            )
+        }
+        let staging = StagingFolder(folder, lock: try takeLock(in: folder, path: path), opening: opening)
+        staging.sweep()
+        return staging
+    }
+
+    /// A name that nothing in the staging folder has.
+    func freshName(_ beginning: String) -> String {
+        "\(beginning).\(nextNumber.wrappingAdd(1, ordering: .relaxed).oldValue)"
+    }
+
+    /// Removes what lies under `name`, as far as the disk allows.
+    func remove(_ name: String) {
+        FolderRemoval(base: folder.raw) { self.freshName("removed") }.remove(name)
+    }
+
+    private func sweep() {
+        // All names first: removing moves things into the folder that would be read.
+        var names: [String] = []
+        guard var contents = try? FolderContents.make(of: folder.raw) else { return }
+        while let name = try? contents.next() {
+            if strcmp(name, Self.lockName) != 0 { names.append(String(cString: name)) }
+        }
+        // An earlier sweep that was cut short may have left names of the very form that this one gives.
+        let left = Set(names)
+        let removal = FolderRemoval(base: folder.raw) {
+            while true {
+                let name = self.freshName("removed")
+                if !left.contains(name) { return name }
+            }
+        }
+        for name in names { removal.remove(name) }
+    }
+}
+
+// MARK: - Where it lies
+
+extension StagingFolder {
+    /// - Returns: nil where it must lie in the Inbox.
+    private static func beside(_ inbox: OpenFolder, at path: String) throws(SystemError) -> OpenFolder? {
+        // The folder that really holds it: the path may lead there by a link.
+        let parent = OpenFolder(
+            FileDescriptor(owning: try systemCall { openat(inbox.raw, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+        )
+        guard try canRename(between: parent.raw, and: inbox.raw), let name = realName(of: path) else { return nil }
+        do {
+            let shared = try ownFolder(Self.name, in: parent.raw)
+            return try ownFolder(name, in: shared.raw)
+        } catch  where [EACCES, EPERM, EROFS, ENOTDIR, ELOOP].contains(error.number) {
+            return nil
+        }
+    }
+
+    private static func inside(_ inbox: OpenFolder) throws(SystemError) -> OpenFolder {
+        try ownFolder(name, in: inbox.raw)
+    }
+
+    /// Opens or makes a folder that is this user's, and open to nobody else.
+    private static func ownFolder(_ name: String, in base: Int32) throws(SystemError) -> OpenFolder {
+        if mkdirat(base, name, 0o700) != 0, errno != EEXIST { throw .last }
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let folder = OpenFolder(FileDescriptor(owning: try systemCall { openat(base, name, flags) }))
+        var status = stat()
+        try systemCall { fstat(folder.raw, &status) }
+        // In a folder where others may write, such as /tmp, it may be a trap that somebody else has laid.
+        guard status.st_uid == geteuid() else { throw SystemError(EPERM) }
+        // Not on file systems without modes, where who mounted it has said who may enter.
+        if status.st_mode & 0o7777 != 0o700 { fchmod(folder.raw, 0o700) }
+        return folder
+    }
+
+    private static func canRename(between first: Int32, and second: Int32) throws(SystemError) -> Bool {
+        var statuses = (stat(), stat())
+        try systemCall { fstat(first, &statuses.0) }
+        try systemCall { fstat(second, &statuses.1) }
+        // The device alone misses bind mounts, the mount alone misses the subvolumes of btrfs.
+        guard statuses.0.st_dev == statuses.1.st_dev else { return false }
+        var mounts = (UInt64(0), UInt64(0))
+        guard CLinuxShims_mount_id(first, &mounts.0) == 0, CLinuxShims_mount_id(second, &mounts.1) == 0 else {
+            return true
+        }
+        return mounts.0 == mounts.1
+    }
+
+    private static func realName(of path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        guard let text = String(validatingCString: resolved), let name = text.split(separator: "/").last else {
+            return nil
+        }
+        return String(name)
+    }
+}
+
+// MARK: - The lock
+
+extension StagingFolder {
+    /// flock(2) and not a file that is there or not: the kernel lets go of it however this process ends.
+    private static func takeLock(in folder: OpenFolder, path: String) throws(InboxError) -> FileDescriptor {
+        do {
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+            let lock = FileDescriptor(owning: try systemCall { openat(folder.raw, lockName, flags, 0o600) })
+            try systemCall { flock(lock.raw, LOCK_EX | LOCK_NB) }
+            // Who has it, for the message that a second receiver gives.
+            let text = "\(getpid())\n"
+            ftruncate(lock.raw, 0)
+            _ = text.withCString { pwrite(lock.raw, $0, strlen($0), 0) }
+            return lock
+        } catch  where error.number == EWOULDBLOCK {
+            throw .inUse(path, process: holder(in: folder))
+        } catch {
+            throw .unusable("cannot lock the Inbox", path, "\(error)", advice: "put it on a file system with locks")
+        }
+    }
+
+    private static func holder(in folder: OpenFolder) -> Int32? {
+        let raw = openat(folder.raw, lockName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard raw >= 0 else { return nil }
+        let lock = FileDescriptor(owning: raw)
+        let text = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { buffer in
+            let count = max(0, pread(lock.raw, buffer.baseAddress, buffer.count, 0))
+            return String(decoding: buffer[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        }
+        return Int32(text)
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+extension TransferFault {
+    /// - Parameters:
+    ///   - what: what failed to happen, such as "cannot write".
+    ///   - path: to what; for people.
+    ///   - disk: a file on the file system in question, for the figures.
+    static func disk(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+        switch error.number {
+        case ENOSPC, EDQUOT, EFBIG:
+            let free = (try? DiskRoom.free(onFileSystemOf: disk)).map { "\(ByteCount.text($0)) free" } ?? "disk full"
+            return TransferFault(.noRoom, "\(what) \(path): \(error) (\(free)); make room and send it again")
+        case EROFS:
+            return TransferFault(.storage, "\(what) \(path): \(error); mount it writable and send it again")
+        case EMFILE, ENFILE:
+            return TransferFault(.storage, "\(what) \(path): \(error); allow more open files (ulimit -n)")
+        default:
+            return TransferFault(.storage, "\(what) \(path): \(error); check the disk that holds the Inbox")
+        }
+    }
+
+    /// For something that is to be created at `path` in a tree.
+    static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+        switch error.number {
+        case EEXIST:
+            TransferFault(.unsafeName, "\(what) \(path): something of that name has been received already")
+        case ENOENT, ENOTDIR, ELOOP, EXDEV:
+            TransferFault(.unsafeName, "\(what) \(path): the folder it belongs in is not there")
+        case ENAMETOOLONG, EILSEQ, EINVAL:
+            TransferFault(.unsafeName, "\(what) \(path): the Inbox's file system does not take this name (\(error))")
+        default:
+            .disk(what, path, error, on: disk)
+        }
+    }
+
+    /// For a whole item on its way into the Inbox as `name`.
+    static func placing(_ name: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+        let what = "cannot move into the Inbox"
+        switch error.number {
+        case ENAMETOOLONG, EILSEQ, EINVAL:
+            return .creating(what, name, error, on: disk)
+        case EXDEV:
+            return TransferFault(.storage, "\(what) \(name): it is on another disk now; start the receiver again")
+        default:
+            return .disk(what, name, error, on: disk)
+        }
+    }
+
+    /// - Parameters:
+    ///   - needed: bytes that are to be stored.
+    ///   - free: bytes that can be.
+    static func noRoom(_ path: String, needed: UInt64, free: UInt64) -> TransferFault {
+        TransferFault(
+            .noRoom,
+            "cannot store \(path): it needs \(ByteCount.text(needed)) and the disk has \(ByteCount.text(free)) free; "
+                + "make room and send it again"
+        )
+    }
+}

@@ -1,0 +1,66 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import SystemCalls
+
+/// The file that is being written.
+struct WritingFile: ~Copyable {
+    /// How much of a file is written, in bytes, before the disk is told to start on it. Without that the kernel leaves
+    /// a gigabyte or more for the sync at the end, while the network would have kept the disk idle.
+    private static let writebackStep: Int64 = 8 << 20
+
+    let descriptor: FileDescriptor
+    let entry: FileEntry
+    /// For messages.
+    let displayPath: String
+    /// Whether the file system has put aside room for `entry.size` bytes.
+    var roomTaken = false
+    private var written: Int64 = 0
+    /// How far the disk has been told to write.
+    private var started: Int64 = 0
+
+    init(_ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String) {
+        self.descriptor = descriptor
+        self.entry = entry
+        self.displayPath = displayPath
+    }
+
+    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try systemCall { Glibc.write(descriptor.raw, rest.baseAddress, rest.count) }
+            // Nothing written and no error: no file system says that, and a loop would wait for it for ever.
+            if count == 0 { throw SystemError(EIO) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            written += Int64(count)
+        }
+        let pending = written - started
+        if pending >= Self.writebackStep {
+            // A hint: where it cannot be given, the sync does all the work.
+            _ = CLinuxShims_sync_file_range_write(descriptor.raw, started, pending)
+            started = written
+        }
+    }
+
+    consuming func end() throws(SystemError) {
+        if roomTaken, entry.size.map({ $0 > UInt64(written) }) ?? false { ftruncate(descriptor.raw, off_t(written)) }
+        // The time is the sender's word. Where the file system cannot keep it, the contents are no worse.
+        _ = FileTimes.set(entry.modified, of: descriptor.raw)
+        try descriptor.close()
+    }
+}
+
+/// The times of files and folders.
+enum FileTimes {
+    /// Sets when `file` was last modified; nil leaves it. Times out of the file system's range become what it can keep.
+    /// - Returns: as futimens(2).
+    static func set(_ modified: Timestamp?, of file: Int32) -> Int32 {
+        guard let modified else { return 0 }
+        let nanoseconds = Int(min(modified.nanoseconds, 999_999_999))
+        let times = (
+            timespec(tv_sec: 0, tv_nsec: CLinuxShims_UTIME_OMIT),
+            timespec(tv_sec: Int(clamping: modified.seconds), tv_nsec: nanoseconds)
+        )
+        return withUnsafeBytes(of: times) { futimens(file, $0.assumingMemoryBound(to: timespec.self).baseAddress) }
+    }
+}

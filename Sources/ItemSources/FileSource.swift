@@ -1,0 +1,81 @@
+import Glibc
+package import Sharing
+import SystemCalls
+import UniformTypes
+
+/// One regular file.
+package struct FileSource: ItemSource {
+    package let offered: OfferedItem
+    package let origin: String
+
+    private let path: String
+
+    /// - Parameters:
+    ///   - path: where it lies; a link there is followed.
+    /// - Throws: `SourceFault` where it cannot be read.
+    init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
+        self.path = path
+        self.origin = path
+        var file = try Self.open(path)
+        if file.size > Limits.itemBytes {
+            throw .at(path, .unreadable, "is larger than \(ByteCount.text(Limits.itemBytes)) and cannot be sent")
+        }
+        // Some files of the kernel's have contents but no size: better heard of now than after the offer.
+        if file.size == 0 { try Self.checkEmpty(&file) }
+        self.offered = OfferedItem(kind: .file, name: name, type: type, size: file.size)
+    }
+
+    package func open() throws(SourceFault) -> any ItemReading {
+        let file = try Self.open(path)
+        guard file.size == offered.size else { throw .changed(path, "its size is another") }
+        return FileReading(file)
+    }
+
+    private static func open(_ path: String) throws(SourceFault) -> OpenedFile {
+        do {
+            let raw = try systemCall { Glibc.open(path, OpenedFile.flags) }
+            if let file = try OpenedFile.make(FileDescriptor(owning: raw), display: path) { return file }
+        } catch {
+            throw .disk(path, error)
+        }
+        throw .changed(path, "it is no file any more")
+    }
+
+    private static func checkEmpty(_ file: inout OpenedFile) throws(SourceFault) {
+        _ = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer throws(SourceFault) in
+            try file.read(into: buffer)
+        }
+    }
+}
+
+final class FileReading: ItemReading {
+    private var file: OpenedFile?
+    private var hasBegun = false
+
+    init(_ file: consuming OpenedFile) {
+        self.file = consume file
+    }
+
+    func next() throws(SourceFault) -> ContentStep? {
+        if hasBegun {
+            precondition(file == nil, "the file was not read to its end")
+            return nil
+        }
+        hasBegun = true
+        guard let entry = file?.entry else { return nil }
+        return .file(entry)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+        let count = try file?.read(into: buffer) ?? 0
+        if count == 0 { file = nil }
+        return count
+    }
+}
+
+extension OpenedFile {
+    /// As an item of its own.
+    fileprivate var entry: FileEntry {
+        FileEntry(path: nil, executable: executable, modified: modified, size: size)
+    }
+}

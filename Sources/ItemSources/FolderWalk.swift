@@ -1,0 +1,201 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+/// Goes through a folder and everything in it, in the order in which it is sent: each folder before what is in it, the
+/// names of a folder by their bytes.
+///
+/// Holds the names of the folders on the way down to where it is and one descriptor for each, at most
+/// `SafeRelativePath.maximumDepth` and one. No link is followed, and each name is opened in the folder it was read
+/// from, so the walk never leaves the tree, whatever is moved about meanwhile.
+final class FolderWalk {
+    /// What has been reached.
+    enum Step {
+        case folder(SafeRelativePath)
+        /// A regular file, when its folder was read. `withFile` opens it.
+        case file(SafeRelativePath)
+        case link(SafeRelativePath, target: SafeLinkTarget)
+        case folderClosed(SafeRelativePath?, modified: Timestamp)
+    }
+
+    private final class Level {
+        let folder: FileDescriptor
+        let path: SafeRelativePath?
+        let names: FolderNames
+        let modified: Timestamp
+        var index = -1
+
+        init(_ folder: consuming FileDescriptor, path: SafeRelativePath?) throws(SystemError) {
+            var status = stat()
+            let raw = folder.raw
+            try systemCall { fstat(raw, &status) }
+            self.names = try FolderNames(of: raw)
+            self.modified = status.modified
+            self.path = path
+            self.folder = folder
+        }
+    }
+
+    private let origin: String
+    private let isOffered: Bool
+    private var levels: [Level]
+
+    /// - Parameters:
+    ///   - origin: what the user called the folder; for messages.
+    ///   - isOffered: whether an offer has been made of it. Then what cannot be sent is a change, because there was no
+    ///     such thing when it was offered.
+    init(_ root: consuming FileDescriptor, origin: String, isOffered: Bool) throws(SourceFault) {
+        self.origin = origin
+        self.isOffered = isOffered
+        do {
+            self.levels = [try Level(root, path: nil)]
+        } catch {
+            throw .disk(origin, error)
+        }
+    }
+
+    /// - Throws: for what cannot be sent, with its path and the reason.
+    func next() throws(SourceFault) -> Step? {
+        guard let level = levels.last else { return nil }
+        level.index += 1
+        guard level.index < level.names.count else {
+            levels.removeLast()
+            return .folderClosed(level.path, modified: level.modified)
+        }
+        let path = try currentPath(in: level)
+        switch try currentKind(in: level) {
+        case .file:
+            return .file(path)
+        case .folder:
+            try enter(path, from: level)
+            return .folder(path)
+        case .link:
+            return .link(path, target: try target(of: path, in: level))
+        case .special, .unknown:
+            throw try special(in: level)
+        }
+    }
+
+    /// Calls `body` with the folder and the name of the file that was reached last.
+    func withFile<Result, Failure: Error>(
+        _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let level = levels.last, level.names.count > max(0, level.index) else {
+            preconditionFailure("no file has been reached")
+        }
+        return try level.names.withName(at: level.index) { name throws(Failure) in try body(level.folder.raw, name) }
+    }
+
+    /// The path of something in the tree as the user would write it.
+    func display(_ path: SafeRelativePath) -> String { display(path.text) }
+
+    private func display(_ path: String) -> String { origin + (origin.hasSuffix("/") ? "" : "/") + path }
+
+    private func displayCurrent(in level: Level) -> String {
+        let name = level.names.displayText(at: level.index)
+        return display(level.path.map { "\($0)/\(name)" } ?? name)
+    }
+
+    // MARK: What lies there
+
+    private func currentPath(in level: Level) throws(SourceFault) -> SafeRelativePath {
+        do throws(NameRefusal) {
+            guard let text = level.names.text(at: level.index) else { throw NameRefusal.notUTF8 }
+            let name = try SafeName(text)
+            guard let folder = level.path else { return SafeRelativePath(name) }
+            return try folder.appending(name)
+        } catch {
+            if isOffered { throw .changed(displayCurrent(in: level), "\(error)") }
+            throw .name(displayCurrent(in: level), error)
+        }
+    }
+
+    private func currentKind(in level: Level) throws(SourceFault) -> FolderNames.Kind {
+        let known = level.names.kind(at: level.index)
+        return known == .unknown ? FolderNames.Kind(mode: try currentStatus(in: level).st_mode) : known
+    }
+
+    private func currentStatus(in level: Level) throws(SourceFault) -> stat {
+        var status = stat()
+        do {
+            try level.names.withName(at: level.index) { name throws(SystemError) in
+                _ = try systemCall { fstatat(level.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }
+            }
+        } catch {
+            throw fault(displayCurrent(in: level), error)
+        }
+        return status
+    }
+
+    private func enter(_ path: SafeRelativePath, from level: Level) throws(SourceFault) {
+        do {
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let raw = try level.names.withName(at: level.index) { name throws(SystemError) in
+                try systemCall { openat(level.folder.raw, name, flags) }
+            }
+            levels.append(try Level(FileDescriptor(owning: raw), path: path))
+        } catch {
+            throw fault(display(path), error)
+        }
+    }
+
+    private func target(of path: SafeRelativePath, in level: Level) throws(SourceFault) -> SafeLinkTarget {
+        let text: String?
+        do {
+            text = try level.names.withName(at: level.index) { name throws(SystemError) in
+                try readLink(name, in: level.folder.raw)
+            }
+        } catch {
+            throw fault(display(path), error)
+        }
+        do throws(NameRefusal) {
+            guard let text else { throw NameRefusal.notUTF8 }
+            return try SafeLinkTarget(text, of: path)
+        } catch {
+            if isOffered { throw .changed(display(path), "\(error)") }
+            let shown = text.map { " (to \(printable($0)))" } ?? ""
+            throw .at(
+                display(path),
+                .unreadable,
+                "the link cannot be sent\(shown): \(error); put what it leads to in its place, or leave it out"
+            )
+        }
+    }
+
+    private func special(in level: Level) throws(SourceFault) -> SourceFault {
+        let path = displayCurrent(in: level)
+        let status = try currentStatus(in: level)
+        return isOffered ? .changed(path, "it is no file any more") : .special(path, mode: status.st_mode)
+    }
+
+    /// What the kernel said of something whose name was read a moment ago.
+    func fault(_ path: String, _ error: SystemError) -> SourceFault {
+        switch error.number {
+        case ENOENT:
+            // Gone since: also in the first walk.
+            .at(path, .missing, "it was there a moment ago and is gone")
+        case ENOTDIR, ELOOP, ENXIO:
+            .changed(path, "it is something else now")
+        default:
+            .disk(path, error)
+        }
+    }
+}
+
+/// - Returns: where a link leads, or nil where that is not UTF-8.
+/// - Throws: `ENAMETOOLONG` where the target has more bytes than any that can be sent.
+private func readLink(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> String? {
+    let limit = SafeLinkTarget.maximumBytes + 1
+    return try withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer throws(SystemError) in
+        guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { throw SystemError(ENOMEM) }
+        let count = try systemCall { readlinkat(folder, name, base, limit) }
+        if count == limit { throw SystemError(ENAMETOOLONG) }
+        return String(validating: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
+    }
+}
+
+extension stat {
+    var modified: Timestamp {
+        Timestamp(seconds: Int64(st_mtim.tv_sec), nanoseconds: UInt32(clamping: st_mtim.tv_nsec))
+    }
+}

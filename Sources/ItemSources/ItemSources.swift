@@ -1,0 +1,72 @@
+import Glibc
+package import Sharing
+import SystemCalls
+package import UniformTypes
+
+/// Item sources from what users write.
+package enum ItemSources {
+    /// The source for a path: a file, or a folder with everything in it.
+    ///
+    /// Everything that can be known to stand in the way is found here, before anything is offered: a folder is gone
+    /// through once. Blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - path: relative or absolute; may end with `/`, be `.` or `..`, and may be a link, which is followed, as the
+    ///     user named it.
+    ///   - name: the name to send it under; nil for its own, which for a link is the link's.
+    ///   - type: nil for what the name's extension and the kind say.
+    /// - Throws: `SourceFault`: `missing` or `unreadable`, with the path, the reason and what to do.
+    package static func make(
+        path: String,
+        name: SafeName? = nil,
+        type: UniformType? = nil,
+        registry: TypeRegistry = .system
+    ) throws(SourceFault) -> any ItemSource {
+        if path.utf8.isEmpty { throw SourceFault(.missing, "\"\": the path is empty") }
+        let mode = try self.mode(of: path)
+        let name: SafeName = if let name { name } else { try self.name(of: path) }
+        switch mode & S_IFMT {
+        case S_IFREG:
+            let type = type ?? registry.type(forFileName: name.text, kind: .regularFile)
+            return try FileSource(path: path, name: name, type: type)
+        case S_IFDIR:
+            let type = type ?? registry.type(forFileName: name.text, kind: .directory)
+            return try TreeSource(path: path, name: name, type: type)
+        default:
+            // Not opened to find that out: opening some devices does something.
+            throw .special(path, mode: mode)
+        }
+    }
+
+    private static func mode(of path: String) throws(SourceFault) -> mode_t {
+        // A NUL would end the path for the kernel and not for us.
+        if path.utf8.contains(0) { throw .name(path, .unprintable, advice: "give another path") }
+        var status = stat()
+        do {
+            try systemCall { stat(path, &status) }
+            return status.st_mode
+        } catch {
+            if error.number == ENOENT, lstat(path, &status) == 0 {
+                throw .at(path, .missing, "the link leads to something that is not there")
+            }
+            throw .disk(path, error)
+        }
+    }
+
+    private static func name(of path: String) throws(SourceFault) -> SafeName {
+        var last = path.split(separator: "/").last.map(String.init) ?? ""
+        if last.isEmpty || last == "." || last == ".." {
+            guard let resolved = realpath(path, nil) else { throw .disk(path, .last) }
+            defer { free(resolved) }
+            let text = String(cString: resolved)
+            last = text.split(separator: "/").last.map(String.init) ?? ""
+        }
+        do {
+            return try SafeName(last)
+        } catch  where error == .empty {
+            throw .at(path, .unreadable, "has no name of its own; give it one with --name")
+        } catch {
+            throw .name(path, error, advice: "rename it, or give another name with --name")
+        }
+    }
+}

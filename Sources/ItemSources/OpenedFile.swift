@@ -1,0 +1,106 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+/// A regular file while it is read: it is made sure that what is read is one state of it.
+struct OpenedFile: ~Copyable {
+    /// Files from this size on, in bytes, are announced to the kernel as read from front to back. For smaller ones the
+    /// call costs more than it saves.
+    private static let sequentialThreshold: UInt64 = 1 << 20
+
+    private let descriptor: FileDescriptor
+    private let display: String
+    private let before: State
+    private var offset: UInt64 = 0
+
+    let executable: Bool
+    let modified: Timestamp
+
+    /// Bytes, when it was opened.
+    var size: UInt64 { before.size }
+
+    /// What would be different if somebody had written to it, or put another file in its place.
+    private struct State: Equatable {
+        let device: UInt64
+        let number: UInt64
+        let size: UInt64
+        let modified: Timestamp
+        let changed: Timestamp
+
+        init(_ status: stat) {
+            self.device = UInt64(status.st_dev)
+            self.number = UInt64(status.st_ino)
+            self.size = UInt64(max(0, status.st_size))
+            self.modified = status.modified
+            self.changed = Timestamp(
+                seconds: Int64(status.st_ctim.tv_sec),
+                nanoseconds: UInt32(clamping: status.st_ctim.tv_nsec)
+            )
+        }
+    }
+
+    private init(_ descriptor: consuming FileDescriptor, display: String, status: stat) {
+        self.descriptor = descriptor
+        self.display = display
+        self.before = State(status)
+        self.executable = status.st_mode & 0o111 != 0
+        self.modified = status.modified
+    }
+
+    /// The flags to open a file with that may have become something else: a named pipe would block, a terminal would
+    /// become ours.
+    static let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+
+    /// - Parameters:
+    ///   - descriptor: opened with `flags`.
+    ///   - display: its path, for messages.
+    /// - Returns: nil where it is no regular file.
+    static func make(
+        _ descriptor: consuming FileDescriptor,
+        display: String
+    ) throws(SystemError) -> OpenedFile? {
+        var status = stat()
+        let raw = descriptor.raw
+        try systemCall { fstat(raw, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let file = OpenedFile(descriptor, display: display, status: status)
+        if file.size >= sequentialThreshold { posix_fadvise(raw, 0, 0, POSIX_FADV_SEQUENTIAL) }
+        return file
+    }
+
+    /// As `ItemReading.read(into:)`. The buffer is filled as far as the file reaches.
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+        let remaining = size - offset
+        if remaining == 0 {
+            try checkEnd(buffer)
+            return 0
+        }
+        let wanted = Int(min(UInt64(buffer.count), remaining))
+        let count: Int
+        do {
+            count = try systemCall { Glibc.read(descriptor.raw, buffer.baseAddress, wanted) }
+        } catch {
+            throw .disk(display, error)
+        }
+        if count == 0 { throw .changed(display, "it became shorter") }
+        offset += UInt64(count)
+        return count
+    }
+
+    private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) {
+        do throws(SystemError) {
+            // Files made up by the kernel say 0 bytes and have some; sending nothing would be a lie.
+            if size == 0, try systemCall({ Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count) }) > 0 {
+                throw SystemError(EFBIG)
+            }
+            var status = stat()
+            try systemCall { fstat(descriptor.raw, &status) }
+            if State(status) == before { return }
+        } catch  where error.number == EFBIG {
+            throw .changed(display, "it holds more than its size says (pipe it to standard input instead)")
+        } catch {
+            throw .disk(display, error)
+        }
+        throw .changed(display, "it was written to")
+    }
+}

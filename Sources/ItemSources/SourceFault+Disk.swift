@@ -1,0 +1,71 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+extension SourceFault {
+    /// A fault of one file, folder or link.
+    ///
+    /// - Parameters:
+    ///   - path: where it lies; escaped here.
+    ///   - what: what is wrong, and what to do.
+    static func at(_ path: String, _ code: Code, _ what: String) -> SourceFault {
+        SourceFault(code, "\(printable(path)): \(what)")
+    }
+
+    /// What the kernel said about one file, folder or link.
+    static func disk(_ path: String, _ error: SystemError) -> SourceFault {
+        switch error.number {
+        case ENOENT:
+            .at(path, .missing, "there is no such file or folder")
+        case ENOTDIR:
+            .at(path, .missing, "a file stands where its path needs a folder")
+        case EACCES, EPERM:
+            .at(path, .unreadable, "may not be read (\(error)); check its permissions, or leave it out")
+        case ELOOP:
+            .at(path, .unreadable, "its links lead in a circle; replace them by what is meant")
+        case EFBIG:
+            .at(path, .unreadable, "holds more than can be sent as one item; send it in parts")
+        case EMFILE, ENFILE:
+            .at(path, .unreadable, "cannot be read (\(error)); allow more open files (ulimit -n)")
+        default:
+            .at(path, .unreadable, "cannot be read (\(error))")
+        }
+    }
+
+    /// For a name that cannot be sent.
+    static func name(_ path: String, _ refusal: NameRefusal, advice: String = "rename it, or leave it out")
+        -> SourceFault
+    {
+        .at(path, .unreadable, "\(refusal); \(advice)")
+    }
+
+    static func changed(_ path: String, _ what: String) -> SourceFault {
+        .at(path, .changed, "changed while it was sent: \(what); send it again")
+    }
+
+    /// For something in a place where only files, folders and links can be sent.
+    static func special(_ path: String, mode: mode_t) -> SourceFault {
+        let what =
+            switch mode & S_IFMT {
+            case S_IFIFO: "a named pipe"
+            case S_IFSOCK: "a socket"
+            case S_IFCHR, S_IFBLK: "a device"
+            default: "neither a file nor a folder"
+            }
+        return .at(path, .unreadable, "is \(what) and cannot be sent; leave it out")
+    }
+}
+
+/// A path for a message of one line: nothing in it moves the cursor, ends the line or turns the direction of text.
+func printable(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+        // What a safe name may hold can be shown.
+        if scalar == "/" || (try? SafeName("x" + String(scalar))) != nil {
+            result.unicodeScalars.append(scalar)
+        } else {
+            result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        }
+    }
+    return result
+}

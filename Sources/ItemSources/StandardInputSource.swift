@@ -1,0 +1,101 @@
+import Glibc
+package import Sharing
+import Synchronization
+import SystemCalls
+package import UniformTypes
+
+/// What is piped in: of unknown size, and read once only.
+package final class StandardInputSource: ItemSource {
+    package let offered: OfferedItem
+    package let origin: String
+
+    private let descriptor: Int32
+    private let wasOpened = Atomic(false)
+
+    /// - Parameters:
+    ///   - descriptor: open for reading as long as this is used; not closed by it.
+    ///   - name: nil for `stdin` with the extension of the type.
+    ///   - type: nil for what the name's extension says, or `public.data`.
+    /// - Throws: `SourceFault.unreadable` where nothing can be read from it.
+    package init(
+        descriptor: Int32 = STDIN_FILENO,
+        name: SafeName? = nil,
+        type: UniformType? = nil,
+        registry: TypeRegistry = .system,
+        origin: String = "-"
+    ) throws(SourceFault) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw SourceFault(.unreadable, "standard input cannot be read (\(SystemError.last)); pipe something in")
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            throw SourceFault(.unreadable, "standard input is a folder; give its path instead of -")
+        }
+        self.descriptor = descriptor
+        self.origin = origin
+        self.offered = OfferedItem(
+            kind: .file,
+            name: name ?? Self.name(for: type, registry),
+            type: type ?? name.map { registry.type(forFileName: $0.text, kind: .regularFile) } ?? .data,
+            size: nil
+        )
+    }
+
+    package func open() throws(SourceFault) -> any ItemReading {
+        guard wasOpened.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
+            throw SourceFault(.unreadable, "standard input can be read once only; save it to a file and send that")
+        }
+        return DescriptorReading(descriptor)
+    }
+
+    private static func name(for type: UniformType?, _ registry: TypeRegistry) -> SafeName {
+        let extended = type.flatMap { registry.preferredExtension(for: $0) }.flatMap { try? SafeName("stdin.\($0)") }
+        return extended ?? SafeName(literal: "stdin")
+    }
+}
+
+/// Reads a pipe, or whatever else standard input is, to its end.
+private final class DescriptorReading: ItemReading {
+    private let descriptor: Int32
+    private var hasBegun = false
+    private var hasEnded = false
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// An interruption (Ctrl-C) reaches every program of a pipeline, and the one before us may be gone before we have
+    /// heard of it: then the end of the input is no end. A moment's wait lets whoever listens for signals know first.
+    private static let interruptionLag: UInt32 = 200_000
+
+    private func end() {
+        usleep(Self.interruptionLag)
+        hasEnded = true
+    }
+
+    func next() -> ContentStep? {
+        if hasBegun {
+            precondition(hasEnded, "the file was not read to its end")
+            return nil
+        }
+        hasBegun = true
+        return .file(FileEntry(path: nil, executable: false, modified: nil, size: nil))
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+        if hasEnded { return 0 }
+        while true {
+            do {
+                let count = try systemCall { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+                if count == 0 { end() }
+                return count
+            } catch  where error.number == EAGAIN {
+                // Whoever started us shares the descriptor with us and may have made it non-blocking.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&waiting, 1, -1)
+            } catch {
+                throw SourceFault(.unreadable, "standard input cannot be read (\(error))")
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+package import Sharing
+import SystemCalls
+import UniformTypes
+
+/// A folder with everything in it.
+package struct TreeSource: ItemSource {
+    package let offered: OfferedItem
+    package let origin: String
+
+    private let path: String
+    private let totals: TreeTotals
+
+    /// Goes through the folder once, to count it and to find what cannot be sent.
+    ///
+    /// - Parameters:
+    ///   - path: where it lies; a link there is followed.
+    ///   - item: its name and type.
+    /// - Throws: `SourceFault` for the first thing in it that cannot be sent.
+    init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
+        self.path = path
+        self.origin = path
+        self.totals = try TreeTotals.counting(Self.open(path), origin: path)
+        self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
+    }
+
+    package func open() throws(SourceFault) -> any ItemReading {
+        let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true)
+        return TreeReading(walk, offered: totals, origin: origin)
+    }
+
+    private static func open(_ path: String) throws(SourceFault) -> FileDescriptor {
+        do {
+            let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+            return FileDescriptor(owning: try systemCall { Glibc.open(path, flags) })
+        } catch {
+            throw .disk(path, error)
+        }
+    }
+}
+
+/// Reads a folder for the second time, now with the contents of its files.
+final class TreeReading: ItemReading {
+    private let walk: FolderWalk
+    private let offered: TreeTotals
+    private let origin: String
+    private var totals = TreeTotals()
+    private var file: OpenedFile?
+
+    init(_ walk: FolderWalk, offered: TreeTotals, origin: String) {
+        self.walk = walk
+        self.offered = offered
+        self.origin = origin
+    }
+
+    func next() throws(SourceFault) -> ContentStep? {
+        precondition(file == nil, "the file before was not read to its end")
+        guard let step = try walk.next() else { return nil }
+        switch step {
+        case .folder(let path):
+            try count(totals.addEntry())
+            return .folder(path)
+        case .link(let path, let target):
+            try count(totals.addEntry())
+            return .link(path, target: target)
+        case .file(let path):
+            return .file(try begin(path))
+        case .folderClosed(let path, let modified):
+            if path == nil, totals != offered { throw .changed(origin, "there is less in it") }
+            return .folderClosed(path, modified: modified)
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+        // After its end a file has nothing more.
+        let count = try file?.read(into: buffer) ?? 0
+        if count == 0 { file = nil }
+        return count
+    }
+
+    private func begin(_ path: SafeRelativePath) throws(SourceFault) -> FileEntry {
+        let display = walk.display(path)
+        var opened: OpenedFile?
+        do {
+            let raw = try walk.withFile { folder, name throws(SystemError) in
+                try systemCall { openat(folder, name, OpenedFile.flags | O_NOFOLLOW) }
+            }
+            opened = try OpenedFile.make(FileDescriptor(owning: raw), display: display)
+        } catch {
+            throw walk.fault(display, error)
+        }
+        guard let opened = opened.take() else { throw .changed(display, "it is no file any more") }
+        try count(totals.addFile(bytes: opened.size))
+        let entry = FileEntry(
+            path: path,
+            executable: opened.executable,
+            modified: opened.modified,
+            size: opened.size
+        )
+        file = consume opened
+        return entry
+    }
+
+    /// Ends the reading as soon as there is more than was offered, not only at the end.
+    private func count(_ fits: Bool) throws(SourceFault) {
+        if !fits || totals.entries > offered.entries || totals.bytes > offered.bytes {
+            throw .changed(origin, "there is more in it")
+        }
+    }
+}
