@@ -88,4 +88,9 @@ let package = Package(
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])
         + module("Inbox", ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
+        + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
+        + module(
+            "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            tests: [nioPosix], exclude: ["Vectors"]
+        )
 )

@@ -1,0 +1,174 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// A whole answer to a request.
+package struct HTTPAnswer: Sendable {
+    package var status: HTTPResponseStatus
+    package var headers: HTTPHeaders
+    package var body: ByteBuffer
+}
+
+/// The client's side of HTTP/1.1 on one channel that is already secured: one exchange at a time. Used by one task.
+///
+/// No redirects, no proxies, no retries: what an answer means is the dialect's to say (security rule 12).
+package final class HTTPClient {
+    /// A channel after `configure`.
+    package struct Connection: Sendable {
+        let channel: NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>
+        let watch: SilenceWatch
+        let collector: AnswerCollector
+
+        /// The channel underneath.
+        package var channelBelow: any Channel { channel.channel }
+
+        /// Ends a connection that is not to be used. Each must be run or closed.
+        package func close() {
+            channel.channel.close(promise: nil)
+        }
+    }
+
+    private var answers: NIOAsyncChannelInboundStream<HTTPAnswer>.AsyncIterator
+    private let connection: Connection
+
+    /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
+    /// - Parameters:
+    ///   - answerLimit: bytes of a body that are held; an answer with more ends the connection.
+    ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
+    package static func configure(
+        _ channel: any Channel,
+        answerLimit: Int,
+        watchInterval: TimeAmount = .seconds(1)
+    ) throws -> Connection {
+        let watch = SilenceWatch(interval: watchInterval)
+        let collector = AnswerCollector(limit: answerLimit, watch: watch)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([
+            watch,
+            HTTPRequestEncoder(),
+            ByteToMessageHandler(
+                HTTPResponseDecoder(
+                    informationalResponseStrategy: .forward, limitConfiguration: HTTPLimits.decoder),
+                maximumBufferSize: HTTPLimits.unparsedBytes
+            ),
+            collector,
+        ])
+        let wrapped = try NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>(wrappingChannelSynchronously: channel)
+        wrapped.keepUntilClosed()
+        return Connection(channel: wrapped, watch: watch, collector: collector)
+    }
+
+    /// Calls `body` with a client for the connection, and closes it afterwards.
+    package static func run<Result>(
+        _ connection: Connection,
+        _ body: (HTTPClient) async throws -> sending Result
+    ) async throws -> sending Result {
+        try await connection.channel.executeThenClose { inbound, _ in
+            try await body(HTTPClient(connection, inbound.makeAsyncIterator()))
+        }
+    }
+
+    private init(_ connection: Connection, _ answers: NIOAsyncChannelInboundStream<HTTPAnswer>.AsyncIterator) {
+        self.connection = connection
+        self.answers = answers
+    }
+
+    /// Sends a request without a body, or with one that is held whole, and waits for the answer.
+    ///
+    /// - Parameter patience: how long the other side may be silent; an interim answer breaks the silence.
+    /// - Throws: `HTTPFault`.
+    package func exchange(
+        _ method: HTTPMethod,
+        _ path: String,
+        body: ByteBuffer? = nil,
+        patience: Duration
+    ) async throws -> HTTPAnswer {
+        var headers: HTTPHeaders = ["host": Self.host]
+        if let body {
+            headers.add(name: "content-type", value: "application/json")
+            headers.add(name: "content-length", value: String(body.readableBytes))
+        }
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
+        var parts: [HTTPClientRequestPart] = [.head(head)]
+        if let body { parts.append(.body(.byteBuffer(body))) }
+        parts.append(.end(nil))
+        try await isWritten(write(parts), patience: patience)
+        return try await answer(patience: patience)
+    }
+
+    /// Sends a request whose body is produced piece by piece, and waits for the answer.
+    ///
+    /// - Parameter next: the next piece, nil at the end. It is not asked for more once the other side has answered.
+    /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
+    /// - Throws: `HTTPFault`, or what `next` throws.
+    package func upload(
+        _ path: String,
+        contentType: String,
+        patience: Duration,
+        next: () async throws -> ByteBuffer?
+    ) async throws -> HTTPAnswer {
+        let headers: HTTPHeaders = [
+            "host": Self.host, "content-type": contentType, "transfer-encoding": "chunked",
+        ]
+        do {
+            let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: headers)
+            // While one piece is on its way the next is produced, and no more: a writer that is always ahead of the
+            // event loop would keep it from looking whether an answer has come.
+            var written = write([.head(head)])
+            while !connection.collector.hasAnswer, let piece = try await next() {
+                try await isWritten(written, patience: patience)
+                written = write([.body(.byteBuffer(piece))])
+            }
+            try await isWritten(written, patience: patience)
+            if !connection.collector.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
+        } catch let fault as HTTPFault {
+            // The other side may have answered before it closed: that says more than the broken connection does.
+            guard let early = try? await answer(patience: patience) else { throw fault }
+            return early
+        }
+        return try await answer(patience: patience)
+    }
+
+    private func write(_ parts: [HTTPClientRequestPart]) -> EventLoopFuture<Void> {
+        let channel = connection.channel.channel
+        var written = channel.eventLoop.makeSucceededVoidFuture()
+        for part in parts { written = channel.write(part) }
+        channel.flush()
+        return written
+    }
+
+    private func isWritten(_ written: EventLoopFuture<Void>, patience: Duration) async throws {
+        connection.watch.expect(within: patience)
+        defer { connection.watch.rest() }
+        do {
+            try await withTaskCancellationHandler {
+                try await written.get()
+            } onCancel: { [connection] in
+                connection.close()
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed
+        }
+    }
+
+    private func answer(patience: Duration) async throws -> HTTPAnswer {
+        connection.watch.expect(within: patience)
+        connection.collector.patience(patience)
+        defer { connection.watch.rest() }
+        let answer: HTTPAnswer?
+        do {
+            answer = try await answers.next()
+        } catch let error as HTTPFault {
+            throw error
+        } catch {
+            throw connection.watch.expired ? HTTPFault.silence : HTTPFault.malformed("the answer is not HTTP: \(error)")
+        }
+        try Task.checkCancellation()
+        guard let answer else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }
+        connection.collector.taken()
+        return answer
+    }
+
+    /// Names nothing: a peer is its key.
+    private static let host = "waft"
+}

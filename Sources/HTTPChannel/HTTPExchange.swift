@@ -1,0 +1,190 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// One request and its answer, on the server's side. Used by one task.
+package final class HTTPExchange {
+    package let head: HTTPRequestHead
+    /// Whether an answer has been sent (an interim one does not count).
+    package private(set) var hasAnswered = false
+
+    private let stream: InboundParts
+    private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+    private let channel: any Channel
+    private let departure: Departure
+    private let patience: Patience
+    private var bodyEnded = false
+    private var mustClose = false
+
+    /// The times of `HTTPServer.serve`.
+    struct Patience {
+        var silence: Duration
+        var interim: Duration
+        var lingering: Duration
+    }
+
+    init(
+        head: HTTPRequestHead,
+        stream: InboundParts,
+        outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        channel: any Channel,
+        departure: Departure,
+        patience: Patience
+    ) {
+        self.head = head
+        self.stream = stream
+        self.outbound = outbound
+        self.channel = channel
+        self.departure = departure
+        self.patience = patience
+    }
+
+    // MARK: The body
+
+    /// The next bytes of the body, nil at its end.
+    /// - Throws: `HTTPFault`.
+    package func nextBytes() async throws -> ByteBuffer? {
+        if bodyEnded { return nil }
+        switch try await stream.next(within: patience.silence) {
+        case .body(let bytes):
+            return bytes
+        case .end:
+            bodyEnded = true
+            return nil
+        case .head:
+            throw HTTPFault.malformed("a request began inside another")
+        case nil:
+            mustClose = true
+            throw HTTPFault.closed
+        }
+    }
+
+    /// The whole body.
+    /// - Throws: `HTTPFault`; `tooLarge` at the first byte over `limit`.
+    package func body(upTo limit: Int) async throws -> ByteBuffer {
+        if let announced = head.headers.first(name: "content-length").flatMap(Int.init), announced > limit {
+            throw HTTPFault.tooLarge
+        }
+        var body = ByteBuffer()
+        while var bytes = try await nextBytes() {
+            if body.readableBytes + bytes.readableBytes > limit { throw HTTPFault.tooLarge }
+            body.writeBuffer(&bytes)
+        }
+        return body
+    }
+
+    // MARK: The answer
+
+    /// Sends the whole answer.
+    package func respond(
+        _ status: HTTPResponseStatus,
+        contentType: String = "application/json",
+        body: ByteBuffer
+    ) async throws {
+        hasAnswered = true
+        var headers = HTTPHeaders()
+        headers.add(name: "content-type", value: contentType)
+        headers.add(name: "content-length", value: String(body.readableBytes))
+        if mustClose { headers.add(name: "connection", value: "close") }
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        // Straight to the channel, which does not mind that this task was cancelled: a receiver that is being stopped
+        // can still say so. And what has been written is with the kernel: closing afterwards loses nothing.
+        stream.watch.expect(within: patience.silence)
+        defer { stream.watch.rest() }
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        var rest = body
+        while rest.readableBytes > Self.pieceBytes, let piece = rest.readSlice(length: Self.pieceBytes) {
+            try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(piece))).get()
+            stream.watch.expect(within: patience.silence)
+        }
+        channel.write(HTTPServerResponsePart.body(.byteBuffer(rest)), promise: nil)
+        try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
+    }
+
+    /// Bytes of an answer that a client must take before it counts as silent.
+    private static let pieceBytes = 256 << 10
+
+    /// Answers, maybe before the body has been read to its end, and ends the connection.
+    package func respondAndClose(
+        _ status: HTTPResponseStatus,
+        contentType: String = "application/json",
+        body: ByteBuffer
+    ) async throws {
+        mustClose = true
+        try await respond(status, contentType: contentType, body: body)
+        try await linger()
+    }
+
+    package func respondAndClose(_ status: HTTPResponseStatus, text: String) async throws {
+        try await respondAndClose(status, contentType: "text/plain", body: ByteBuffer(string: text + "\n"))
+    }
+
+    /// Reads what the responder left of the body.
+    /// - Returns: whether the connection can serve another request.
+    func finish() async throws -> Bool {
+        guard hasAnswered, !mustClose else { return false }
+        // A body that nobody wanted is not worth more than this.
+        var skipped = 0
+        while let bytes = try await nextBytes() {
+            skipped += bytes.readableBytes
+            if skipped > 65_536 {
+                try await linger()
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Waits for a little until the client, who has its answer, closes the connection.
+    ///
+    /// Closing at once would send a reset to a client that is still sending, which would never see the answer, and
+    /// drop what the socket has not taken yet.
+    func linger() async throws {
+        let end = ContinuousClock.now + patience.lingering
+        while ContinuousClock.now < end, try await stream.next(within: patience.lingering) != nil {}
+    }
+
+    // MARK: Waiting
+
+    /// Waits for `operation` while the client hears `102 Processing` now and then.
+    package func keepingClientInformed<Result>(_ operation: () async -> Result) async -> Result {
+        // HTTP/1.0 knows no interim answers.
+        guard head.version.minor > 0 else { return await operation() }
+        let (outbound, interval) = (self.outbound, patience.interim)
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { await Self.inform(outbound, every: interval) }
+            let result = await operation()
+            group.cancelAll()
+            return result
+        }
+    }
+
+    /// Waits for `operation`, which is cancelled when the client closes the connection.
+    package func whileClientWaits<Result: Sendable>(
+        _ operation: @escaping @Sendable () async -> Result
+    ) async -> Result {
+        let task = Task(operation: operation)
+        departure.whenLeft { task.cancel() }
+        defer { departure.whenLeft(nil) }
+        return await keepingClientInformed {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+
+    private static func inform(
+        _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+        every interval: Duration
+    ) async {
+        while !Task.isCancelled {
+            do {
+                try await Task.sleep(for: interval)
+                try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .processing)))
+            } catch {
+                return
+            }
+        }
+    }
+}

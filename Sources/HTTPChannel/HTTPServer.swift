@@ -1,0 +1,142 @@
+import NIOConcurrencyHelpers
+package import NIOCore
+import NIOHTTP1
+
+/// The server's side of HTTP/1.1 on channels that are already secured. It knows no resources: those are the dialects'.
+package enum HTTPServer {
+    /// A channel after `configure`.
+    package struct Connection: Sendable {
+        let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+        let watch: SilenceWatch
+
+        /// Ends a connection that is not to be served. Each must be served or closed.
+        package func close() {
+            channel.channel.close(promise: nil)
+        }
+    }
+
+    /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
+    /// - Parameter watchInterval: how often it is looked whether the other side has been silent for too long.
+    package static func configure(_ channel: any Channel, watchInterval: TimeAmount = .seconds(1)) throws -> Connection
+    {
+        let watch = SilenceWatch(interval: watchInterval)
+        let pipeline = channel.pipeline.syncOperations
+        // No pipelining assistance: requests are taken one by one from an asynchronous sequence anyway.
+        try pipeline.addHandlers(
+            watch,
+            HTTPResponseEncoder(),
+            ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: HTTPLimits.decoder),
+                maximumBufferSize: HTTPLimits.unparsedBytes
+            ),
+            NIOHTTPResponseHeadersValidator(),
+            // Answers 400 to what is no HTTP; and then it is over, also while nobody reads the requests.
+            HTTPServerProtocolErrorHandler(),
+            NIOCloseOnErrorHandler()
+        )
+        let wrapped = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
+            wrappingChannelSynchronously: channel,
+            // In parts of a body, which the TLS layer makes up to 256 KiB large: this is what bounds memory.
+            configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 6))
+        )
+        wrapped.keepUntilClosed()
+        return Connection(channel: wrapped, watch: watch)
+    }
+
+    /// Answers requests until either side is done with the connection; returns when it is closed.
+    ///
+    /// - Parameters:
+    ///   - idle: how long the connection may lie unused between two requests.
+    ///   - silence: how long the other side may send nothing in the middle of one.
+    ///   - interim: how often a client that waits for its answer is told that it is not forgotten.
+    ///   - lingering: how long is read on after an early answer, so that it is not lost to a reset.
+    ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its status;
+    ///     any other error closes the connection.
+    package static func serve(
+        _ connection: Connection,
+        idle: Duration,
+        silence: Duration,
+        interim: Duration = .seconds(15),
+        lingering: Duration = .seconds(2),
+        respond: (HTTPExchange) async throws -> Void
+    ) async {
+        let departure = Departure(of: connection.channel.channel)
+        try? await connection.channel.executeThenClose { inbound, outbound in
+            let stream = InboundParts(inbound.makeAsyncIterator(), watch: connection.watch)
+            while true {
+                guard case .head(let head)? = try await stream.next(within: idle) else { return }
+                let exchange = HTTPExchange(
+                    head: head,
+                    stream: stream,
+                    outbound: outbound,
+                    channel: connection.channel.channel,
+                    departure: departure,
+                    patience: HTTPExchange.Patience(silence: silence, interim: interim, lingering: lingering)
+                )
+                do {
+                    try await respond(exchange)
+                } catch let fault as HTTPFault {
+                    guard let status = fault.status, !exchange.hasAnswered else { throw fault }
+                    try await exchange.respondAndClose(status, text: fault.description)
+                }
+                guard try await exchange.finish() else { return }
+                guard head.isKeepAlive else { return try await exchange.linger() }
+            }
+        }
+    }
+}
+
+/// The parts of requests as they come in; one reader.
+final class InboundParts {
+    private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+    let watch: SilenceWatch
+
+    init(_ iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator, watch: SilenceWatch) {
+        self.iterator = iterator
+        self.watch = watch
+    }
+
+    /// - Returns: nil when the other side has closed.
+    /// - Throws: `HTTPFault.silence` when the watch closed the connection.
+    func next(within patience: Duration) async throws -> HTTPServerRequestPart? {
+        watch.expect(within: patience)
+        defer { watch.rest() }
+        do {
+            if let part = try await iterator.next() { return part }
+        } catch  where watch.expired {
+            throw HTTPFault.silence
+        }
+        if watch.expired { throw HTTPFault.silence }
+        return nil
+    }
+}
+
+/// Tells whoever works for a client that the client has left. One for a connection, however many requests it brings.
+final class Departure: Sendable {
+    private struct State {
+        var hasLeft = false
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    init(of channel: any Channel) {
+        channel.closeFuture.whenComplete { [state] _ in
+            let cancel = state.withLockedValue { state in
+                state.hasLeft = true
+                defer { state.cancel = nil }
+                return state.cancel
+            }
+            cancel?()
+        }
+    }
+
+    /// Calls `cancel` when the client leaves, or at once if it has; until the next call.
+    func whenLeft(_ cancel: (@Sendable () -> Void)?) {
+        let hasLeft = state.withLockedValue { state in
+            state.cancel = state.hasLeft ? nil : cancel
+            return state.hasLeft
+        }
+        if hasLeft { cancel?() }
+    }
+}

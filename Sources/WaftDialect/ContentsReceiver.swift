@@ -1,0 +1,47 @@
+import HTTPChannel
+import NIOCore
+import Sharing
+
+/// Feeds the frames of a body into an incoming transfer.
+final class ContentsReceiver: FrameSink {
+    private let transfer: IncomingTransfer
+    private var decoder: FrameDecoder
+    private var hasEnded = false
+
+    init(_ transfer: IncomingTransfer) {
+        self.transfer = transfer
+        self.decoder = FrameDecoder(digest: transfer.digestAlgorithm)
+    }
+
+    /// Reads the body to its end.
+    /// - Throws: `TransferFault` for what the sender did wrong or the disk refused; `HTTPFault` for the connection.
+    func receiveAll(from exchange: HTTPExchange) async throws {
+        while let bytes = try await exchange.nextBytes() {
+            try Task.checkCancellation()
+            try decoder.decode(bytes, into: self)
+        }
+        guard hasEnded else { throw TransferFault(.sizeMismatch, "the contents ended before their end was said") }
+        guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("the body ended inside a frame") }
+    }
+
+    func receive(_ frame: Frame) throws(TransferFault) {
+        guard !hasEnded else { throw FrameDecoder.malformed("a frame after the end") }
+        switch frame {
+        case .item(let number): try transfer.beginItem(number)
+        case .file(let entry): try transfer.beginFile(entry)
+        case .folder(let path): try transfer.folder(path)
+        case .link(let path, let target): try transfer.link(path, target: target)
+        case .folderClosed(let path, let modified): try transfer.folderClosed(path, modified: modified)
+        case .fileEnd(let digest): try transfer.endFile(digest: digest)
+        case .itemEnd(let digest): try transfer.endItem(digest: digest)
+        case .itemAbandoned(let number, let fault): try transfer.abandonItem(number, fault)
+        case .end: hasEnded = true
+        case .cancel: throw TransferFault(.cancelled, "the sender cancelled")
+        }
+    }
+
+    func receive(data: UnsafeRawBufferPointer) throws(TransferFault) {
+        guard !hasEnded else { throw FrameDecoder.malformed("data after the end") }
+        try transfer.write(data)
+    }
+}

@@ -1,0 +1,163 @@
+import Digests
+import NIOCore
+import Sharing
+
+extension Frame {
+    /// Reads the payload of a frame that has come whole.
+    ///
+    /// - Throws: `protocolViolation` for what is malformed, `unsafeName` for a path or target that is not safe.
+    init(_ type: FrameType, payload: inout ByteBuffer, digest: DigestAlgorithm) throws(TransferFault) {
+        switch type {
+        case .item:
+            let number = try Self.itemNumber(&payload)
+            _ = try Fields(payload)
+            self = .item(number)
+        case .file:
+            let fields = try Fields(payload)
+            self = .file(
+                FileEntry(
+                    path: try fields.path(),
+                    executable: try fields.flag(.executable),
+                    modified: try fields.time(),
+                    size: try fields.integer(.size, as: UInt64.self)
+                ))
+        case .folder:
+            self = .folder(try Fields(payload).requiredPath())
+        case .link:
+            let fields = try Fields(payload)
+            let path = try fields.requiredPath()
+            self = .link(path, target: try fields.target(of: path))
+        case .folderClosed:
+            let fields = try Fields(payload)
+            self = .folderClosed(try fields.path(), modified: try fields.time())
+        case .fileEnd:
+            self = .fileEnd(try Fields(payload).digest(digest))
+        case .itemEnd:
+            self = .itemEnd(try Fields(payload).digest(digest))
+        case .itemAbandoned:
+            let number = try Self.itemNumber(&payload)
+            self = .itemAbandoned(number, try Fields(payload).fault())
+        case .end:
+            _ = try Fields(payload)
+            self = .end
+        case .cancel:
+            self = .cancel(try Fields(payload).fault())
+        case .data:
+            throw FrameDecoder.malformed("data out of place")
+        }
+    }
+
+    private static func itemNumber(_ payload: inout ByteBuffer) throws(TransferFault) -> Int {
+        guard let number = payload.readInteger(as: UInt32.self) else { throw FrameDecoder.malformed("no item number") }
+        return Int(number)
+    }
+}
+
+/// The fields of one frame, by tag: where in the payload each lies. Nothing is copied and nothing allocated, because
+/// a tree of small files has five such frames a file.
+private struct Fields {
+    private struct Place {
+        var start = 0
+        /// Negative: the field is not there.
+        var length = -1
+    }
+
+    private let payload: ByteBuffer
+    private var places = InlineArray<10, Place>(repeating: Place())
+
+    init(_ payload: ByteBuffer) throws(TransferFault) {
+        self.payload = payload
+        var rest = payload
+        while rest.readableBytes > 0 {
+            guard let (tag, length) = rest.readMultipleIntegers(as: (UInt8, UInt16).self),
+                length <= rest.readableBytes
+            else { throw FrameDecoder.malformed("a field is cut short") }
+            let place = Place(start: rest.readerIndex, length: Int(length))
+            rest.moveReaderIndex(forwardBy: Int(length))
+            guard let known = FieldTag(rawValue: tag) else { continue }
+            guard places[Int(known.rawValue)].length < 0 else {
+                throw FrameDecoder.malformed("field \(tag) came twice")
+            }
+            places[Int(known.rawValue)] = place
+        }
+    }
+
+    private func place(of tag: FieldTag) -> Place? {
+        let place = places[Int(tag.rawValue)]
+        return place.length < 0 ? nil : place
+    }
+
+    private func text(_ tag: FieldTag) throws(TransferFault) -> String? {
+        guard let place = place(of: tag) else { return nil }
+        do {
+            return try payload.getUTF8ValidatedString(at: place.start, length: place.length)
+        } catch {
+            throw FrameDecoder.malformed("text that is not UTF-8")
+        }
+    }
+
+    func integer<Value: FixedWidthInteger>(_ tag: FieldTag, as: Value.Type) throws(TransferFault) -> Value? {
+        guard let place = place(of: tag) else { return nil }
+        guard place.length == Value.bitWidth / 8, let integer = payload.getInteger(at: place.start, as: Value.self)
+        else {
+            throw FrameDecoder.malformed("field \(tag.rawValue) of \(place.length) bytes")
+        }
+        return integer
+    }
+
+    func flag(_ tag: FieldTag) throws(TransferFault) -> Bool {
+        let value = try integer(tag, as: UInt8.self) ?? 0
+        guard value <= 1 else { throw FrameDecoder.malformed("a flag of \(value)") }
+        return value == 1
+    }
+
+    func time() throws(TransferFault) -> Timestamp? {
+        guard let place = place(of: .modified) else { return nil }
+        guard place.length == 12,
+            let seconds = payload.getInteger(at: place.start, as: Int64.self),
+            let nanoseconds = payload.getInteger(at: place.start + 8, as: UInt32.self),
+            nanoseconds < 1_000_000_000
+        else { throw FrameDecoder.malformed("a time that is none") }
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    func path() throws(TransferFault) -> SafeRelativePath? {
+        guard let text = try text(.path) else { return nil }
+        do {
+            return try SafeRelativePath(text)
+        } catch {
+            throw TransferFault(.unsafeName, "a path cannot be created: \(error)")
+        }
+    }
+
+    func requiredPath() throws(TransferFault) -> SafeRelativePath {
+        guard let path = try path() else { throw FrameDecoder.malformed("no path") }
+        return path
+    }
+
+    func target(of link: SafeRelativePath) throws(TransferFault) -> SafeLinkTarget {
+        guard let text = try text(.target) else { throw FrameDecoder.malformed("no target") }
+        do {
+            return try SafeLinkTarget(text, of: link)
+        } catch {
+            throw TransferFault(.unsafeName, "a link cannot be created: \(error)")
+        }
+    }
+
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+        guard let place = place(of: .digest) else { throw FrameDecoder.malformed("no digest") }
+        do {
+            return try Digest(algorithm, bytes: payload.readableBytesView[place.start..<place.start + place.length])
+        } catch {
+            throw FrameDecoder.malformed("a digest of \(place.length) bytes")
+        }
+    }
+
+    func fault() throws(TransferFault) -> TransferFault {
+        let code = try text(.fault).flatMap(TransferFault.Code.init) ?? .unexpected
+        guard let message = try text(.message), message.utf8.count <= FrameHeader.messageBytes else {
+            throw FrameDecoder.malformed("no message, or one too long")
+        }
+        return TransferFault(code, message)
+    }
+}

@@ -1,0 +1,185 @@
+import ContentCheck
+import Digests
+import Sharing
+import UniformTypes
+
+extension TransferFault {
+    /// A message that is not what the protocol allows.
+    static func malformed(_ what: String) -> TransferFault {
+        TransferFault(.protocolViolation, "the message is malformed: \(what)")
+    }
+}
+
+extension CardMessage {
+    init(_ card: Card) {
+        self.init(name: card.name, device: card.device)
+    }
+
+    var card: Card {
+        Card(name: PeerName.fit(name), device: PeerName.fit(device ?? "", fallback: "unknown"))
+    }
+}
+
+extension OfferMessage {
+    init(_ offer: Offer) {
+        self.init(
+            transfer: offer.transfer.text,
+            sender: Sender(name: offer.senderName),
+            digests: offer.digests.map(\.rawValue),
+            items: offer.items.map { item in
+                Item(
+                    kind: item.kind.rawValue,
+                    name: item.name.text,
+                    type: item.type.identifier,
+                    size: item.size,
+                    entries: item.kind == .tree ? item.entries : nil
+                )
+            },
+            annotation: offer.annotation.isEmpty ? nil : offer.annotation
+        )
+    }
+
+    /// - Throws: `protocolViolation` or `unsafeName`, with what is wrong.
+    func offer() throws(TransferFault) -> Offer {
+        guard let id = TransferID(transfer) else { throw .malformed("no transfer id") }
+        guard !items.isEmpty, items.count <= Limits.items else { throw .malformed("\(items.count) items") }
+        let annotation = annotation ?? [:]
+        let annotationBytes = annotation.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard annotationBytes <= Limits.annotationBytes else { throw .malformed("an annotation too long") }
+        let digests = (digests ?? ["xxh3-128"]).prefix(16).compactMap(DigestAlgorithm.init)
+        guard !digests.isEmpty else { throw .malformed("no digest that is known here") }
+        var offered: [OfferedItem] = []
+        offered.reserveCapacity(items.count)
+        for item in items { offered.append(try item.offered()) }
+        return Offer(
+            transfer: id,
+            items: offered,
+            annotation: annotation,
+            senderName: PeerName.fit(sender?.name ?? ""),
+            digests: digests
+        )
+    }
+}
+
+extension OfferMessage.Item {
+    fileprivate func offered() throws(TransferFault) -> OfferedItem {
+        guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
+        guard let type = UniformType(type) else { throw .malformed("an item of no type") }
+        if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
+        let entries = kind == .tree ? entries ?? 1 : 1
+        guard (1...Limits.entriesPerItem).contains(entries) else { throw .malformed("an item of \(entries) entries") }
+        do {
+            return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
+        } catch {
+            throw TransferFault(.unsafeName, "an item cannot be stored: \(error)")
+        }
+    }
+}
+
+extension VerdictMessage {
+    init(_ verdict: Verdict) {
+        // Most items get the same answer: it is said once.
+        let common = verdict.items.first ?? ItemVerdict(.declined)
+        var others: [Item] = []
+        for (number, item) in verdict.items.enumerated() where item != common {
+            others.append(Item(item: number, answer: item.answer.rawValue, reason: item.reason))
+        }
+        self.init(
+            digest: verdict.digest.rawValue,
+            default: common.answer.rawValue,
+            reason: common.reason.isEmpty ? nil : common.reason,
+            items: others.isEmpty ? nil : others
+        )
+    }
+
+    /// - Parameter offer: the offer it answers.
+    func verdict(on offer: Offer) throws(TransferFault) -> Verdict {
+        guard let digest = DigestAlgorithm(rawValue: digest), offer.digests.contains(digest) else {
+            throw .malformed("a digest that was not offered")
+        }
+        let common = Self.itemVerdict(self.default, reason)
+        var answers = Array(repeating: common, count: offer.items.count)
+        for item in items ?? [] {
+            guard answers.indices.contains(item.item) else { throw .malformed("an answer to no item") }
+            answers[item.item] = Self.itemVerdict(item.answer, item.reason)
+        }
+        return Verdict(items: answers, digest: digest)
+    }
+
+    private static func itemVerdict(_ answer: String, _ reason: String?) -> ItemVerdict {
+        let line = (reason ?? "").cut(toBytes: FrameHeader.messageBytes)
+        return ItemVerdict(ItemVerdict.Answer(rawValue: answer) ?? .declined, reason: line)
+    }
+}
+
+extension ReceiptMessage {
+    init(_ receipt: Receipt) {
+        self.init(transfer: receipt.transfer.text, items: receipt.items.map(Item.init))
+    }
+
+    /// - Parameter offer: the offer of the transfer.
+    func receipt(for offer: Offer) throws(TransferFault) -> Receipt {
+        guard transfer == offer.transfer.text, items.count == offer.items.count else {
+            throw .malformed("a receipt of something else")
+        }
+        var receipts: [ItemReceipt] = []
+        receipts.reserveCapacity(items.count)
+        for item in items { receipts.append(try item.receipt()) }
+        return Receipt(transfer: offer.transfer, items: receipts)
+    }
+}
+
+extension ReceiptMessage.Item {
+    fileprivate init(_ item: ItemReceipt) {
+        switch item.outcome {
+        case .stored(let name, let size, let digest):
+            self.init(state: "stored", name: name, size: size, digest: digest.description)
+            // What goes without saying is not said: a receipt can have tens of thousands of items.
+            if item.handler.state != .none {
+                handler = ReceiptMessage.Handler(state: item.handler.state.rawValue, exit: item.handler.exitCode)
+            }
+            content = item.content.flatMap { content in
+                if content.outcome == .consistent { return nil }
+                return ReceiptMessage.Content(
+                    outcome: content.outcome.rawValue,
+                    type: content.contentType?.identifier,
+                    explanation: content.explanation.cut(toBytes: FrameHeader.messageBytes)
+                )
+            }
+        case .failed(let fault):
+            self.init(state: "failed", fault: fault.code.rawValue, message: fault.message)
+        case .notSent:
+            self.init(state: "notSent")
+        }
+    }
+
+    fileprivate func receipt() throws(TransferFault) -> ItemReceipt {
+        switch state {
+        case "stored":
+            guard let name, let size, let digest = digest.flatMap(Digest.init) else {
+                throw .malformed("a receipt without name, size or digest")
+            }
+            let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
+            return ItemReceipt(
+                .stored(name: name.cut(toBytes: SafeName.maximumBytes), size: size, digest: digest),
+                handler: HandlerAnswer(state, exitCode: handler?.exit),
+                content: content?.verdict
+            )
+        case "notSent":
+            return ItemReceipt(.notSent)
+        default:
+            let code = fault.flatMap(TransferFault.Code.init) ?? .unexpected
+            let line = (message ?? "it was not stored").cut(toBytes: FrameHeader.messageBytes)
+            return ItemReceipt(.failed(TransferFault(code, line)))
+        }
+    }
+}
+
+extension ReceiptMessage.Content {
+    /// - Returns: nil for an outcome that is not known here.
+    fileprivate var verdict: ContentVerdict? {
+        guard let outcome = ContentVerdict.Outcome(rawValue: outcome) else { return nil }
+        let explanation = (explanation ?? "").cut(toBytes: FrameHeader.messageBytes)
+        return ContentVerdict(outcome, type.flatMap { UniformType($0) }, explanation)
+    }
+}

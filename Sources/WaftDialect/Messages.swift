@@ -1,0 +1,94 @@
+import Digests
+import Sharing
+import UniformTypes
+
+// The JSON documents of the protocol (section 3), and nothing but their form: the domain's types are made from them
+// and checked in `Messages+Sharing.swift`. Fields that are not named here are ignored.
+
+/// What all messages have: the version of the protocol they are written in.
+protocol MessageReading: Decodable {
+    var v: Int { get }
+}
+
+/// A message with as many items as an offer.
+protocol ItemizedMessage: Encodable {
+    associatedtype Item: Encodable
+
+    var items: [Item] { get set }
+}
+
+struct CardMessage: Codable, MessageReading {
+    var v = 1
+    var name: String
+    var device: String?
+}
+
+struct OfferMessage: Codable, MessageReading, ItemizedMessage {
+    struct Sender: Codable {
+        var name: String?
+    }
+
+    struct Item: Codable {
+        var kind: String
+        var name: String
+        var type: String
+        var size: UInt64?
+        var entries: UInt64?
+    }
+
+    var v = 1
+    var transfer: String
+    var sender: Sender?
+    var digests: [String]?
+    var items: [Item]
+    var annotation: [String: String]?
+}
+
+struct VerdictMessage: Codable, MessageReading {
+    struct Item: Codable {
+        var item: Int
+        var answer: String
+        var reason: String?
+    }
+
+    var v = 1
+    var digest: String
+    var `default`: String
+    var reason: String?
+    var items: [Item]?
+}
+
+struct ReceiptMessage: Codable, MessageReading, ItemizedMessage {
+    struct Handler: Codable {
+        var state: String
+        var exit: Int?
+    }
+
+    struct Content: Codable {
+        var outcome: String
+        var type: String?
+        var explanation: String?
+    }
+
+    struct Item: Codable {
+        var state: String
+        var name: String?
+        var size: UInt64?
+        var digest: String?
+        var fault: String?
+        var message: String?
+        var handler: Handler?
+        var content: Content?
+    }
+
+    var v = 1
+    var transfer: String
+    var items: [Item]
+}
+
+struct FaultMessage: Codable, MessageReading {
+    var v = 1
+    var fault: String
+    var message: String
+    var receipt: ReceiptMessage?
+}

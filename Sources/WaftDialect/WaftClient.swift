@@ -1,0 +1,121 @@
+package import HTTPChannel
+import NIOCore
+import NIOHTTP1
+package import Sharing
+
+/// The sender's side of the protocol, on one connection. Used by one task, on an executor whose threads may block.
+package struct WaftClient {
+    private let http: HTTPClient
+
+    package init(_ http: HTTPClient) {
+        self.http = http
+    }
+
+    /// - Throws: `TransferFault`; `notAccepted` where the peer does not show its card to us.
+    package func card(patience: Duration) async throws -> Card {
+        let answer = try await exchange(.GET, .card, patience: patience)
+        return try WaftDialect.decode(CardMessage.self, from: answer.body).card
+    }
+
+    /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
+    /// - Parameter patience: how long the other side may be silent. It says that it lives while people think.
+    package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
+        let body = try WaftDialect.encode(OfferMessage(offer))
+        let answer = try await exchange(.POST, .offers, body: body, patience: patience)
+        return try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
+    }
+
+    /// Sends the contents of what was accepted, and waits for the receipt.
+    ///
+    /// - Parameters:
+    ///   - cancellation: when it is requested, the other side is told inside the contents. Cancelling the task instead
+    ///     breaks the connection off.
+    ///   - progressed: called with the bytes of contents handed to the connection so far.
+    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` when the answer makes no sense, and
+    ///   `CancellationError` after the other side was told.
+    package func send(
+        _ offer: Offer,
+        _ sources: [any ItemSource],
+        verdict: Verdict,
+        patience: Duration,
+        cancellation: Cancellation,
+        progressed: (UInt64) -> Void
+    ) async throws -> SendOutcome {
+        let writer = ContentsWriter(sources, verdict: verdict)
+        var saidCancel = false
+        let answer = try await http.upload(
+            WaftDialect.Resource.contents(offer.transfer).path,
+            contentType: WaftDialect.contentsType,
+            patience: patience
+        ) {
+            if saidCancel { return nil }
+            progressed(writer.contentBytes)
+            let piece = cancellation.isRequested ? nil : writer.nextPiece()
+            // Asked again after the reading, which can last (standard input): what was read then is not sent any more,
+            // or the end of the input that came with the interruption would make the item whole.
+            guard cancellation.isRequested else { return piece }
+            saidCancel = true
+            return ContentsWriter.cancelPiece()
+        }
+        if saidCancel { throw CancellationError() }
+        return try outcome(of: answer, offer, verdict, writer)
+    }
+
+    /// Asks for the receipt of a transfer that has ended.
+    /// - Parameter answered: wait until the handlers have answered.
+    package func receipt(of offer: Offer, answered: Bool, patience: Duration) async throws -> Receipt {
+        let answer = try await exchange(.GET, .receipt(offer.transfer, answered: answered), patience: patience)
+        return try WaftDialect.decode(ReceiptMessage.self, from: answer.body).receipt(for: offer)
+    }
+
+    private func exchange(
+        _ method: HTTPMethod,
+        _ resource: WaftDialect.Resource,
+        body: ByteBuffer? = nil,
+        patience: Duration
+    ) async throws -> HTTPAnswer {
+        let answer = try await http.exchange(method, resource.path, body: body, patience: patience)
+        guard answer.status == .ok else { throw Self.fault(of: answer).fault }
+        return answer
+    }
+
+    private static func fault(of answer: HTTPAnswer) -> (fault: TransferFault, receipt: ReceiptMessage?) {
+        guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
+            let fault = TransferFault(.protocolViolation, "the peer answered with HTTP status \(answer.status.code)")
+            return (fault, nil)
+        }
+        let code = TransferFault.Code(rawValue: message.fault) ?? .unexpected
+        return (TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes)), message.receipt)
+    }
+
+    private func outcome(
+        of answer: HTTPAnswer,
+        _ offer: Offer,
+        _ verdict: Verdict,
+        _ writer: ContentsWriter
+    ) throws -> SendOutcome {
+        let receipt: Receipt?
+        var fault: TransferFault?
+        if answer.status == .ok {
+            receipt = try WaftDialect.decode(ReceiptMessage.self, from: answer.body).receipt(for: offer)
+        } else {
+            let (said, message) = Self.fault(of: answer)
+            fault = said
+            receipt = try message?.receipt(for: offer)
+        }
+        let items = offer.items.indices.map { number -> SendOutcome.Item in
+            guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
+            switch (writer.outcomes[number], receipt?.items[number]) {
+            case (.failed(let source), _):
+                return .unread(source)
+            case (.sent(let digest), let item?) where item.outcome != .notSent:
+                return .acknowledged(item, digest: digest)
+            case (.notReached, let item?) where item.outcome != .notSent:
+                return .acknowledged(item, digest: nil)
+            default:
+                return .lost(fault ?? TransferFault(.unexpected, "the receipt does not mention it"))
+            }
+        }
+        return SendOutcome(items: items)
+    }
+}

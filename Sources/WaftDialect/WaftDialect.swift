@@ -1,0 +1,102 @@
+import Foundation
+import NIOCore
+import Sharing
+
+/// The facts of the protocol that both sides share.
+package enum WaftDialect {
+    /// The ALPN name (Protocol, section 2).
+    package static let alpn = "waft/1"
+    /// The DNS-SD service type.
+    package static let serviceType = "_waft._tcp"
+    /// The whole TXT record.
+    package static let txt = ["v": "1"]
+    /// Where `--to HOST` connects to when no port is given: W, A, F, T on a telephone's keys.
+    package static let defaultPort: UInt16 = 9_238
+
+    static let contentsType = "application/waft-contents"
+
+    /// The resources, by path.
+    enum Resource: Equatable {
+        case card
+        case offers
+        case contents(TransferID)
+        case receipt(TransferID, answered: Bool)
+
+        var path: String {
+            switch self {
+            case .card: "/waft/1/card"
+            case .offers: "/waft/1/offers"
+            case .contents(let id): "/waft/1/transfers/\(id)/contents"
+            case .receipt(let id, let answered):
+                "/waft/1/transfers/\(id)/receipt" + (answered ? "?wait=opened" : "")
+            }
+        }
+
+        /// - Returns: nil for a path that names nothing here.
+        init?(path uri: String) {
+            guard uri.utf8.count <= 256 else { return nil }
+            let parts = uri.split(separator: "?", maxSplits: 1)
+            let query = parts.count > 1 ? parts[1].split(separator: "&") : []
+            let names = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            guard names.starts(with: ["", "waft", "1"]) else { return nil }
+            let rest = names.dropFirst(3)
+            switch (rest.first, rest.count) {
+            case ("card", 1): self = .card
+            case ("offers", 1): self = .offers
+            case ("transfers", 3):
+                guard let id = TransferID(String(rest[rest.startIndex + 1])) else { return nil }
+                switch rest.last {
+                case "contents": self = .contents(id)
+                case "receipt": self = .receipt(id, answered: query.contains("wait=opened"))
+                default: return nil
+                }
+            default: return nil
+            }
+        }
+    }
+
+    static func encode(_ message: some Encodable) throws -> ByteBuffer {
+        ByteBuffer(bytes: try encoder().encode(message))
+    }
+
+    /// The same for a message with many items: one at a time, because an encoder holds ten times the memory of what it
+    /// encodes, and an offer can have tens of thousands.
+    static func encode(_ message: some ItemizedMessage) throws -> ByteBuffer {
+        let encoder = encoder()
+        var frame = message
+        frame.items = []
+        let text = String(decoding: try encoder.encode(frame), as: UTF8.self)
+        // Quotes inside of strings are escaped: these can only be the field's own.
+        guard let place = text.range(of: "\"items\":[]") else { return ByteBuffer(bytes: try encoder.encode(message)) }
+        var body = ByteBuffer(substring: text[..<place.upperBound].dropLast())
+        for (number, item) in message.items.enumerated() {
+            if number > 0 { body.writeStaticString(",") }
+            body.writeBytes(try encoder.encode(item))
+        }
+        body.writeStaticString("]")
+        body.writeSubstring(text[place.upperBound...])
+        return body
+    }
+
+    private static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    /// - Throws: `TransferFault.protocolViolation` in one line, without the text that came.
+    static func decode<Message: MessageReading>(
+        _ type: Message.Type,
+        from body: ByteBuffer
+    ) throws(TransferFault) -> Message {
+        guard JSONBounds.allow(body) else { throw .malformed("more values, or deeper ones, than any message has") }
+        let message: Message
+        do {
+            message = try JSONDecoder().decode(type, from: Data(body.readableBytesView))
+        } catch {
+            throw .malformed("not the JSON that was expected")
+        }
+        guard message.v == 1 else { throw .malformed("a message of another version") }
+        return message
+    }
+}

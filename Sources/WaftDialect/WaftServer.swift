@@ -1,0 +1,129 @@
+package import HTTPChannel
+import NIOCore
+import NIOHTTP1
+package import Sharing
+
+/// The receiver's side of the protocol: HTTP requests in, calls on the `Reception`, answers out.
+package struct WaftServer: Sendable {
+    private let reception: Reception
+    private let card: @Sendable (PeerID) -> Card?
+
+    /// - Parameter card: what this peer tells of itself to another; nil where it tells nothing.
+    package init(reception: Reception, card: @escaping @Sendable (PeerID) -> Card?) {
+        self.reception = reception
+        self.card = card
+    }
+
+    /// Serves one connection until it is closed.
+    ///
+    /// To be run on an executor whose threads may block: contents are written to the disk inline.
+    /// - Parameter peer: whose key the connection's handshake proved.
+    package func serve(_ connection: HTTPServer.Connection, peer: PeerID) async {
+        await HTTPServer.serve(connection, idle: Limits.idleConnection, silence: Limits.silence) { exchange in
+            do {
+                try await respond(to: exchange, from: peer)
+            } catch let fault as TransferFault {
+                try await refuse(exchange, fault)
+            }
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange, from peer: PeerID) async throws {
+        guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
+            let fault = TransferFault(.protocolViolation, "no such resource")
+            return try await exchange.respondAndClose(.notFound, body: try Self.body(fault))
+        }
+        switch (exchange.head.method, resource) {
+        case (.GET, .card):
+            guard let card = card(peer) else { throw TransferFault(.notAccepted, "no card for this peer") }
+            try await exchange.respond(.ok, body: try WaftDialect.encode(CardMessage(card)))
+        case (.POST, .offers):
+            try await judge(exchange, from: peer)
+        case (.POST, .contents(let id)):
+            try await receive(id, in: exchange, from: peer)
+        case (.GET, .receipt(let id, let answered)):
+            let reception = self.reception
+            let receipt = await exchange.whileClientWaits {
+                await reception.receipt(of: id, from: peer, answered: answered)
+            }
+            guard let receipt else { throw TransferFault(.notAccepted, "no receipt for this transfer") }
+            try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(receipt)))
+        default:
+            let fault = TransferFault(.protocolViolation, "no such method here")
+            try await exchange.respondAndClose(.methodNotAllowed, body: try Self.body(fault))
+        }
+    }
+
+    private func judge(_ exchange: HTTPExchange, from peer: PeerID) async throws {
+        let body = try await exchange.body(upTo: Limits.offerBytes)
+        let offer = try WaftDialect.decode(OfferMessage.self, from: body).offer()
+        let reception = self.reception
+        let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: peer) }
+        if Task.isCancelled { throw Self.stopping }
+        try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(verdict)))
+    }
+
+    private func receive(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
+        let transfer = try reception.begin(id, from: peer)
+        let receiver = ContentsReceiver(transfer)
+        let receipt: Receipt
+        do {
+            try await receiver.receiveAll(from: exchange)
+            // Syncing a lot to a slow disk takes its time.
+            receipt = try await exchange.keepingClientInformed { () -> Result<Receipt, TransferFault> in
+                do throws(TransferFault) {
+                    return .success(try transfer.finish())
+                } catch {
+                    return .failure(error)
+                }
+            }.get()
+        } catch let fault as TransferFault {
+            let receipt = reception.end(transfer, transfer.fail(fault), fault: fault)
+            return try await refuse(exchange, fault, receipt)
+        } catch {
+            let fault = Self.interruption(error)
+            let receipt = reception.end(transfer, transfer.fail(fault), fault: fault)
+            guard fault == Self.stopping else { throw error }
+            return try await refuse(exchange, fault, receipt)
+        }
+        let merged = reception.end(transfer, receipt, fault: nil)
+        try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(merged)))
+    }
+
+    private static let stopping = TransferFault(.stopping, "the receiver is being stopped")
+
+    /// What has become of a transfer whose request could not be read to its end.
+    private static func interruption(_ error: any Error) -> TransferFault {
+        if error is CancellationError || Task.isCancelled { return stopping }
+        if let fault = error as? HTTPFault { return TransferFault(.interrupted, fault.description) }
+        return TransferFault(.interrupted, "the connection broke off")
+    }
+
+    private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault, _ receipt: Receipt? = nil) async throws {
+        guard !exchange.hasAnswered else { return }
+        try await exchange.respondAndClose(fault.status, body: try Self.body(fault, receipt))
+    }
+
+    private static func body(_ fault: TransferFault, _ receipt: Receipt? = nil) throws -> ByteBuffer {
+        try WaftDialect.encode(
+            FaultMessage(
+                fault: fault.code.rawValue, message: fault.message, receipt: receipt.map(ReceiptMessage.init)))
+    }
+}
+
+extension TransferFault {
+    /// The status of an answer that bears the fault (Protocol, section 6).
+    fileprivate var status: HTTPResponseStatus {
+        switch code {
+        case .protocolViolation: .badRequest
+        case .notAccepted: .forbidden
+        case .sizeMismatch, .digestMismatch, .unsafeName: .conflict
+        case .changed, .unreadable: .conflict
+        case .noRoom: .insufficientStorage
+        case .cancelled: .custom(code: 499, reasonPhrase: "Cancelled")
+        case .stopping: .serviceUnavailable
+        case .interrupted: .requestTimeout
+        case .storage, .unexpected: .internalServerError
+        }
+    }
+}

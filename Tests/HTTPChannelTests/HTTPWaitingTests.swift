@@ -1,0 +1,207 @@
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+@Suite("Waiting on either side of HTTP", .timeLimit(.minutes(1)))
+struct HTTPWaitingTests {
+    @Test("a client that waits hears of it, and then gets its answer")
+    func interim() async throws {
+        let release = Gate()
+        try await LoopbackServer.run(Times(interim: .milliseconds(1))) { exchange in
+            await exchange.keepingClientInformed { await release.wait() }
+            try await exchange.respond(.ok, body: ByteBuffer(string: "at last"))
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("GET / HTTP/1.1\r\n\r\n")
+                for _ in 0..<3 { _ = try await connection.receive(through: "HTTP/1.1 102 Processing\r\n") }
+                release.open()
+                _ = try await connection.receive(through: "HTTP/1.1 200 OK\r\n")
+                _ = try await connection.receive(through: "at last")
+            }
+        }
+    }
+
+    @Test("interim answers are no answer to a client of ours, however many come")
+    func interimForClient() async throws {
+        let release = Gate()
+        try await LoopbackServer.run(Times(interim: .zero)) { exchange in
+            if exchange.head.uri == "/open" { release.open() }
+            await exchange.keepingClientInformed { await release.wait() }
+            try await exchange.respond(.ok, body: ByteBuffer(string: exchange.head.uri))
+        } _: { server in
+            async let waiting = server.client { client in
+                let first = try await client.exchange(.GET, "/waits", patience: .seconds(60))
+                let second = try await client.exchange(.GET, "/next", patience: .seconds(60))
+                return String(buffer: first.body) + String(buffer: second.body)
+            }
+            _ = try await server.client { try await $0.exchange(.GET, "/open", patience: .seconds(60)).status }
+            #expect(try await waiting == "/waits/next")
+        }
+    }
+
+    @Test("a client that closes its connection cancels what is done for it")
+    func vanishes() async throws {
+        let (begun, cancelled, forever) = (Gate(), Gate(), Gate())
+        try await LoopbackServer.run { exchange in
+            await exchange.whileClientWaits {
+                begun.open()
+                await forever.wait()
+                if Task.isCancelled { cancelled.open() }
+            }
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n")
+                await begun.wait()
+            }
+            await cancelled.wait()
+            try await server.served.element(1)
+        }
+        forever.open()
+    }
+
+    @Test("a client that has left before the work begins cancels it too, also on its second request")
+    func vanishedBefore() async throws {
+        let (left, forever) = (Gate(), Gate())
+        let results = Recorder<Bool>()
+        try await LoopbackServer.run { exchange in
+            let isFirst = exchange.head.uri == "/first"
+            if !isFirst { await left.wait() }
+            await exchange.whileClientWaits {
+                if isFirst { return }
+                await forever.wait()
+                results.record(Task.isCancelled)
+            }
+            try await exchange.respond(.ok, body: ByteBuffer(string: "done"))
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("GET /first HTTP/1.1\r\n\r\n")
+                _ = try await connection.receive(through: "done")
+                try await connection.send("GET /second HTTP/1.1\r\n\r\n")
+            }
+            left.open()
+            #expect(try await results.first())
+            try await server.served.element(1)
+        }
+        forever.open()
+    }
+
+    @Test("a server that is stopped cancels what is done for a client, and can still say so")
+    func stopped() async throws {
+        let begun = Gate()
+        let seen = Recorder<String>()
+        let forever = Gate()
+        // The client lives outside the server, which is cancelled under it.
+        let server = Task {
+            try await LoopbackServer.run(Times(lingering: .milliseconds(1))) { exchange in
+                await exchange.whileClientWaits {
+                    begun.open()
+                    await forever.wait()
+                }
+                try await exchange.respondAndClose(.serviceUnavailable, text: "stopping")
+            } _: { server in
+                let client = Task {
+                    try await server.bare { connection in
+                        try await connection.send("GET / HTTP/1.1\r\n\r\n")
+                        seen.record(await connection.receiveToEnd())
+                    }
+                }
+                _ = client
+                await forever.wait()
+            }
+        }
+        await begun.wait()
+        server.cancel()
+        #expect(try await seen.first().hasPrefix("HTTP/1.1 503 "))
+        _ = await server.result
+        forever.open()
+    }
+
+    @Test("a connection on which nobody asks anything is closed")
+    func idle() async throws {
+        try await LoopbackServer.run(Times(idle: .milliseconds(20)), respond: echo) { server in
+            try await server.bare { connection in #expect(await connection.receiveToEnd() == "") }
+            try await server.served.element(1)
+        }
+    }
+
+    @Test("a connection that falls silent between two requests is closed after its first answer")
+    func idleAfterwards() async throws {
+        try await LoopbackServer.run(Times(idle: .seconds(2)), respond: echo) { server in
+            try await server.bare { connection in
+                try await connection.send("GET /a HTTP/1.1\r\n\r\n")
+                #expect(await connection.receiveToEnd().hasSuffix("/a "))
+            }
+        }
+    }
+
+    @Test(
+        "a client that falls silent in the middle of a request is not waited for",
+        arguments: [
+            "POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\nhe",
+            "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhe",
+        ])
+    func silence(request: String) async throws {
+        let faults = Recorder<HTTPFault>()
+        try await LoopbackServer.run(Times(silence: .milliseconds(20))) { exchange in
+            do {
+                _ = try await exchange.body(upTo: 100)
+            } catch let fault as HTTPFault {
+                faults.record(fault)
+                throw fault
+            }
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send(request)
+                #expect(await connection.receiveToEnd() == "")
+            }
+            #expect(try await faults.first() == .silence)
+        }
+    }
+
+    @Test("half a head is idleness")
+    func halfHead() async throws {
+        try await LoopbackServer.run(Times(idle: .milliseconds(20)), respond: echo) { server in
+            try await server.bare { connection in
+                try await connection.send("GET / HTTP/1.1\r\nhost: wa")
+                #expect(await connection.receiveToEnd() == "")
+            }
+        }
+    }
+
+    @Test("a client that asks and asks and never reads its answers is not served for ever")
+    func neverReads() async throws {
+        let megabyte = ByteBuffer(repeating: 0x20, count: 1 << 20)
+        try await LoopbackServer.run(Times(silence: .milliseconds(50))) { exchange in
+            try await exchange.respond(.ok, body: megabyte)
+        } _: { server in
+            try await server.bare { connection in
+                // Nothing is read: the test holds the connection open until the server gives up.
+                try await connection.channel.setOption(.autoRead, value: false).get()
+                let requests = String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 100)
+                try await connection.send(requests)
+                try await server.served.element(1)
+            }
+        }
+    }
+
+    @Test("a client that leaves in the middle of its body is known to have left")
+    func leavesInBody() async throws {
+        let faults = Recorder<String>()
+        try await LoopbackServer.run { exchange in
+            do {
+                while try await exchange.nextBytes() != nil {}
+                faults.record("the body was whole")
+            } catch {
+                faults.record("left")
+                throw error
+            }
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n")
+            }
+            #expect(try await faults.first() == "left")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import HTTPChannel
+import NIOCore
+import NIOEmbedded
+import TestSupport
+import Testing
+
+@Suite("The watch for silence")
+struct SilenceWatchTests {
+    @Test(
+        "any patience can be asked for",
+        arguments: [.zero, .seconds(-5), .milliseconds(-5), .nanoseconds(1), .seconds(Int64.max), .seconds(Int64.min)]
+            as [Duration])
+    func anyPatience(patience: Duration) {
+        let watch = SilenceWatch()
+        watch.expect(within: patience)
+        watch.rest()
+        #expect(!watch.expired)
+    }
+
+    @Test("a deadline that has passed closes the channel at the next look, one that was called off does not")
+    func deadline() throws {
+        let watch = SilenceWatch(interval: .seconds(1))
+        let channel = EmbeddedChannel(handler: watch)
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(channel.isActive)
+        watch.expect(within: .zero)
+        watch.rest()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(channel.isActive && !watch.expired)
+        watch.expect(within: .seconds(3_600))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(channel.isActive && !watch.expired)
+        watch.expect(within: .zero)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive && watch.expired)
+    }
+}
+
+@Suite("Threads that may block", .timeLimit(.minutes(1)))
+struct BlockingExecutorTests {
+    @Test("tasks that prefer it run, as many at a time as it has threads")
+    func runs() async {
+        let executor = BlockingExecutor(threads: 2)
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 1...100 {
+                group.addTask(executorPreference: executor) {
+                    await Task.yield()
+                    return number
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 5_050)
+    }
+}

@@ -1,0 +1,135 @@
+import Digests
+import HTTPChannel
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Sharing
+import TestSupport
+import Testing
+
+@testable import WaftDialect
+
+@Suite("A receiver that does not keep to the protocol", .timeLimit(.minutes(1)))
+struct HostileReceiverTests {
+    /// Calls `body` with a client of a server that answers each request with the next of `answers`, and then closes.
+    private func against(
+        _ answers: [(status: HTTPResponseStatus, body: String)],
+        _ body: @Sendable (WaftClient) async throws -> Void
+    ) async throws {
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture { try HTTPServer.configure(channel) }
+            }
+        let port = try #require(listener.channel.localAddress?.port)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.executeThenClose { connections in
+                    for try await connection in connections {
+                        let asked = Recorder<Void>()
+                        await HTTPServer.serve(connection, idle: .seconds(60), silence: .seconds(60)) { exchange in
+                            while try await exchange.nextBytes() != nil {}
+                            asked.record(())
+                            let answer = answers[min(asked.count, answers.count) - 1]
+                            try await exchange.respond(answer.status, body: ByteBuffer(string: answer.body))
+                        }
+                    }
+                }
+            }
+            let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connect(host: "127.0.0.1", port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture { try HTTPClient.configure(channel, answerLimit: 1 << 20) }
+                }
+            try await HTTPClient.run(connection) { try await body(WaftClient($0)) }
+            group.cancelAll()
+        }
+    }
+
+    @Test(
+        "a verdict that is none is a violation of the protocol",
+        arguments: [
+            (.ok, ""), (.ok, "nonsense"), (.ok, "{}"), (.ok, #"{"v":1,"digest":"md5","default":"accepted"}"#),
+            (.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted","items":[{"item":1,"answer":"declined"}]}"#),
+            (.created, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.temporaryRedirect, ""), (.notFound, ""),
+            (.internalServerError, "<html>"), (.imATeapot, "{}"),
+            (.unauthorized, String(repeating: "[", count: 500_000)),
+        ] as [(HTTPResponseStatus, String)])
+    func verdicts(status: HTTPResponseStatus, body: String) async throws {
+        try await against([(status, body)]) { client in
+            let fault = await #expect(throws: TransferFault.self) {
+                _ = try await client.offer(.sample(), patience: .seconds(60))
+            }
+            #expect(fault?.code == .protocolViolation)
+        }
+    }
+
+    @Test("a fault is passed on by its code, its message cut to a line's length")
+    func faults() async throws {
+        let message = String(repeating: "x", count: 5_000)
+        try await against([(.serviceUnavailable, #"{"v":1,"fault":"stopping","message":"\#(message)"}"#)]) { client in
+            let fault = await #expect(throws: TransferFault.self) {
+                _ = try await client.offer(.sample(), patience: .seconds(60))
+            }
+            #expect(fault == TransferFault(.stopping, String(repeating: "x", count: 1_024)))
+        }
+    }
+
+    @Test(
+        "a receipt that is none is a violation, and nothing counts as stored",
+        arguments: [
+            "", "{}", #"{"v":1,"transfer":"00000000000000000000000000000000","items":[]}"#,
+            #"{"v":1,"transfer":"TRANSFER","items":[]}"#,
+            #"{"v":1,"transfer":"TRANSFER","items":[{"state":"stored"}]}"#,
+        ])
+    func receipts(text: String) async throws {
+        let sources = [MemorySource.text("hello")]
+        let offer = Offer(of: sources)
+        let text = text.replacing("TRANSFER", with: offer.transfer.text)
+        try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.ok, text)]) { client in
+            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let fault = await #expect(throws: TransferFault.self) {
+                _ = try await client.send(
+                    offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                    progressed: { _ in })
+            }
+            #expect(fault?.code == .protocolViolation)
+        }
+    }
+
+    @Test("a receipt that says nothing of an item is no receipt for it")
+    func notMentioned() async throws {
+        let sources = [MemorySource.text("hello")]
+        let offer = Offer(of: sources)
+        let receipt = #"{"v":1,"transfer":"\#(offer.transfer)","items":[{"state":"notSent"}]}"#
+        try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.ok, receipt)]) { client in
+            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let outcome = try await client.send(
+                offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                progressed: { _ in })
+            #expect(outcome.items.map(\.word) == ["lost: unexpected"])
+        }
+    }
+
+    @Test("an item that was declined and is said to be stored counts as declined")
+    func liar() async throws {
+        let sources = [MemorySource.text("hello")]
+        let offer = Offer(of: sources)
+        let digest = Digest.of(.xxh3_128, Array("hello".utf8))
+        let receipt =
+            #"{"v":1,"transfer":"\#(offer.transfer)","items":[{"state":"stored","name":"n","size":5,"digest":"\#(digest)"}]}"#
+        try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"declined"}"#), (.ok, receipt)]) { client in
+            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let outcome = try await client.send(
+                offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                progressed: { _ in })
+            #expect(outcome.items.map(\.word) == ["declined"])
+        }
+    }
+
+    @Test("a card of nonsense is a violation")
+    func card() async throws {
+        try await against([(.ok, #"{"v":1,"name":7}"#)]) { client in
+            let fault = await #expect(throws: TransferFault.self) { _ = try await client.card(patience: .seconds(60)) }
+            #expect(fault?.code == .protocolViolation)
+        }
+    }
+}

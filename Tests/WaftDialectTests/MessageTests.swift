@@ -1,0 +1,405 @@
+import Digests
+import Foundation
+import NIOCore
+import Sharing
+import TestSupport
+import Testing
+import UniformTypes
+
+@testable import WaftDialect
+
+private let transfer = "0123456789abcdef0123456789abcdef"
+
+/// An offer as JSON, with one part of it replaced.
+private func offerText(
+    v: String = "1",
+    transfer: String = "\"\(transfer)\"",
+    item: String = #"{"kind":"file","name":"a","type":"public.data","size":5}"#,
+    more: String = ""
+) -> String {
+    #"{"v":\#(v),"transfer":\#(transfer),"items":[\#(item)]\#(more)}"#
+}
+
+private func offer(_ text: String) throws(TransferFault) -> Offer {
+    try WaftDialect.decode(OfferMessage.self, from: ByteBuffer(string: text)).offer()
+}
+
+@Suite("Messages that are as they should be")
+struct MessageTests {
+    @Test("an offer reads back as it was written")
+    func offerRoundTrip() throws {
+        let written = Offer(
+            items: [
+                OfferedItem(
+                    kind: .file, name: safe("Küche 🍳.pdf"), type: uniform("com.adobe.pdf"), size: Limits.itemBytes),
+                OfferedItem(kind: .tree, name: safe("tree"), type: uniform("public.folder"), size: 0, entries: 1 << 24),
+                OfferedItem(kind: .url, name: safe("u.url"), type: uniform("public.url"), size: 7),
+                OfferedItem(kind: .text, name: safe("\"\\ t.txt"), type: uniform("public.utf8-plain-text"), size: nil),
+            ],
+            annotation: ["note": "für\ndich \u{1B} \u{0}", "": "", "ключ": "🍳"],
+            senderName: "study",
+            digests: [.sha256, .xxh3_128]
+        )
+        let read = try WaftDialect.decode(OfferMessage.self, from: WaftDialect.encode(OfferMessage(written))).offer()
+        #expect(read.transfer == written.transfer)
+        #expect(read.items == written.items)
+        #expect(read.annotation == written.annotation)
+        #expect((read.senderName, read.digests) == (written.senderName, written.digests))
+    }
+
+    @Test("a verdict reads back as it was written, whatever the mixture")
+    func verdictRoundTrip() throws {
+        let answers = ItemVerdict.Answer.allCases.map { ItemVerdict($0, reason: "because \($0)") } + [.accepted]
+        let offer = Offer.sample(items: answers.count)
+        for items in [answers, answers.reversed(), answers.map { _ in .accepted }, answers.map { _ in answers[1] }] {
+            let written = Verdict(items: items, digest: .sha256)
+            let read = try WaftDialect.decode(VerdictMessage.self, from: WaftDialect.encode(VerdictMessage(written)))
+            #expect(try read.verdict(on: offer).items == items)
+            #expect(try read.verdict(on: offer).digest == .sha256)
+        }
+    }
+
+    @Test("the verdict on 65,536 items that are all alike is a line")
+    func shortVerdict() throws {
+        let verdict = Verdict(all: .accepted, count: Limits.items)
+        #expect(try WaftDialect.encode(VerdictMessage(verdict)).readableBytes < 100)
+    }
+
+    @Test("a receipt reads back as it was written")
+    func receiptRoundTrip() throws {
+        let digest = Digest.of(.xxh3_128, [1] as [UInt8])
+        var items = [ItemReceipt(.notSent)]
+        for state in [HandlerAnswer.State.none, .pending, .yes, .no, .failed] {
+            // Where there is no handler there is no exit code.
+            let answer = HandlerAnswer(state, exitCode: state == .none ? nil : -3)
+            items.append(ItemReceipt(.stored(name: "a-1.txt", size: .max, digest: digest), handler: answer))
+        }
+        for code in TransferFault.Code.allCases { items.append(ItemReceipt(.failed(TransferFault(code, "why")))) }
+        let offer = Offer.sample(items: items.count)
+        let written = Receipt(transfer: offer.transfer, items: items)
+        let read = try WaftDialect.decode(ReceiptMessage.self, from: WaftDialect.encode(ReceiptMessage(written)))
+        #expect(try read.receipt(for: offer) == written)
+    }
+
+    @Test("a card is made fit to be shown")
+    func card() throws {
+        let text = #"{"v":1,"name":"\u001b[2Jkit\u202echen","device":"\n","shoe":{"size":43}}"#
+        let card = try WaftDialect.decode(CardMessage.self, from: ByteBuffer(string: text)).card
+        #expect(card == Card(name: "[2Jkitchen", device: "unknown"))
+    }
+
+    @Test("fields that nobody knows are passed over, wherever they are")
+    func unknownFields() throws {
+        let item = #"{"kind":"file","offset":[1,{"a":null}],"name":"a","type":"public.data","x":{"y":[[]]}}"#
+        let read = try offer(
+            offerText(item: item, more: #","sender":{"name":"s","mood":"good"},"resume":true,"z":1e999"#))
+        #expect((read.items.count, read.senderName) == (1, "s"))
+    }
+
+    @Test("what may be missing has its default")
+    func defaults() throws {
+        let read = try offer(offerText(item: #"{"kind":"tree","name":"a","type":"public.folder"}"#))
+        #expect((read.senderName, read.annotation, read.digests) == ("unnamed", [:], [.xxh3_128]))
+        #expect((read.items[0].size, read.items[0].entries) == (nil, 1))
+    }
+
+    @Test("entries count for trees alone, and digests that nobody knows for nothing")
+    func passedOver() throws {
+        let item = #"{"kind":"file","name":"a","type":"public.data","entries":99999999999}"#
+        let read = try offer(offerText(item: item, more: #","digests":["md5","sha-256"]"#))
+        #expect((read.items[0].entries, read.digests) == (1, [.sha256]))
+    }
+
+    @Test("an answer or a state that nobody knows is the careful one")
+    func unknownWords() throws {
+        let offer = Offer.sample()
+        let verdict = try WaftDialect.decode(
+            VerdictMessage.self, from: ByteBuffer(string: #"{"v":1,"digest":"sha-256","default":"perhaps"}"#))
+        #expect(try verdict.verdict(on: offer).items == [ItemVerdict(.declined)])
+        func receipt(_ item: String) throws -> ItemReceipt? {
+            let text = #"{"v":1,"transfer":"\#(offer.transfer)","items":[\#(item)]}"#
+            return try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: text)).receipt(for: offer).items
+                .first
+        }
+        #expect(
+            try receipt(#"{"state":"quantum"}"#)?.outcome == .failed(TransferFault(.unexpected, "it was not stored")))
+        let digest = Digest.of(.xxh3_128, [] as [UInt8])
+        #expect(
+            try receipt(#"{"state":"stored","name":"n","size":1,"digest":"\#(digest)","handler":{"state":"maybe"}}"#)?
+                .handler
+                == HandlerAnswer(.failed))
+    }
+
+    @Test("lines from the other side are cut before anybody shows them")
+    func longLines() throws {
+        let long = String(repeating: "x", count: 100_000)
+        let offer = Offer.sample()
+        let verdict = try WaftDialect.decode(
+            VerdictMessage.self,
+            from: ByteBuffer(string: #"{"v":1,"digest":"sha-256","default":"declined","reason":"\#(long)"}"#))
+        #expect(try verdict.verdict(on: offer).items[0].reason.utf8.count == 1_024)
+    }
+
+    @Test("the protocol's own examples are messages, with the lengths they claim")
+    func examples() throws {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/WaftDialect/WaftDialect.docc/Protocol.md")
+        let lines = try String(contentsOf: source, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0.hasPrefix("> POST /waft/1/offers") })
+        let end = try #require(lines[start...].firstIndex { $0 == "```" })
+        var bodies: [String] = []
+        var announced: [Int] = []
+        var body: [Substring]?
+        for line in lines[start..<end] {
+            if let length = line.firstMatch(of: /content-length: ([0-9]+)/)?.1 { announced.append(Int(length) ?? -1) }
+            if line == ">" || line == "<" {
+                body = []
+            } else if line.contains("HTTP/1.1") {
+                if let body { bodies.append(body.joined(separator: "\n")) }
+                body = nil
+            } else {
+                body?.append(line.dropFirst(2))
+            }
+        }
+        if let body { bodies.append(body.joined(separator: "\n")) }
+        // The offer, the verdict, the frames (whose length is not announced), the receipt.
+        try #require(bodies.count == 4)
+        #expect(announced == [bodies[0], bodies[1], bodies[3]].map(\.utf8.count))
+        let offer = try offer(bodies[0])
+        #expect((offer.items[0].name.text, offer.items[0].size, offer.annotation) == ("hello.txt", 5, ["note": "hi"]))
+        let verdict = try WaftDialect.decode(VerdictMessage.self, from: ByteBuffer(string: bodies[1])).verdict(
+            on: offer)
+        #expect(verdict.items == [.accepted])
+        let receipt = try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: bodies[3])).receipt(
+            for: offer)
+        let digest = Digest.of(.xxh3_128, Array("hello".utf8))
+        #expect(
+            receipt.items == [
+                ItemReceipt(.stored(name: "hello.txt", size: 5, digest: digest), handler: HandlerAnswer(.pending))
+            ])
+    }
+
+    @Test("each resource is found by its path, and nothing else is")
+    func resources() {
+        let id = TransferID()
+        let all: [WaftDialect.Resource] = [
+            .card, .offers, .contents(id), .receipt(id, answered: false), .receipt(id, answered: true),
+        ]
+        for resource in all { #expect(WaftDialect.Resource(path: resource.path) == resource) }
+        #expect(WaftDialect.Resource(path: "/waft/1/card?x=1&wait=opened") == .card)
+        for path in [
+            "", "/", "card", "waft/1/card", "x/waft/1/card", "//waft/1/card", "/waft/1/card/", "/waft/2/card",
+            "/waft/1",
+            "/waft/1/", "/waft/1/transfers/\(id)", "/waft/1/transfers/../contents",
+            "/waft/1/transfers/\(id)/contents/x",
+            "/waft/1/transfers/\(id.text.uppercased())x/contents", "/waft/1/transfers//contents", "/WAFT/1/CARD",
+            "/waft/1/transfers/\(id)/receip", "http://waft/waft/1/card", "*", "?",
+            "/waft/1/card" + String(repeating: "?", count: 300),
+            "/waft/1/%63ard", "/waft/1/./card",
+        ] {
+            #expect(WaftDialect.Resource(path: path) == nil, "\(path)")
+        }
+    }
+}
+
+@Suite("Messages that are not")
+struct HostileMessageTests {
+    @Test(
+        "what is no offer is malformed",
+        arguments: [
+            "", " ", "null", "[]", "\"\"", "1", "{}", "{", "}", "\0", "\u{FEFF}", "{\"v\":1}", "nonsense", "[[[[",
+            "{\"v\":1,}",
+            offerText(v: "2"), offerText(v: "0"), offerText(v: "\"1\""), offerText(v: "null"), offerText(v: "1.5"),
+            offerText(v: "1e30"), offerText(transfer: "null"), offerText(transfer: "\"\""), offerText(transfer: "7"),
+            offerText(transfer: "\"\(transfer.uppercased())\""),
+            offerText(transfer: "\"../../../../../../../../../../x\""),
+            offerText(item: ""), offerText(item: "null"), offerText(item: "[]"), offerText(item: "{}"),
+            offerText(item: #"{"kind":"device","name":"a","type":"public.data"}"#),
+            offerText(item: #"{"kind":"file","name":"a"}"#), offerText(item: #"{"kind":"file","name":"a","type":""}"#),
+            offerText(item: #"{"kind":"file","type":"public.data"}"#),
+            offerText(item: #"{"name":"a","type":"public.data"}"#),
+            offerText(item: #"{"kind":"file","name":7,"type":"public.data"}"#),
+            offerText(more: #","annotation":{"a":1}"#), offerText(more: #","annotation":"x""#),
+            offerText(more: #","annotation":{"a":{"b":"c"}}"#), offerText(more: #","digests":[]"#),
+            offerText(more: #","digests":["md5"]"#), offerText(more: #","digests":"sha-256""#),
+            offerText(more: #","sender":"me""#), offerText() + "x", offerText() + offerText(),
+        ])
+    func malformed(text: String) {
+        let fault = #expect(throws: TransferFault.self) { try offer(text) }
+        #expect(fault?.code == .protocolViolation)
+    }
+
+    @Test(
+        "sizes that are none are malformed",
+        arguments: [
+            "9223372036854775808", "18446744073709551615", "18446744073709551616", "-1", "1e30", "-1e30", "1e999",
+            "1.5", "\"5\"",
+            "true", "[]", "\(Limits.itemBytes + 1)", String(repeating: "9", count: 10_000), "0x10", "NaN", "Infinity",
+            "00",
+        ])
+    func sizes(size: String) {
+        for item in [
+            #"{"kind":"file","name":"a","type":"public.data","size":\#(size)}"#,
+            #"{"kind":"tree","name":"a","type":"public.folder","entries":\#(size)}"#,
+        ] {
+            let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+            #expect(fault?.code == .protocolViolation)
+        }
+    }
+
+    @Test("a tree has at least one entry and at most 2^24", arguments: [0, (1 << 24) + 1, .max] as [UInt64])
+    func entries(count: UInt64) {
+        let item = #"{"kind":"tree","name":"a","type":"public.folder","entries":\#(count)}"#
+        #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+    }
+
+    @Test("a number with a million digits is refused like any other that is too large")
+    func longNumber() {
+        let digits = String(repeating: "9", count: 1_000_000)
+        let item = #"{"kind":"file","name":"a","type":"public.data","size":\#(digits)}"#
+        #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+    }
+
+    @Test(
+        "an item whose name is not safe is refused, and so the offer",
+        arguments: [
+            "", ".", "..", "/", "a/b", "/etc/passwd", "../x", "a\\u0000b", "\\u0000", "a\\nb", "a\\rb", "a\\u001bb",
+            "a\\u007fb",
+            "a\\u0085b", "\\u202egpj.exe", "a\\u200eb", "a\\u2028b", "\\ufeffa", "\\u2066a", "\\ufff9a",
+            String(repeating: "a", count: 256), String(repeating: "ä", count: 128),
+        ])
+    func names(name: String) {
+        let fault = #expect(throws: TransferFault.self) {
+            try offer(offerText(item: #"{"kind":"file","name":"\#(name)","type":"public.data"}"#))
+        }
+        #expect(fault?.code == .unsafeName)
+    }
+
+    @Test(
+        "names that are strange and safe are taken as they are",
+        arguments: ["\\\\", "con", "~", "-rf", "$(id)", ".hidden", "a b "])
+    func strangeNames(name: String) throws {
+        let read = try offer(offerText(item: #"{"kind":"file","name":"\#(name)","type":"public.data"}"#))
+        #expect(read.items[0].name.text == (name == "\\\\" ? "\\" : name))
+    }
+
+    @Test("a name that is no Unicode is malformed", arguments: ["\\ud800", "\\udc00x", "\\ud800\\ud800"])
+    func surrogates(name: String) {
+        #expect(throws: TransferFault.self) {
+            try offer(offerText(item: #"{"kind":"file","name":"\#(name)","type":"public.data"}"#))
+        }
+    }
+
+    @Test("bytes that are no UTF-8 are malformed")
+    func notUTF8() {
+        let text = offerText(item: #"{"kind":"file","name":"a","type":"public.data"}"#)
+        var bytes = Array(text.utf8)
+        bytes[bytes.firstIndex(of: UInt8(ascii: "a")) ?? 0] = 0xFF
+        #expect(throws: TransferFault.self) {
+            _ = try WaftDialect.decode(OfferMessage.self, from: ByteBuffer(bytes: bytes)).offer()
+        }
+    }
+
+    @Test("65,536 items are an offer, one more is not")
+    func itemCount() throws {
+        let item = #"{"kind":"file","name":"a","type":"public.data","size":5}"#
+        let items = Array(repeating: item, count: Limits.items).joined(separator: ",")
+        #expect(try offer(offerText(item: items)).items.count == Limits.items)
+        let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items + "," + item)) }
+        #expect(fault?.code == .protocolViolation)
+    }
+
+    @Test("an annotation of 16 KiB is taken, a byte more is not")
+    func annotation() throws {
+        let value = String(repeating: "x", count: Limits.annotationBytes - 1)
+        #expect(try offer(offerText(more: #","annotation":{"a":"\#(value)"}"#)).annotation["a"] == value)
+        #expect(throws: TransferFault.self) { try offer(offerText(more: #","annotation":{"a":"\#(value)x"}"#)) }
+    }
+
+    @Test(
+        "a hundred thousand arrays or objects inside each other crash nobody", arguments: ["[", "{\"a\":", "[{\"a\":"])
+    func bombs(opening: String) {
+        for bomb in [
+            String(repeating: opening, count: 100_000),
+            offerText(more: ",\"x\":" + String(repeating: opening, count: 100_000)),
+        ] {
+            let fault = #expect(throws: TransferFault.self) { try offer(bomb) }
+            #expect(fault?.code == .protocolViolation)
+        }
+        let closed = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":" + closed)) }
+    }
+
+    @Test("thirty levels are not too deep, and brackets in strings are none")
+    func depth() throws {
+        let deep = String(repeating: "[", count: 30) + String(repeating: "]", count: 30)
+        _ = try offer(offerText(more: ",\"x\":" + deep))
+        let text = "\"" + String(repeating: "[{,:", count: 1_000_000) + "\\\"[\\\\\""
+        _ = try offer(offerText(more: ",\"x\":" + text))
+    }
+
+    @Test("millions of tiny values are refused before they take memory", arguments: ["0,", "[],", "\"\",", "{},"])
+    func tinyValues(value: String) {
+        let bomb = "[" + String(repeating: value, count: JSONBounds.values) + "0]"
+        let fault = #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":" + bomb)) }
+        #expect(fault?.message.contains("more values") == true)
+        #expect(fault?.code == .protocolViolation)
+    }
+
+    @Test(
+        "what is no verdict on this offer is malformed",
+        arguments: [
+            #"{"v":1}"#, #"{"v":1,"digest":"sha-256"}"#, #"{"v":1,"default":"accepted"}"#,
+            #"{"v":1,"digest":"md5","default":"accepted"}"#, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":1,"answer":"accepted"}]}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":-1,"answer":"accepted"}]}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":9223372036854775807,"answer":"accepted"}]}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":1e30,"answer":"accepted"}]}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"answer":"accepted"}]}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted","items":{}}"#,
+            #"{"v":2,"digest":"sha-256","default":"accepted"}"#,
+        ])
+    func verdicts(text: String) {
+        var asked = Offer.sample()
+        asked.digests = [.sha256]
+        #expect(throws: TransferFault.self) {
+            _ = try WaftDialect.decode(VerdictMessage.self, from: ByteBuffer(string: text)).verdict(on: asked)
+        }
+    }
+
+    @Test(
+        "what is no receipt of this transfer is malformed",
+        arguments: [
+            #"{"v":1}"#, #"{"v":1,"transfer":"ID"}"#, #"{"v":1,"transfer":"ID","items":[]}"#,
+            #"{"v":1,"transfer":"ID","items":[{"state":"notSent"},{"state":"notSent"}]}"#,
+            #"{"v":1,"transfer":"00000000000000000000000000000000","items":[{"state":"notSent"}]}"#,
+            #"{"v":1,"transfer":"ID","items":[{}]}"#, #"{"v":1,"transfer":"ID","items":[{"state":"stored"}]}"#,
+            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":1,"digest":"md5:00"}]}"#,
+            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":-1,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
+            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":1e30,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
+            #"{"v":1,"transfer":"ID","items":[{"state":"stored","size":1,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
+        ])
+    func receipts(text: String) {
+        let offer = Offer.sample()
+        let text = text.replacing("ID", with: offer.transfer.text)
+        #expect(throws: TransferFault.self) {
+            _ = try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: text)).receipt(for: offer)
+        }
+    }
+
+    @Test("bytes that mean nothing are malformed, never a crash", arguments: 0..<100 as Range<UInt64>)
+    func noise(seed: UInt64) {
+        var dice = SeededNumbers(seed: seed)
+        let words = [
+            "{", "}", "[", "]", ":", ",", "\"", "\\", "v", "1", "null", "-", "e", "\"items\"", "\u{0}", "\\u", "🍳", " ",
+        ]
+        for _ in 0..<50 {
+            let text = (0..<Int.random(in: 1...200, using: &dice)).map { _ in words.randomElement(using: &dice) ?? "" }
+                .joined()
+            #expect(throws: TransferFault.self) { try offer(text) }
+            // The same in the middle of something good.
+            _ = try? offer(offerText(more: ",\"x\":" + text))
+        }
+    }
+}
