@@ -93,4 +93,8 @@ let package = Package(
             "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
             tests: [nioPosix], exclude: ["Vectors"]
         )
+        + module(
+            "Handlers",
+            ["UniformTypes", "ContentCheck", "Digests", "Sharing", "CLinuxShims", logging, subprocess, systemPackage])
+        + module("Control", ["UniformTypes", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging])
 )

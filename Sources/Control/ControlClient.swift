@@ -1,0 +1,69 @@
+package import NIOCore
+import NIOPosix
+
+/// The command line's end of the control socket: one request on a connection of its own.
+package enum ControlClient {
+    /// Bytes of one reply: a hundred offers with a hundred items each.
+    private static let replyBytes = 16 << 20
+
+    /// - Parameter patience: how long a receiver may take to answer.
+    /// - Throws: `ControlError`; `notRunning` when nobody listens.
+    package static func ask(
+        _ request: ControlRequest,
+        at socket: ControlSocket,
+        on group: any EventLoopGroup,
+        patience: Duration = .seconds(10)
+    ) async throws(ControlError) -> ControlReply {
+        guard let channel = await connect(socket, on: group) else { throw .notRunning(socket.path) }
+        do {
+            return try await withThrowingTaskGroup(of: ControlReply.self) { tasks in
+                tasks.addTask { try await exchange(request, over: channel) }
+                tasks.addTask {
+                    try await Task.sleep(for: patience)
+                    throw ControlError.broken("the receiver does not answer on its control socket")
+                }
+                defer { tasks.cancelAll() }
+                guard let reply = try await tasks.next() else { throw CancellationError() }
+                return reply
+            }
+        } catch let error as ControlError {
+            throw error
+        } catch {
+            throw .broken("the receiver's answer could not be read: \(error)")
+        }
+    }
+
+    /// Whether somebody accepts connections there.
+    static func somebodyListens(_ socket: ControlSocket, on group: any EventLoopGroup) async -> Bool {
+        guard let channel = await connect(socket, on: group) else { return false }
+        try? await channel.executeThenClose { _, _ in }
+        return true
+    }
+
+    private static func connect(
+        _ socket: ControlSocket,
+        on group: any EventLoopGroup
+    ) async -> NIOAsyncChannel<ByteBuffer, ByteBuffer>? {
+        try? await ClientBootstrap(group: group).connect(unixDomainSocketPath: socket.path) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try LineDecoder.wrap(channel, limit: replyBytes)
+            }
+        }
+    }
+
+    private static func exchange(
+        _ request: ControlRequest,
+        over channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    ) async throws -> ControlReply {
+        try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ControlCoding.line(request))
+            for try await line in inbound {
+                guard let reply = ControlCoding.message(ControlReply.self, in: line) else {
+                    throw ControlError.broken("the receiver's answer makes no sense; are both of the same version?")
+                }
+                return reply
+            }
+            throw ControlError.broken("the receiver closed the control connection without an answer")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package import Sharing
+import UniformTypes
+
+// What the daemon and the command line say to each other: one JSON document a line, each request answered by one line.
+// Version 1; unknown fields are ignored.
+
+/// What the command line asks.
+package enum ControlRequest: Codable, Sendable, Equatable {
+    case status
+    case offers
+    case answer(offer: Int, accept: Bool)
+}
+
+/// The daemon's answer.
+package enum ControlReply: Codable, Sendable, Equatable {
+    case status(DaemonStatus)
+    case offers([OfferSummary])
+    /// The offer was answered.
+    case done
+    /// What was asked for could not be done: one line for the user.
+    case refused(String)
+}
+
+/// How a receiver is doing.
+package struct DaemonStatus: Codable, Sendable, Equatable {
+    package var name: String
+    package var id: String
+    package var port: Int
+    package var inbox: String
+    package var accept: String
+    /// `avahi-daemon`, `embedded`, `off`, or what went wrong.
+    package var discovery: String
+    /// Bytes free for the Inbox; nil when it cannot be reached.
+    package var freeRoom: UInt64?
+    package var waitingOffers: Int
+    package var activeTransfers: Int
+    package var processID: Int
+    package var hook: String?
+
+    package init(
+        name: String,
+        id: String,
+        port: Int,
+        inbox: String,
+        accept: String,
+        discovery: String,
+        freeRoom: UInt64?,
+        waitingOffers: Int,
+        activeTransfers: Int,
+        processID: Int,
+        hook: String?
+    ) {
+        self.name = name
+        self.id = id
+        self.port = port
+        self.inbox = inbox
+        self.accept = accept
+        self.discovery = discovery
+        self.freeRoom = freeRoom
+        self.waitingOffers = waitingOffers
+        self.activeTransfers = activeTransfers
+        self.processID = processID
+        self.hook = hook
+    }
+}
+
+/// An offer that waits for consent, as it is shown.
+package struct OfferSummary: Codable, Sendable, Equatable {
+    package struct Item: Codable, Sendable, Equatable {
+        package var name: String
+        package var kind: String
+        package var type: String
+        package var size: UInt64?
+        package var entries: UInt64?
+    }
+
+    package var number: Int
+    package var peerID: String
+    package var peerName: String
+    package var note: String?
+    /// The first `shownItems` of them.
+    package var items: [Item]
+    package var itemCount: Int
+    /// Bytes of everything whose size is known.
+    package var size: UInt64
+    package var freeRoom: UInt64
+
+    /// A question with thousands of lines is no question.
+    package static let shownItems = 100
+
+    package init(_ waiting: WaitingOffer) {
+        let offer = waiting.offer
+        number = waiting.number
+        peerID = waiting.peer.short
+        peerName = offer.senderName
+        note = offer.annotation["note"]
+        items = offer.items.prefix(Self.shownItems).map { item in
+            Item(
+                name: item.name.text,
+                kind: item.kind.rawValue,
+                type: item.type.identifier,
+                size: item.size,
+                entries: item.kind == .tree ? item.entries : nil
+            )
+        }
+        itemCount = offer.items.count
+        size = offer.knownSize
+        freeRoom = waiting.freeRoom
+    }
+}
+
+/// The frame around a request: its version.
+struct Versioned<Message: Codable>: Codable {
+    var v = 1
+    var message: Message
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Where a receiver listens for its user's commands.
+package struct ControlSocket: Sendable, Hashable {
+    package let path: String
+
+    /// Bytes that fit into a Unix socket's address, its final NUL not counted.
+    package static let maximumPathBytes = 107
+
+    /// - Parameter folder: the run folder.
+    /// - Throws: `ControlError.pathTooLong`.
+    package init(folder: String) throws(ControlError) {
+        path = folder + "/control"
+        guard path.utf8.count <= Self.maximumPathBytes else { throw .pathTooLong(path) }
+    }
+}
+
+/// Why the control socket is of no use.
+package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        case pathTooLong
+        /// Nobody listens there.
+        case notRunning
+        /// Somebody listens there already.
+        case alreadyRunning
+        case broken
+    }
+
+    package let code: Code
+    package let description: String
+
+    static func pathTooLong(_ path: String) -> ControlError {
+        ControlError(
+            code: .pathTooLong,
+            description:
+                "the control socket's path has \(path.utf8.count) bytes and \(ControlSocket.maximumPathBytes) are "
+                + "the most that Linux takes; choose a shorter WAFT_HOME or XDG_RUNTIME_DIR: \(path)"
+        )
+    }
+    static func notRunning(_ path: String) -> ControlError {
+        ControlError(code: .notRunning, description: "no receiver is running here (nothing listens on \(path))")
+    }
+    static func alreadyRunning(_ path: String) -> ControlError {
+        ControlError(
+            code: .alreadyRunning,
+            description: "a receiver is running already for this user and home (it listens on \(path)); "
+                + "stop it first, or set another WAFT_HOME"
+        )
+    }
+    static func broken(_ what: String) -> ControlError { ControlError(code: .broken, description: what) }
+}

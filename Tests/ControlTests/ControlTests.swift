@@ -1,0 +1,462 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Control
+
+private let group = MultiThreadedEventLoopGroup.singleton
+private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+private let status = DaemonStatus(
+    name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", freeRoom: 7,
+    waitingOffers: 1, activeTransfers: 2, processID: 3, hook: nil)
+
+/// A folder with a control server in it that answers as `answer` says, for as long as `body` takes.
+private func withServer<Result: Sendable>(
+    answer: @escaping @Sendable (ControlRequest) async -> ControlReply = { _ in .status(status) },
+    _ body: @Sendable (ControlSocket, TemporaryFolder) async throws -> Result
+) async throws -> Result {
+    let folder = TemporaryFolder()
+    let socket = try ControlSocket(folder: folder.path)
+    let server = try await ControlServer.bind(socket, on: group, logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { await server.run(answer: answer) }
+        defer { tasks.cancelAll() }
+        return try await body(socket, folder)
+    }
+}
+
+/// A bare connection to the socket: sends `bytes`, and collects what comes until the other side closes.
+private func say(_ bytes: [String], to socket: ControlSocket) async throws -> String {
+    try await bare(socket) { inbound, outbound in
+        var inbound = inbound.makeAsyncIterator()
+        for piece in bytes { try? await outbound.write(ByteBuffer(string: piece)) }
+        var received = ""
+        while let piece = try? await inbound.next() { received += String(buffer: piece) }
+        return received
+    }
+}
+
+private func expect(
+    _ reply: ControlReply,
+    to request: ControlRequest,
+    at socket: ControlSocket,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let answer = try await ControlClient.ask(request, at: socket, on: group)
+    #expect(answer == reply, sourceLocation: sourceLocation)
+}
+
+private func bare<Result: Sendable>(
+    _ socket: ControlSocket,
+    _ body: (NIOAsyncChannelInboundStream<ByteBuffer>, NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Result
+) async throws -> Result {
+    let channel = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: socket.path) { channel in
+        channel.eventLoop.makeCompletedFuture {
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+    }
+    return try await channel.executeThenClose(body)
+}
+
+@Suite("The control socket", .timeLimit(.minutes(1)))
+struct ControlTests {
+    @Test(
+        "each request reaches the daemon, and each reply comes back as it was",
+        arguments: [
+            (.status, .status(status)), (.offers, .offers([])), (.answer(offer: 7, accept: true), .done),
+            (.answer(offer: -1, accept: false), .refused("no \"such\" offer\n")),
+        ] as [(ControlRequest, ControlReply)])
+    func exchange(request: ControlRequest, reply: ControlReply) async throws {
+        let asked = Recorder<ControlRequest>()
+        try await withServer { request in
+            asked.record(request)
+            return reply
+        } _: { socket, _ in
+            try await expect(reply, to: request, at: socket)
+        }
+        #expect(asked.all == [request])
+    }
+
+    @Test("an offer is shown with the first hundred of its items, and how many there are")
+    func offers() async throws {
+        var offer = Offer.sample(items: 101)
+        offer.annotation = ["note": "hi"]
+        let queue = ConsentQueue(rule: .ask)
+        let events = queue.events()
+        let asking = Task { [offer] in await queue.consent(to: offer, from: .sample(1), freeRoom: 9) }
+        for await _ in events { break }
+        let summary = try #require(queue.offers.first.map(OfferSummary.init))
+        queue.answer(1, accept: true)
+        _ = await asking.value
+        #expect((summary.number, summary.peerName, summary.note, summary.freeRoom) == (1, "a test", "hi", 9))
+        #expect((summary.items.count, summary.itemCount, summary.size) == (100, 101, 505))
+        #expect(summary.peerID == PeerID.sample(1).short)
+        try await withServer { _ in
+            .offers([summary])
+        } _: { socket, _ in
+            try await expect(.offers([summary]), to: .offers, at: socket)
+        }
+    }
+
+    @Test("the socket is for this user alone")
+    func mode() async throws {
+        try await withServer { socket, folder in
+            var facts = stat()
+            #expect(lstat(socket.path, &facts) == 0)
+            #expect(facts.st_mode & S_IFMT == S_IFSOCK)
+            #expect(facts.st_mode & 0o777 == 0o600)
+            #expect(folder.names == ["control", "control.lock"])
+        }
+    }
+
+    @Test(
+        "another user is not heard, even where the file modes would let it in",
+        .enabled(if: geteuid() == 0, "needs root, to become somebody else"))
+    func anotherUser() async throws {
+        let heard = Recorder<ControlRequest>()
+        try await withServer { request in
+            heard.record(request)
+            return .done
+        } _: { socket, folder in
+            chmod(folder.path, 0o755)
+            chmod(socket.path, 0o666)
+            let script = """
+                use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or exit 3; connect($s, sockaddr_un($ARGV[0])) or exit 4;
+                syswrite($s, $ARGV[1]); my $n = sysread($s, my $reply, 100); exit($n ? 5 : 0);
+                """
+            let request = String(buffer: try ControlCoding.line(ControlRequest.status))
+            func outcome(_ user: [String]) async throws -> Int32 {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+                process.arguments = user + ["perl", "-e", script, socket.path, request]
+                return try await withCheckedThrowingContinuation { continuation in
+                    process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+                    do { try process.run() } catch { continuation.resume(throwing: error) }
+                }
+            }
+            // Somebody else gets no answer; root, by the same way, does.
+            #expect(try await outcome(["--reuid=65534", "--clear-groups"]) == 0)
+            #expect(heard.count == 0)
+            #expect(try await outcome(["--reuid=0"]) == 5)
+        }
+        #expect(heard.count == 1)
+    }
+
+    @Test(
+        "what is no request is refused, and the connection goes on",
+        arguments: [
+            "\n", "hello\n", "{}\n", "null\n", "[]\n", "{\"v\":1}\n", "{\"v\":1,\"message\":{\"selfDestruct\":{}}}\n",
+            "{\"v\":1,\"message\":{\"answer\":{\"offer\":1e30,\"accept\":true}}}\n", "\u{FF}\u{0}\n",
+        ])
+    func garbage(line: String) async throws {
+        let asked = Recorder<ControlRequest>()
+        try await withServer { request in
+            asked.record(request)
+            return .done
+        } _: { socket, _ in
+            try await bare(socket) { inbound, outbound in
+                var inbound = inbound.makeAsyncIterator()
+                try await outbound.write(ByteBuffer(string: line))
+                let reply = try #require(try await inbound.next())
+                #expect(String(buffer: reply).contains("does not know this request"))
+                try await outbound.write(try ControlCoding.line(ControlRequest.offers))
+                #expect(try await inbound.next() != nil)
+            }
+        }
+        #expect(asked.all == [.offers])
+    }
+
+    @Test("JSON that goes deep is refused, and crashes nobody")
+    func deep() async throws {
+        try await withServer { socket, _ in
+            let bomb = String(repeating: "[", count: 60_000) + "\n"
+            try await bare(socket) { inbound, outbound in
+                var inbound = inbound.makeAsyncIterator()
+                try await outbound.write(ByteBuffer(string: bomb))
+                #expect(try await inbound.next() != nil)
+            }
+            try await expect(.status(status), to: .status, at: socket)
+        }
+    }
+
+    @Test("fields that nobody knows are passed over")
+    func unknownFields() async throws {
+        try await withServer { socket, _ in
+            try await bare(socket) { inbound, outbound in
+                var inbound = inbound.makeAsyncIterator()
+                try await outbound.write(ByteBuffer(string: "{\"v\":1,\"new\":[1,{}],\"message\":{\"status\":{}}}\n"))
+                let reply = try #require(try await inbound.next())
+                #expect(String(buffer: reply).contains("kitchen"))
+            }
+        }
+    }
+
+    @Test("a line without end ends its connection, and nobody else's")
+    func hugeLine() async throws {
+        try await withServer { socket, _ in
+            let piece = String(repeating: "x", count: 60_000)
+            let answer = try await say(Array(repeating: piece, count: 50), to: socket)
+            #expect(answer == "")
+            try await expect(.status(status), to: .status, at: socket)
+        }
+    }
+
+    @Test("a request in pieces and several requests in one piece are answered one by one")
+    func pieces() async throws {
+        let count = Recorder<Int>()
+        try await withServer { _ in
+            count.record(count.count)
+            return .refused("\(count.count)")
+        } _: { socket, _ in
+            let line = String(buffer: try ControlCoding.line(ControlRequest.status))
+            try await bare(socket) { inbound, outbound in
+                for character in line { try await outbound.write(ByteBuffer(string: String(character))) }
+                try await outbound.write(ByteBuffer(string: line + line))
+                var received = ""
+                for try await piece in inbound {
+                    received += String(buffer: piece)
+                    if received.count(where: { $0 == "\n" }) == 3 { break }
+                }
+                #expect(received.contains("\"1\"") && received.contains("\"2\"") && received.contains("\"3\""))
+            }
+        }
+    }
+
+    @Test("many clients at the same time are all answered or turned away, and the server lives")
+    func manyClients() async throws {
+        try await withServer { socket, _ in
+            let answered = await withTaskGroup(of: Bool.self) { tasks in
+                for _ in 0..<200 {
+                    tasks.addTask { (try? await ControlClient.ask(.status, at: socket, on: group)) == .status(status) }
+                }
+                return await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(answered >= 32)
+            try await expect(.status(status), to: .status, at: socket)
+        }
+    }
+
+    @Test("clients that say nothing hold up nobody, until all places are taken; and give them back when they leave")
+    func hangingClients() async throws {
+        try await withServer { socket, _ in
+            let (seated, leave) = (Recorder<Void>(), Gate())
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for _ in 0..<31 {
+                    tasks.addTask {
+                        try await bare(socket) { inbound, outbound in
+                            // One answered request: now it surely has a place.
+                            var inbound = inbound.makeAsyncIterator()
+                            try await outbound.write(try ControlCoding.line(ControlRequest.status))
+                            _ = try await inbound.next()
+                            seated.record(())
+                            await leave.wait()
+                        }
+                    }
+                }
+                try await seated.element(31)
+                try await expect(.status(status), to: .status, at: socket)
+                leave.open()
+                try await tasks.waitForAll()
+            }
+            for _ in 0..<40 { _ = try? await ControlClient.ask(.status, at: socket, on: group) }
+            try await expect(.status(status), to: .status, at: socket)
+        }
+    }
+
+    @Test("a daemon that does not answer is not waited for longer than patience lasts")
+    func silentDaemon() async throws {
+        let forever = Gate()
+        try await withServer { _ in
+            await forever.wait()
+            return .done
+        } _: { socket, _ in
+            let error = await #expect(throws: ControlError.self) {
+                try await ControlClient.ask(.status, at: socket, on: group, patience: .milliseconds(20))
+            }
+            #expect(error?.code == .broken)
+            forever.open()
+        }
+    }
+
+    @Test("a daemon that answers nonsense, or nothing, is broken", arguments: ["nonsense\n", "{}\n", "", "half a li"])
+    func nonsense(text: String) async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        let listener = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: socket.path) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+            }
+        }
+        try await listener.executeThenClose { connections in
+            async let asking = ControlClient.ask(.status, at: socket, on: group)
+            for try await connection in connections {
+                try await connection.executeThenClose { inbound, outbound in
+                    for try await _ in inbound { break }
+                    try? await outbound.write(ByteBuffer(string: text))
+                }
+                break
+            }
+            do {
+                _ = try await asking
+                Issue.record("it was taken for an answer")
+            } catch let error as ControlError {
+                #expect(error.code == .broken)
+            }
+        }
+    }
+}
+
+@Suite("The place of the control socket", .timeLimit(.minutes(1)))
+struct ControlSocketTests {
+    @Test("where nobody listens, the daemon is not running", arguments: ["nothing", "a file", "a stale socket"])
+    func notRunning(what: String) async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        if what == "a file" { folder.file("control", "x") }
+        if what == "a stale socket" { leaveStaleSocket(socket) }
+        let error = await #expect(throws: ControlError.self) {
+            try await ControlClient.ask(.status, at: socket, on: group)
+        }
+        #expect(error?.code == .notRunning)
+    }
+
+    @Test("a second server is refused, and the first one stays")
+    func second() async throws {
+        try await withServer { socket, _ in
+            let error = await #expect(throws: ControlError.self) {
+                _ = try await ControlServer.bind(socket, on: group, logger: logger)
+            }
+            #expect(error?.code == .alreadyRunning)
+            try await expect(.status(status), to: .status, at: socket)
+        }
+    }
+
+    @Test("of many servers that start at the same moment one runs", arguments: 0..<5)
+    func race(round: Int) async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        let servers = await withTaskGroup(of: ControlServer?.self) { tasks in
+            for _ in 0..<8 {
+                tasks.addTask { try? await ControlServer.bind(socket, on: group, logger: logger) }
+            }
+            var servers: [ControlServer] = []
+            for await server in tasks { if let server { servers.append(server) } }
+            return servers
+        }
+        #expect(servers.count == 1)
+        let server = try #require(servers.first)
+        let running = Task { await server.run { _ in .done } }
+        try await expect(.done, to: .status, at: socket)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("a socket that a crash left behind is replaced, as is a file in its place")
+    func stale() async throws {
+        for what in ["socket", "file"] {
+            let folder = TemporaryFolder()
+            let socket = try ControlSocket(folder: folder.path)
+            if what == "socket" { leaveStaleSocket(socket) } else { folder.file("control", "x") }
+            let server = try await ControlServer.bind(socket, on: group, logger: logger)
+            let running = Task { await server.run { _ in .done } }
+            try await expect(.done, to: .status, at: socket)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test("when the server stops the socket is gone, and another server can come")
+    func stop() async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        for _ in 0..<3 {
+            let server = try await ControlServer.bind(socket, on: group, logger: logger)
+            let running = Task { await server.run { _ in .done } }
+            try await expect(.done, to: .status, at: socket)
+            running.cancel()
+            await running.value
+            #expect(folder.names == ["control.lock"])
+        }
+    }
+
+    @Test("a server that stops ends the connections it has")
+    func stopWithClients() async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        let server = try await ControlServer.bind(socket, on: group, logger: logger)
+        let seated = Gate()
+        let running = Task {
+            await server.run { _ in
+                seated.open()
+                return .done
+            }
+        }
+        let line = String(buffer: try ControlCoding.line(ControlRequest.status))
+        let client = Task { try await say([line], to: socket) }
+        await seated.wait()
+        running.cancel()
+        await running.value
+        // The answer may be lost when the server stops in that very moment; the connection ends in any case, and only
+        // then does this return.
+        let answer = try await client.value
+        #expect(answer.isEmpty || answer.contains("done"))
+    }
+
+    @Test("a server that was bound and never served does no harm and leaves no socket")
+    func neverServed() async throws {
+        let folder = TemporaryFolder()
+        let socket = try ControlSocket(folder: folder.path)
+        do { _ = try await ControlServer.bind(socket, on: group, logger: logger) }
+        #expect(folder.names == ["control.lock"])
+        _ = try await ControlServer.bind(socket, on: group, logger: logger)
+    }
+
+    @Test("a folder that is not there is an error, not a crash")
+    func noFolder() async throws {
+        let socket = try ControlSocket(folder: "/nowhere/at/all")
+        let error = await #expect(throws: ControlError.self) {
+            _ = try await ControlServer.bind(socket, on: group, logger: logger)
+        }
+        #expect(error?.code == .broken)
+    }
+
+    @Test("a lock that is somebody's link is not followed")
+    func linkedLock() async throws {
+        let folder = TemporaryFolder()
+        let elsewhere = TemporaryFolder()
+        symlink(elsewhere / "victim", folder / "control.lock")
+        let socket = try ControlSocket(folder: folder.path)
+        await #expect(throws: ControlError.self) { _ = try await ControlServer.bind(socket, on: group, logger: logger) }
+        #expect(elsewhere.names.isEmpty)
+    }
+
+    @Test("a path that fits no socket address is an error that says what to do")
+    func tooLong() throws {
+        let longest = String(repeating: "a", count: ControlSocket.maximumPathBytes - "/control".utf8.count)
+        #expect(try ControlSocket(folder: longest).path.utf8.count == 107)
+        let error = #expect(throws: ControlError.self) { try ControlSocket(folder: longest + "a") }
+        #expect(error?.code == .pathTooLong)
+        #expect(error?.description.contains("WAFT_HOME") == true)
+        #expect(throws: ControlError.self) { try ControlSocket(folder: String(repeating: "ä", count: 54)) }
+    }
+
+    /// What a process that was killed leaves: a socket that nobody listens on.
+    private func leaveStaleSocket(_ socket: ControlSocket) {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.path.utf8.prefix($0.count - 1)) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(isBound == 0)
+        close(descriptor)
+    }
+}
