@@ -44,6 +44,10 @@ func module(
 
 let package = Package(
     name: "waft",
+    products: [
+        .executable(name: "waft", targets: ["waft"]),
+        .executable(name: "waftd", targets: ["waftd"]),
+    ],
     dependencies: [
         // Event loops, channels and the HTTP/1.1 codec: everything that crosses the network.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -69,11 +73,14 @@ let package = Package(
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
         .target(name: "CLinuxShims"),
+        .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
+        .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck"], swiftSettings: strict),
         // What DiscoveryTests run on the hosts of a lab: publishes and browses as told.
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
             swiftSettings: strict),
+        .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
@@ -97,4 +104,21 @@ let package = Package(
             "Handlers",
             ["UniformTypes", "ContentCheck", "Digests", "Sharing", "CLinuxShims", logging, subprocess, systemPackage])
         + module("Control", ["UniformTypes", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging])
+        + module(
+            "Peer",
+            [
+                "Sharing", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel", "WaftDialect",
+                "Handlers", "Control",
+                nioCore, nioPosix, logging, lifecycle, yams,
+            ]
+        )
+        + module(
+            "Commands",
+            [
+                "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
+                "CLinuxShims",
+                argumentParser, logging,
+                lifecycle, unixSignals, nioPosix,
+            ]
+        )
 )

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Peer
+
+/// How a command prints.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "Print one JSON document a line.")
+    var json = false
+}
+
+/// The process's environment, home and settings, with errors as command failures.
+struct Surroundings {
+    let home: Home
+    let settings: Settings
+
+    /// - Parameter flags: what the command line says; asked first.
+    init(flags: Settings.Partial = Settings.Partial()) throws(CommandFailure) {
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            home = try Home(environment: environment)
+            let file = try Settings.Partial(file: home.configurationFile)
+            let variables = try Settings.Partial(environment: environment)
+            settings = Settings([flags, variables, file], hostName: Self.hostName)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
+        }
+    }
+
+    /// A logger to standard error. Programs that print results there speak up for warnings only.
+    func logger(_ label: String) -> Logger {
+        let level = settings.logLevel
+        return Logger(label: label) { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+    }
+
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unnamed" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(name.split(separator: ".").first ?? "unnamed")
+    }
+}
+
+/// Seconds, as people type them.
+enum Seconds {
+    /// - Returns: nil for anything but a number above 0 and at most a year.
+    static func duration(_ seconds: Double) -> Duration? {
+        guard seconds > 0, seconds <= 31_536_000 else { return nil }
+        return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
+    }
+}

@@ -1,0 +1,63 @@
+import Control
+import Sharing
+
+/// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
+enum ConsentPrompt {
+    private enum Input: Sendable {
+        case line(String)
+        case queue(ConsentQueue.Event)
+        case end
+    }
+
+    /// Runs until the task is cancelled.
+    static func run(_ queue: ConsentQueue) async {
+        await withTaskGroup(of: Void.self) { group in
+            let (inputs, feed) = AsyncStream<Input>.makeStream()
+            group.addTask {
+                for await event in queue.events() { feed.yield(.queue(event)) }
+            }
+            group.addTask {
+                for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
+                feed.yield(.end)
+            }
+            await ask(inputs, queue)
+            group.cancelAll()
+        }
+    }
+
+    private static func ask(_ inputs: AsyncStream<Input>, _ queue: ConsentQueue) async {
+        var waiting: [WaitingOffer] = []
+        for await input in inputs {
+            switch input {
+            case .queue(.waiting(let offer)):
+                waiting.append(offer)
+                if waiting.count == 1 { show(offer) }
+            case .queue(.settled(let number)):
+                let wasShown = waiting.first?.number == number
+                waiting.removeAll { $0.number == number }
+                guard wasShown else { continue }
+                Console.shared.note("\nOffer \(number) is settled.")
+                if let next = waiting.first { show(next) }
+            case .line(let line):
+                guard let offer = waiting.first else { continue }
+                switch line.lowercased() {
+                case "y", "yes": queue.answer(offer.number, accept: true)
+                case "n", "no": queue.answer(offer.number, accept: false)
+                default:
+                    Console.shared.prompt("Please answer y or n: ")
+                    continue
+                }
+                // Its own `settled` finds it gone from here and says nothing.
+                waiting.removeFirst()
+                if let next = waiting.first { show(next) }
+            case .end:
+                return
+            }
+        }
+    }
+
+    private static func show(_ offer: WaitingOffer) {
+        for line in OfferText.lines(OfferSummary(offer)) { Console.shared.note(line) }
+        Console.shared.prompt("Accept? [y/n] ")
+    }
+}

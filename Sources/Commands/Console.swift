@@ -1,0 +1,115 @@
+import Foundation
+import Synchronization
+
+/// The terminal, or what stands in its place: results on standard output, everything for the eyes on standard error.
+package final class Console: Sendable {
+    private struct State {
+        /// What is drawn on the terminal's last line just now.
+        var status = ""
+        /// Bytes handed to the writer and not written yet.
+        var waiting = 0
+    }
+
+    package static let shared = Console()
+
+    private let state = Mutex(State())
+    /// Writes, in order, so that a paused terminal or a slow reader holds up nobody but itself.
+    private let writer = DispatchQueue(label: "waft.console")
+    /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
+    private static let mostWaiting = 16 << 20
+    /// How long the end of the program waits for a reader.
+    private static let farewell: DispatchTimeInterval = .seconds(2)
+    /// Whether a person looks at standard error.
+    package let isInteractive = isatty(STDERR_FILENO) == 1
+
+    private init() {}
+
+    /// A line of results on standard output. `text` is escaped already.
+    package func result(_ text: String) {
+        write(text + "\n", to: STDOUT_FILENO)
+    }
+
+    /// A line for the user on standard error. `text` is escaped already.
+    package func note(_ text: String) {
+        write(text + "\n", to: STDERR_FILENO)
+    }
+
+    /// Asks on standard error, without ending the line.
+    package func prompt(_ text: String) {
+        write(text, to: STDERR_FILENO)
+    }
+
+    /// Replaces the status line; nothing where nobody looks.
+    package func status(_ text: String) {
+        guard isInteractive else { return }
+        state.withLock { state in
+            guard state.status != text else { return }
+            state.status = text
+            enqueue("\r\u{1B}[2K" + text, to: STDERR_FILENO, &state)
+        }
+    }
+
+    package func endStatus() {
+        state.withLock { erase(&$0) }
+    }
+
+    /// Columns of the terminal.
+    package var width: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private func erase(_ state: inout State) {
+        guard !state.status.isEmpty else { return }
+        state.status = ""
+        enqueue("\r\u{1B}[2K", to: STDERR_FILENO, &state)
+    }
+
+    /// Waits, for a moment, until everything is written: the last thing before the program ends.
+    package func flush() {
+        let done = DispatchSemaphore(value: 0)
+        writer.async { done.signal() }
+        _ = done.wait(timeout: .now() + Self.farewell)
+    }
+
+    private func write(_ text: String, to descriptor: Int32) {
+        let mustWait = state.withLock { state in
+            erase(&state)
+            enqueue(text, to: descriptor, &state)
+            return state.waiting > Self.mostWaiting
+        }
+        if mustWait { writer.sync {} }
+    }
+
+    /// Under the lock, so that what is printed is written in that order.
+    private func enqueue(_ text: String, to descriptor: Int32, _ state: inout State) {
+        let count = text.utf8.count
+        state.waiting += count
+        writer.async {
+            Self.write(text, to: descriptor)
+            self.state.withLock { $0.waiting -= count }
+        }
+    }
+
+    /// Writes all of it, or gives up when nobody reads any more.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    if errno == EAGAIN {
+                        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                        poll(&waiting, 1, -1)
+                        continue
+                    }
+                    return
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}

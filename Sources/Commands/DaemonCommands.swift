@@ -1,0 +1,109 @@
+import ArgumentParser
+import Control
+import Foundation
+import NIOPosix
+import Peer
+import Sharing
+
+/// Asks the running receiver.
+enum Daemon {
+    /// - Throws: `CommandFailure`, 69 when none is running.
+    static func ask(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply {
+        let home = try Surroundings().home
+        do {
+            let socket = try ControlSocket(folder: home.run)
+            return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
+        } catch  where error.code == .notRunning {
+            throw CommandFailure(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
+        } catch {
+            throw CommandFailure(.unexpected, "\(error)")
+        }
+    }
+}
+
+/// `waft status`: how the receiver is doing.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say how the receiver of this user is doing.",
+        discussion: "Example: waft status --json. Exit code 69 when none is running."
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        guard case .status(let status) = try await Daemon.ask(.status) else {
+            throw CommandFailure(.unexpected, "the receiver gave no status")
+        }
+        if output.json { return Console.shared.result(JSONText.line(status)) }
+        let free = status.freeRoom.map(ByteCount.text) ?? "unknown: the Inbox cannot be reached"
+        let lines = [
+            ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
+            ("free", free), ("accepts", status.accept), ("discovery", status.discovery),
+            ("hook", status.hook ?? "none"), ("waiting offers", String(status.waitingOffers)),
+            ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
+        ]
+        for (label, value) in lines {
+            let padding = String(repeating: " ", count: 17 - label.count)
+            Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
+        }
+    }
+}
+
+/// `waft offers`: what waits for consent.
+struct OffersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offers",
+        abstract: "List the offers that wait for an answer.",
+        discussion: "Example: waft offers, then waft accept 1"
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        guard case .offers(let offers) = try await Daemon.ask(.offers) else {
+            throw CommandFailure(.unexpected, "the receiver gave no offers")
+        }
+        if output.json {
+            for offer in offers { Console.shared.result(JSONText.line(offer)) }
+            return
+        }
+        if offers.isEmpty { Console.shared.note("no offers wait for an answer") }
+        for offer in offers {
+            for line in OfferText.lines(offer) { Console.shared.result(line) }
+            Console.shared.result("  waft accept \(offer.number)   or   waft decline \(offer.number)")
+        }
+    }
+}
+
+/// `waft accept`.
+struct AcceptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept", abstract: "Accept an offer.", discussion: "Example: waft accept 1")
+
+    @Argument(help: "Number of the offer, as waft offers shows it.")
+    var offer: Int
+
+    func run() async throws { try await AnswerOffer.answer(offer, accept: true) }
+}
+
+/// `waft decline`.
+struct DeclineCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decline", abstract: "Decline an offer.", discussion: "Example: waft decline 1")
+
+    @Argument(help: "Number of the offer, as waft offers shows it.")
+    var offer: Int
+
+    func run() async throws { try await AnswerOffer.answer(offer, accept: false) }
+}
+
+private enum AnswerOffer {
+    static func answer(_ number: Int, accept: Bool) async throws {
+        switch try await Daemon.ask(.answer(offer: number, accept: accept)) {
+        case .done: return
+        case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
+        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        }
+    }
+}

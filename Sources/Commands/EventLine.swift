@@ -1,0 +1,92 @@
+import Foundation
+
+/// One event of `--json`: one JSON document a line. Fields that do not apply are left out; new ones can come.
+struct EventLine: Encodable {
+    struct Peer: Encodable, Equatable {
+        var id: String
+        var name: String?
+    }
+
+    struct Item: Encodable {
+        var item: Int
+        var name: String
+        var kind: String
+        var type: String
+        var size: UInt64?
+        var entries: UInt64?
+    }
+
+    /// The answer to one item, and why.
+    struct Answer: Encodable {
+        var item: Int
+        var answer: String
+        var reason: String?
+
+        init(item: Int, answer: String, reason: String?) {
+            (self.item, self.answer) = (item, answer)
+            self.reason = reason.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    var v = 1
+    var event: String
+    /// Of a sender: what `--to` said.
+    var to: String?
+    var peer: Peer?
+    var from: Peer?
+    var transfer: String?
+    /// The first `shownItems` of them; `count` says how many there are.
+    var items: [Item]?
+    var count: Int?
+    /// To an `answered` event: the answers to the first `shownItems`; `count` says how many items were accepted.
+    var answers: [Answer]?
+    /// Place of the item in its offer.
+    var item: Int?
+    /// What it was called when it was offered.
+    var name: String?
+    /// The name it has in the Inbox.
+    var stored: String?
+    var path: String?
+    var type: String?
+    var size: UInt64?
+    var digest: String?
+    /// Bytes moved so far, and in all.
+    var bytes: UInt64?
+    var total: UInt64?
+    /// What its content says of its type: `consistent`, `unverified`, `mislabelled`, `lying`.
+    var content: String?
+    /// A handler's answer, and its exit code.
+    var handler: String?
+    var exitCode: Int?
+    var reason: String?
+    /// Exit code of the command.
+    var exit: Int32?
+    var id: String?
+    var port: Int?
+    var inbox: String?
+    var note: String?
+    /// Number by which a waiting offer is answered.
+    var offer: Int?
+
+    /// Items that an event lists; offers can have tens of thousands.
+    static let shownItems = 100
+
+    init(_ event: String) {
+        self.event = event
+    }
+
+    func print() {
+        Console.shared.result(JSONText.line(self))
+    }
+}
+
+/// JSON for machines, everywhere in the same form.
+enum JSONText {
+    static func line(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only infinities and the like cannot be encoded, and there are none.
+        guard let data = try? encoder.encode(value) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,67 @@
+import Peer
+import Sharing
+import Synchronization
+
+/// Waits for the end of the first transfer that stored something, its handlers included.
+final class OnceWatch: Sendable {
+    private struct State {
+        /// Items of the transfer that handlers have not answered for, by transfer.
+        var pending: [TransferID: Int] = [:]
+        var ended: Set<TransferID> = []
+        var isOver = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let isWanted: Bool
+    private let state = Mutex(State())
+
+    /// - Parameter isWanted: otherwise it waits until its task is cancelled.
+    init(isWanted: Bool) {
+        self.isWanted = isWanted
+    }
+
+    func see(_ event: ReceiverEvent) {
+        guard isWanted, case .reception(let event) = event else { return }
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+            switch event {
+            case .ended(let id, _, let receipt, _):
+                let stored = receipt.items.count { item in
+                    if case .stored = item.outcome { return true }
+                    return false
+                }
+                guard stored > 0 else { return nil }
+                state.ended.insert(id)
+                state.pending[id, default: 0] += receipt.items.count { $0.handler.state == .pending }
+            case .opened(let arrival, _):
+                // One answered before the end is not pending in the receipt of the end.
+                guard state.ended.contains(arrival.transfer) else { return nil }
+                state.pending[arrival.transfer, default: 0] -= 1
+            default:
+                return nil
+            }
+            guard state.ended.contains(where: { state.pending[$0] == 0 }) else { return nil }
+            state.isOver = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let isOver = state.withLock { state in
+                    if state.isOver || Task.isCancelled { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }?.resume()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import Peer
+import Sharing
+
+/// `waft peers`: who is there.
+struct PeersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "peers",
+        abstract: "List the peers on the local network.",
+        discussion: "Example: waft peers --watch. Names come from the peers themselves, over TLS, and prove nothing."
+    )
+
+    @Flag(name: .long, help: "Go on, and show who comes and goes.")
+    var watch = false
+
+    @Option(name: .long, help: "Seconds to look, without --watch (default: 3).")
+    var timeout: Double?
+
+    @OptionGroup var output: OutputOptions
+
+    private struct Line: Encodable {
+        var v = 1
+        var event: String
+        var id: String
+        var name: String?
+        var device: String?
+        var addresses: [String]?
+    }
+
+    func run() async throws {
+        guard let limit = Seconds.duration(timeout ?? 3) else {
+            throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+        }
+        let surroundings = try Surroundings()
+        let network = try CommandNetwork.make(surroundings)
+        let cancellation = Cancellation()
+        let (watch, output) = (self.watch, self.output)
+        do {
+            try await Interruption.watching(cancellation, goodbye: .zero) {
+                var shown: [PeerID: Card?] = [:]
+                for await event in network.peers(for: watch ? nil : limit) {
+                    switch event {
+                    case .found(let peer):
+                        // Its addresses become known one by one: that is news for programs that watch, not for people.
+                        guard shown[peer.id] != .some(peer.card) || (watch && output.json) else { continue }
+                        shown[peer.id] = .some(peer.card)
+                        Self.show(peer, json: output.json)
+                    case .gone(let id):
+                        shown[id] = nil
+                        if watch { Self.gone(id, json: output.json) }
+                    case .trouble(let reason):
+                        Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
+                    }
+                }
+                if shown.isEmpty, !watch, !output.json {
+                    Console.shared.note("nobody found; is waftd or waft receive running there, and mDNS let through?")
+                }
+            }
+        } catch is CancellationError {
+            // Said below.
+        }
+        if cancellation.isRequested, !watch { throw WaftExit.interrupted.code }
+    }
+
+    private static func show(_ peer: FoundPeer, json: Bool) {
+        if json {
+            let line = Line(
+                event: "found", id: peer.id.text, name: peer.card?.name, device: peer.card?.device,
+                addresses: peer.target.addressTexts)
+            return Console.shared.result(JSONText.line(line))
+        }
+        let name = peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? "(does not tell its name)"
+        let padding = String(repeating: " ", count: max(1, 24 - name.count))
+        let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
+        Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)")
+    }
+
+    private static func gone(_ id: PeerID, json: Bool) {
+        if json { return Console.shared.result(JSONText.line(Line(event: "gone", id: id.text))) }
+        Console.shared.result("\(id.short) is gone")
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Control
+import Logging
+import Peer
+import Sharing
+
+extension AcceptRule: ExpressibleByArgument {}
+
+/// What `waft receive` and `waftd` have in common.
+struct ReceiverOptions: ParsableArguments {
+    @Option(name: .long, help: "What this machine is called among its peers.")
+    var name: String?
+
+    @Option(name: .long, help: "The port to listen on; 0 for any.")
+    var port: UInt16?
+
+    @Option(name: .long, help: "Whose offers to take: ask, everyone, or none.")
+    var accept: AcceptRule?
+
+    @Flag(name: .long, help: "Print one JSON document a line for each event.")
+    var json = false
+
+    func partial() throws(CommandFailure) -> Settings.Partial {
+        var partial = Settings.Partial()
+        if let name {
+            guard PeerName.fit(name) == name else {
+                throw CommandFailure(
+                    .usage, "--name is 1 to \(Limits.peerNameBytes) bytes of text without control characters or slashes"
+                )
+            }
+            partial.name = name
+        }
+        partial.port = port
+        partial.accept = accept
+        return partial
+    }
+}
+
+/// `waft receive`: a receiver in the foreground.
+struct ReceiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receive",
+        abstract: "Receive in the foreground, asking at the terminal.",
+        discussion: """
+            Example: waft receive --accept everyone --once
+
+            Ctrl-C ends it. Where there is no terminal nobody is asked: offers wait for waft accept.
+            """
+    )
+
+    @OptionGroup var options: ReceiverOptions
+
+    @Flag(name: .long, help: "End after the first transfer that stored something.")
+    var once = false
+
+    func run() async throws {
+        let surroundings = try Surroundings(flags: try options.partial())
+        let end = Cancellation()
+        let rendering = ReceiverRendering(json: options.json)
+        let once = OnceWatch(isWanted: self.once)
+        let receiver = try ReceiverStart.receiver(surroundings) { event in
+            rendering.show(event)
+            once.see(event)
+        }
+        let asks = surroundings.settings.accept == .ask
+        if asks, !LineReader.hasTerminal {
+            Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
+        }
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await receiver.receive() }
+                    group.addTask { await once.wait() }
+                    if asks, LineReader.hasTerminal {
+                        group.addTask {
+                            await ConsentPrompt.run(receiver.consent)
+                            // The terminal is gone, the receiver is not.
+                            try await Task.sleep(for: .seconds(86_400 * 365))
+                        }
+                    }
+                    try await group.next()
+                    group.cancelAll()
+                }
+            }
+        } catch let failure as ReceiverFailure {
+            throw CommandFailure(ReceiverStart.exit(failure), TerminalText.escaped(failure.description, limit: 1_000))
+        } catch is CancellationError {
+            // Said below.
+        }
+        if end.isRequested { throw WaftExit.interrupted.code }
+    }
+}
+
+enum ReceiverStart {
+    static func receiver(
+        _ surroundings: Surroundings,
+        observe: @escaping @Sendable (ReceiverEvent) -> Void
+    ) throws(CommandFailure) -> Receiver {
+        do {
+            return try Receiver(
+                home: surroundings.home,
+                settings: surroundings.settings,
+                logger: surroundings.logger("waft"),
+                observe: observe
+            )
+        } catch {
+            throw CommandFailure(exit(error), TerminalText.escaped(error.description, limit: 1_000))
+        }
+    }
+
+    static func exit(_ failure: ReceiverFailure) -> WaftExit {
+        switch failure.code {
+        case .setting: .usage
+        case .unexpected: .unexpected
+        }
+    }
+}

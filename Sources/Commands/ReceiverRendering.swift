@@ -1,0 +1,136 @@
+import ContentCheck
+import Digests
+import Peer
+import Sharing
+import UniformTypes
+
+/// Shows what happens at a receiver: for people, or as JSON events.
+struct ReceiverRendering: Sendable {
+    private let json: Bool
+    private let throttle = Throttle()
+
+    init(json: Bool) {
+        self.json = json
+    }
+
+    func show(_ event: ReceiverEvent) {
+        if case .reception(.progressed) = event, !throttle.isDue() { return }
+        json ? showJSON(event) : showText(event)
+    }
+
+    // MARK: For people
+
+    private func showText(_ event: ReceiverEvent) {
+        switch event {
+        case .ready(let id, let name, let port, let inbox):
+            Console.shared.note("Receiving as \(TerminalText.escaped(name)) (\(id.short)) on port \(port),")
+            Console.shared.note("into \(TerminalText.escaped(inbox, limit: 400)). From another machine:")
+            Console.shared.note("  waft send FILE --to \(Self.quoted(name))")
+        case .reception(.stored(let arrival)):
+            let name = TerminalText.escaped(arrival.stored.name.text)
+            let sender = TerminalText.escaped(arrival.senderName, limit: 64)
+            Console.shared.result("\(name)  \(ByteCount.text(arrival.size)) from \(sender) (\(arrival.peer.short))")
+            if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
+                Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
+            }
+        case .reception(.opened(let arrival, let answer)) where answer.state != .yes:
+            let code = answer.exitCode.map { " (exit code \($0))" } ?? ""
+            Console.shared.note(
+                "  the hook answered \(answer.state.rawValue)\(code) to \(TerminalText.escaped(arrival.stored.name.text))"
+            )
+        case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
+            let answer = verdict.items.first ?? ItemVerdict(.declined)
+            let reason = answer.reason.isEmpty ? "" : ": \(answer.reason)"
+            Console.shared.note(
+                "  offer of \(TerminalText.escaped(offer.senderName, limit: 64)) (\(peer.short)): "
+                    + "\(answer.answer.rawValue)\(reason)")
+        case .reception(.progressed(_, _, let received, let total)) where total > 0:
+            Console.shared.status("receiving: \(ByteCount.text(received)) of \(ByteCount.text(total))")
+        case .reception(.ended(_, let peer, _, let fault)):
+            Console.shared.endStatus()
+            if let fault {
+                Console.shared.note("  transfer from \(peer.short) ended: \(TerminalText.escaped(fault.message))")
+            }
+        default: break
+        }
+    }
+
+    /// A name as it can be pasted into a shell.
+    private static func quoted(_ name: String) -> String {
+        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+        return isPlain ? name : "'" + TerminalText.escaped(name).replacing("'", with: "'\\''") + "'"
+    }
+
+    // MARK: For programs
+
+    private func showJSON(_ event: ReceiverEvent) {
+        switch event {
+        case .ready(let id, let name, let port, let inbox):
+            var line = EventLine("ready")
+            (line.id, line.name, line.port, line.inbox) = (id.text, name, port, inbox)
+            line.print()
+        case .reception(.offered(let offer, let peer)):
+            var line = EventLine("offer")
+            line.from = EventLine.Peer(id: peer.text, name: offer.senderName)
+            line.transfer = offer.transfer.text
+            line.note = offer.annotation["note"]
+            line.size = offer.knownSize
+            line.items = offer.items.prefix(EventLine.shownItems).enumerated().map(EventLine.Item.init)
+            line.count = offer.items.count
+            line.print()
+        case .reception(.judged(let offer, let verdict, let peer)):
+            var line = EventLine("answered")
+            line.from = EventLine.Peer(id: peer.text, name: offer.senderName)
+            line.transfer = offer.transfer.text
+            line.count = verdict.items.count { $0.answer == .accepted }
+            line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
+                EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
+            }
+            line.print()
+        case .reception(.stored(let arrival)):
+            Self.line("stored", arrival).print()
+        case .reception(.opened(let arrival, let answer)):
+            var line = Self.line(answer.state == .yes ? "opened" : "failed", arrival)
+            (line.handler, line.exitCode) = (answer.state.rawValue, answer.exitCode)
+            line.print()
+        case .reception(.ended(let id, let peer, _, let fault)):
+            var line = EventLine(fault == nil ? "done" : "failed")
+            line.from = EventLine.Peer(id: peer.text)
+            (line.transfer, line.reason) = (id.text, fault?.message)
+            line.print()
+        case .reception(.progressed(let id, let peer, let received, let total)):
+            var line = EventLine("progress")
+            line.from = EventLine.Peer(id: peer.text)
+            (line.transfer, line.bytes, line.total) = (id.text, received, total)
+            line.print()
+        }
+    }
+
+    private static func line(_ event: String, _ arrival: Arrival) -> EventLine {
+        var line = EventLine(event)
+        line.from = EventLine.Peer(id: arrival.peer.text, name: arrival.senderName)
+        line.transfer = arrival.transfer.text
+        line.item = arrival.itemNumber
+        line.name = arrival.item.name.text
+        line.stored = arrival.stored.name.text
+        line.path = arrival.stored.path
+        line.type = arrival.item.type.identifier
+        line.size = arrival.size
+        line.digest = arrival.digest.description
+        line.content = arrival.content?.outcome.rawValue
+        return line
+    }
+}
+
+extension EventLine.Item {
+    init(_ number: Int, _ item: OfferedItem) {
+        self.init(
+            item: number,
+            name: item.name.text,
+            kind: item.kind.rawValue,
+            type: item.type.identifier,
+            size: item.size,
+            entries: item.kind == .tree ? item.entries : nil
+        )
+    }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import Foundation
+import Peer
+import Sharing
+import UniformTypes
+
+extension SendOptions.Wait: ExpressibleByArgument {}
+
+/// `waft send`: the main job.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send files, folders, texts and URLs to nearby machines.",
+        discussion: """
+            Examples:
+              waft send photo.jpg --to kitchen
+              waft send notes/ kitchen:
+              tar c work | waft send - --name work.tar --to 192.168.1.7
+              waft send --url https://example.com --to kitchen --to study
+
+            It ends with 0 when the other side has stored everything: on its disk, synced, verified, named. A peer is \
+            given by its name, the beginning of its id, or host[:port]. Without --to, a list to pick from is shown on \
+            a terminal.
+            """
+    )
+
+    @Argument(help: "Files and folders; - for standard input; NAME: is short for --to NAME.")
+    var items: [String] = []
+
+    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or host[:port]. Can be repeated.")
+    var to: [String] = []
+
+    @Option(name: .long, help: "A text to send. Can be repeated.")
+    var text: [String] = []
+
+    @Option(name: .long, help: "A URL to send. Can be repeated.")
+    var url: [String] = []
+
+    @Option(name: .long, help: "Name that the one item gets.")
+    var name: String?
+
+    @Option(name: .long, help: "Uniform type identifier of the one item.")
+    var type: String?
+
+    @Option(name: .long, help: "A note for the other side's handler.")
+    var note: String?
+
+    @Option(name: .long, help: "Wait until it is stored, or until it was opened by a handler.")
+    var wait: SendOptions.Wait = .stored
+
+    @Option(name: .long, help: "Seconds to look for the peer, to wait for an answer, and to bear silence.")
+    var timeout: Double?
+
+    @Flag(name: .long, help: "Print one JSON document a line for each event.")
+    var json = false
+
+    @Flag(name: .long, help: "Print nothing but errors.")
+    var quiet = false
+
+    func run() async throws {
+        let surroundings = try Surroundings()
+        let options = try self.options()
+        var (paths, names) = (items, to)
+        for item in items where item.hasSuffix(":") && item.count > 1 && !FileManager.default.fileExists(atPath: item) {
+            paths.removeAll { $0 == item }
+            names.append(String(item.dropLast()))
+        }
+        let sources = try SendSources(
+            paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1)
+        ).make()
+        let network = try CommandNetwork.make(surroundings)
+        let cancellation = Cancellation()
+        if names.isEmpty { names = [try await PeerPicker.pick(network, hint: !json && !quiet)] }
+        let references = try names.map(Self.reference)
+        let sender = Sender(
+            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"))
+        let rendering = SendRendering(json: json, quiet: quiet, peers: references.count)
+        let exits = try await Interruption.watching(cancellation) {
+            await withTaskGroup(of: (Int, WaftExit).self) { group in
+                for (index, reference) in references.enumerated() {
+                    group.addTask {
+                        let exit = await SendRun.run(
+                            sender, sources, to: reference, options, cancellation, rendering)
+                        return (index, exit)
+                    }
+                }
+                var exits = Array(repeating: WaftExit.unexpected, count: references.count)
+                for await (index, exit) in group { exits[index] = exit }
+                return exits
+            }
+        }
+        let exit = cancellation.isRequested ? .interrupted : exits.first { $0 != .done } ?? .done
+        rendering.done(exit)
+        if exit != .done { throw exit.code }
+    }
+
+    private static func reference(_ text: String) throws(CommandFailure) -> PeerReference {
+        do {
+            return try PeerReference(text)
+        } catch {
+            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+        }
+    }
+
+    private func options() throws(CommandFailure) -> SendOptions {
+        var options = SendOptions()
+        options.wait = wait
+        if let note {
+            guard note.utf8.count <= Limits.annotationBytes - 64 else {
+                throw CommandFailure(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")
+            }
+            options.annotation["note"] = note
+        }
+        if let timeout {
+            guard let duration = Seconds.duration(timeout) else {
+                throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+            }
+            (options.finding, options.answer, options.silence) = (duration, duration, duration)
+        }
+        return options
+    }
+}
+
+/// One sending to one peer, shown, as an exit code.
+enum SendRun {
+    static func run(
+        _ sender: Sender,
+        _ sources: [any ItemSource],
+        to reference: PeerReference,
+        _ options: SendOptions,
+        _ cancellation: Cancellation,
+        _ rendering: SendRendering
+    ) async -> WaftExit {
+        let peer = reference.description
+        do throws(SendFailure) {
+            let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
+                rendering.show($0, to: peer)
+            }
+            return rendering.show(report, to: peer, sources: sources, wait: options.wait)
+        } catch {
+            let exit = exit(error)
+            if !cancellation.isRequested { rendering.fail(error, exit, to: peer) }
+            return exit
+        }
+    }
+
+    private static func exit(_ failure: SendFailure) -> WaftExit {
+        switch failure.code {
+        case .notFound: .peerNotFound
+        case .ambiguous: .usage
+        case .unreachable: .unreachable
+        case .noAnswer: .noAnswer
+        case .refused(let code): WaftExit(code)
+        case .cancelled: .interrupted
+        }
+    }
+}

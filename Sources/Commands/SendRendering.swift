@@ -1,0 +1,236 @@
+import ContentCheck
+import Digests
+import Peer
+import Sharing
+import Synchronization
+import UniformTypes
+
+/// Shows how a sending goes: for people, or as JSON events.
+final class SendRendering: Sendable {
+    private struct State {
+        var progress: [String: ProgressLine] = [:]
+    }
+
+    private let json: Bool
+    private let quiet: Bool
+    private let peers: Int
+    private let state = Mutex(State())
+    private let throttle = Throttle()
+
+    init(json: Bool, quiet: Bool, peers: Int) {
+        self.json = json
+        self.quiet = quiet
+        self.peers = peers
+    }
+
+    func show(_ event: SendEvent, to peer: String) {
+        switch event {
+        case .connected(let id, let name):
+            if !json, !quiet, Console.shared.isInteractive {
+                let shown = name.map { TerminalText.escaped($0, limit: 64) } ?? TerminalText.escaped(peer)
+                Console.shared.status("waiting for \(shown) (\(id.short)) to accept …")
+            }
+        case .offered(let offer):
+            guard json else { return }
+            var line = addressed(EventLine("offered"), peer)
+            line.transfer = offer.transfer.text
+            line.size = offer.knownSize
+            line.items = offer.items.prefix(EventLine.shownItems).enumerated().map(EventLine.Item.init)
+            line.count = offer.items.count
+            line.print()
+        case .answered(let verdict):
+            guard json else { return }
+            var line = addressed(EventLine("answered"), peer)
+            line.count = verdict.items.count { $0.answer == .accepted }
+            line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
+                EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
+            }
+            line.print()
+        case .progressed(let bytes, let total):
+            progressed(bytes, total, to: peer)
+        case .settled:
+            Console.shared.endStatus()
+        }
+    }
+
+    private func addressed(_ line: EventLine, _ peer: String) -> EventLine {
+        var line = line
+        line.to = peer
+        return line
+    }
+
+    private func progressed(_ bytes: UInt64, _ total: UInt64?, to peer: String) {
+        guard json || (!quiet && Console.shared.isInteractive) else { return }
+        let now = ContinuousClock.now
+        guard throttle.isDue(at: now) else { return }
+        if json {
+            var line = addressed(EventLine("progress"), peer)
+            (line.bytes, line.total) = (bytes, total)
+            return line.print()
+        }
+        let text = state.withLock { state in
+            let prefix = peers > 1 ? TerminalText.escaped(peer, limit: 20) + " " : ""
+            var line = state.progress[peer] ?? ProgressLine(total: total)
+            let text = line.text(bytes: bytes, at: now, width: max(20, Console.shared.width - prefix.count - 1))
+            state.progress[peer] = line
+            return prefix + text
+        }
+        Console.shared.status(text)
+    }
+
+    // MARK: The end
+
+    func fail(_ failure: SendFailure, _ exit: WaftExit, to peer: String) {
+        Console.shared.endStatus()
+        let reason = TerminalText.escaped(failure.description, limit: 1_000)
+        if json {
+            var line = addressed(EventLine("failed"), peer)
+            (line.reason, line.exit) = (failure.description, exit.rawValue)
+            line.print()
+        } else {
+            Console.shared.note("waft: \(reason)")
+        }
+    }
+
+    /// Prints what became of each item.
+    /// - Returns: the exit code of the first that failed.
+    func show(_ report: SendReport, to peer: String, sources: [any ItemSource], wait: SendOptions.Wait) -> WaftExit {
+        Console.shared.endStatus()
+        var first = WaftExit.done
+        for (number, item) in report.items.enumerated() {
+            let outcome = ItemText(item, wait: wait)
+            if first == .done { first = outcome.exit }
+            let origin = sources[number].origin
+            if json {
+                line(outcome, report, number, to: peer).print()
+            } else {
+                let shown = TerminalText.escaped(
+                    ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
+                let name = TerminalText.escaped(report.name ?? peer, limit: 64)
+                let text = "\(shown) → \(name): \(outcome.text)"
+                if outcome.exit == .done {
+                    if !quiet { Console.shared.result(text) }
+                } else {
+                    Console.shared.note("waft: \(text)")
+                }
+            }
+        }
+        return first
+    }
+
+    private func line(_ outcome: ItemText, _ report: SendReport, _ number: Int, to peer: String) -> EventLine {
+        var line = addressed(EventLine(outcome.event), peer)
+        line.peer = EventLine.Peer(id: report.peer.text, name: report.name)
+        line.transfer = report.offer.transfer.text
+        line.item = number
+        line.name = report.offer.items[number].name.text
+        line.stored = outcome.stored
+        line.size = outcome.size
+        line.digest = outcome.digest
+        line.handler = outcome.handler?.state.rawValue
+        line.exitCode = outcome.handler?.exitCode
+        line.content = outcome.content
+        if outcome.exit != .done {
+            line.reason = outcome.text
+            line.exit = outcome.exit.rawValue
+        }
+        return line
+    }
+
+    func done(_ exit: WaftExit) {
+        Console.shared.endStatus()
+        if json {
+            var line = EventLine("done")
+            line.exit = exit.rawValue
+            line.print()
+        } else if exit == .interrupted {
+            Console.shared.note("waft: cancelled")
+        }
+    }
+}
+
+/// What became of one item, in words and as an exit code.
+struct ItemText {
+    var exit: WaftExit
+    /// Escaped.
+    var text: String
+    var event: String
+    var stored: String?
+    var size: UInt64?
+    var digest: String?
+    var handler: HandlerAnswer?
+    var content: String?
+
+    init(_ item: SendOutcome.Item, wait: SendOptions.Wait) {
+        switch item {
+        case .notAccepted(let verdict):
+            let reason = verdict.reason.isEmpty ? "" : ": \(TerminalText.escaped(verdict.reason))"
+            self.init(exit: WaftExit(verdict.answer), text: Self.words(verdict.answer) + reason, event: "failed")
+        case .unread(let fault):
+            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: "failed")
+        case .lost(let fault):
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
+        case .acknowledged(let receipt, let ours):
+            self.init(receipt, ours: ours, wait: wait)
+        }
+    }
+
+    private init(exit: WaftExit, text: String, event: String) {
+        self.exit = exit
+        self.text = text
+        self.event = event
+    }
+
+    private init(_ receipt: ItemReceipt, ours: Digest?, wait: SendOptions.Wait) {
+        switch receipt.outcome {
+        case .failed(let fault):
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
+        case .notSent:
+            self.init(exit: .unexpected, text: "it was not stored", event: "failed")
+        case .stored(let name, let size, let digest):
+            if let ours, ours != digest {
+                self.init(
+                    exit: .contentChanged, text: "stored, but with other contents than were sent", event: "failed")
+                return
+            }
+            let shown = TerminalText.escaped(name)
+            self.init(exit: .done, text: "stored as \(shown), \(ByteCount.text(size))", event: "stored")
+            if wait == .opened { judge(receipt.handler) }
+            (stored, self.size, self.digest) = (name, size, digest.description)
+            if let content = receipt.content, [.lying, .mislabelled].contains(content.outcome) {
+                text += "; \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"
+            }
+        }
+        handler = receipt.handler
+        content = receipt.content?.outcome.rawValue
+    }
+
+    private mutating func judge(_ handler: HandlerAnswer) {
+        let code = handler.exitCode.map { " (exit code \($0))" } ?? ""
+        switch handler.state {
+        case .yes:
+            event = "opened"
+            text += ", opened"
+        case .none:
+            // Nobody was there to say no; the item is where it should be.
+            text += ", no handler asked"
+        case .no:
+            exit = .handlerSaidNo
+            text += ", but the handler said no\(code)"
+        case .failed, .pending:
+            exit = .handlerSaidNo
+            text += ", but the handler failed\(code)"
+        }
+    }
+
+    private static func words(_ answer: ItemVerdict.Answer) -> String {
+        switch answer {
+        case .accepted: "accepted"
+        case .declined: "declined"
+        case .ineligible: "not eligible"
+        case .noRoom: "no room"
+        case .busy: "busy"
+        case .expired: "no answer in time"
+        }
+    }
+}

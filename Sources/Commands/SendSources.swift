@@ -1,0 +1,74 @@
+import Foundation
+import ItemSources
+import Sharing
+import UniformTypes
+
+/// Item sources from the words of the command line.
+struct SendSources {
+    var paths: [String]
+    var texts: [String]
+    var urls: [String]
+    var name: String?
+    var type: String?
+    /// How many peers it goes to.
+    var peers: Int
+
+    /// Looks at every file; finds all that can be found wrong before anything is offered.
+    /// - Throws: `CommandFailure`: 64 for wrong words, 66 for inputs that cannot be read.
+    func make() throws(CommandFailure) -> [any ItemSource] {
+        let count = paths.count + texts.count + urls.count
+        guard count > 0 else {
+            throw CommandFailure(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
+        }
+        guard count <= Limits.items else { throw CommandFailure(.usage, "more than \(Limits.items) items") }
+        if count > 1, name != nil || type != nil {
+            throw CommandFailure(.usage, "--name and --type need a single item, and there are \(count)")
+        }
+        let (name, type) = (try safeName(), try uniformType())
+        do throws(SourceFault) {
+            var sources: [any ItemSource] = []
+            for path in paths {
+                sources.append(
+                    path == "-"
+                        ? try standardInput(name, type) : try ItemSources.make(path: path, name: name, type: type))
+            }
+            for text in texts { sources.append(TextSource(text, name: name, type: type)) }
+            for url in urls { sources.append(try URLSource(url, name: name, type: type)) }
+            return sources
+        } catch {
+            // A URL that is none was typed wrong; a file that is not there is a missing input.
+            throw CommandFailure(
+                error.code == .changed ? .contentChanged : .inputMissing,
+                TerminalText.escaped(error.message, limit: 1_000))
+        }
+    }
+
+    private func standardInput(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> any ItemSource {
+        if isatty(STDIN_FILENO) == 1 {
+            throw SourceFault(.unreadable, "standard input is a terminal; pipe something in, or use --text")
+        }
+        if peers > 1 || paths.count(where: { $0 == "-" }) > 1 {
+            throw SourceFault(.unreadable, "standard input can be read once only: one - and one peer")
+        }
+        return try StandardInputSource(name: name, type: type)
+    }
+
+    private func safeName() throws(CommandFailure) -> SafeName? {
+        guard let name else { return nil }
+        do {
+            return try SafeName(name)
+        } catch {
+            throw CommandFailure(.usage, "--name will not do: \(error)")
+        }
+    }
+
+    private func uniformType() throws(CommandFailure) -> UniformType? {
+        guard let type else { return nil }
+        guard let uniform = UniformType(type) else {
+            throw CommandFailure(
+                .usage, "--type \(TerminalText.escaped(type)) is no uniform type identifier",
+                hint: "for example: com.adobe.pdf")
+        }
+        return uniform
+    }
+}

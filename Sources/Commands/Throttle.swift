@@ -1,0 +1,20 @@
+import Synchronization
+
+/// Lets something happen at most every so often: drawing, progress events.
+final class Throttle: Sendable {
+    private let interval: Duration
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+    init(_ interval: Duration = .milliseconds(100)) {
+        self.interval = interval
+    }
+
+    /// Whether it is time; if so, the interval begins anew.
+    func isDue(at now: ContinuousClock.Instant = .now) -> Bool {
+        last.withLock { last in
+            if let before = last, now - before < interval { return false }
+            last = now
+            return true
+        }
+    }
+}

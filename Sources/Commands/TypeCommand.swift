@@ -1,0 +1,90 @@
+import ArgumentParser
+import ContentCheck
+import Foundation
+import ItemSources
+import Sharing
+import UniformTypes
+
+/// `waft type`: what would be offered.
+struct TypeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "type",
+        abstract: "Say what type a file has, by its name and by its content.",
+        discussion: "Example: waft type report.pdf"
+    )
+
+    @Argument(help: "Files and folders.")
+    var files: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    private struct Line: Encodable {
+        var v = 1
+        var path: String
+        var type: String
+        var description: String?
+        var conformsTo: [String]
+        /// What the content says: `consistent`, `unverified`, `mislabelled`, `lying`; absent for folders.
+        var content: String?
+        var contentType: String?
+        var explanation: String?
+    }
+
+    private struct Finding {
+        var verdict: ContentVerdict
+        var words: String
+    }
+
+    func run() async throws {
+        var exit = WaftExit.done
+        let checker = ContentChecker()
+        for file in files {
+            do throws(SourceFault) {
+                let offered = try ItemSources.make(path: file).offered
+                print(
+                    offered.type, of: file, offered.kind == .file ? Self.look(into: file, offered.type, checker) : nil)
+            } catch {
+                Console.shared.note("waft: \(TerminalText.escaped(error.message))")
+                if exit == .done { exit = WaftExit(error) }
+            }
+        }
+        if exit != .done { throw exit.code }
+    }
+
+    private static func look(into path: String, _ declared: UniformType, _ checker: ContentChecker) -> Finding? {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return nil }
+        let size = UInt64(max(0, status.st_size))
+        return Finding(
+            verdict: checker.check(descriptor: file, declared: declared, size: size),
+            words: checker.description(descriptor: file, size: size)
+        )
+    }
+
+    private func print(_ type: UniformType, of file: String, _ finding: Finding?) {
+        let registry = TypeRegistry.system
+        let line = Line(
+            path: file,
+            type: type.identifier,
+            description: registry.description(of: type),
+            conformsTo: registry.supertypes(of: type).map(\.type.identifier),
+            content: finding?.verdict.outcome.rawValue,
+            contentType: finding?.verdict.contentType?.identifier,
+            explanation: finding?.verdict.explanation
+        )
+        if output.json { return Console.shared.result(JSONText.line(line)) }
+        let description = line.description.map { " (\($0))" } ?? ""
+        Console.shared.result("\(TerminalText.escaped(file)): \(line.type)\(description)")
+        if !line.conformsTo.isEmpty {
+            Console.shared.result("  conforms to \(line.conformsTo.joined(separator: ", "))")
+        }
+        if let finding {
+            let (words, verdict) = (TerminalText.escaped(finding.words), finding.verdict)
+            let explanation = TerminalText.escaped(verdict.explanation)
+            Console.shared.result("  content: \(words); \(verdict.outcome.rawValue): \(explanation)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import ArgumentParser
+import CLinuxShims
+import Foundation
+
+/// `waft`: the verbs.
+package struct WaftCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "waft",
+        abstract: "Share files with nearby machines.",
+        discussion: """
+            Example: waft receive, on one machine; waft send photo.jpg --to kitchen, on another.
+
+            Exit codes: 0 done, 10 peer not found, 11 unreachable, 12 declined, 13 not eligible, 14 no room, 15 no answer \
+            in time, 16 the handler said no, 17 content changed, 64 wrong usage, 66 input missing, 69 daemon not running, \
+            130 interrupted, 1 anything else.
+            """,
+        version: Version.text,
+        subcommands: [
+            SendCommand.self, ReceiveCommand.self, PeersCommand.self, InboxCommand.self, OffersCommand.self,
+            AcceptCommand.self, DeclineCommand.self, StatusCommand.self, TypeCommand.self,
+        ]
+    )
+
+    package init() {}
+}
+
+package enum Version {
+    package static let text = "0.1.0"
+}
+
+/// Runs a program's command and turns every end into an exit code and at most a few lines.
+package enum CommandLineRun {
+    /// Does not return.
+    package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
+        // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        // A heap for each thread would keep the largest buffers that ever passed through it, on each of them: twice the
+        // memory for a large file, and no faster.
+        CLinuxShims_limit_heaps(2)
+        do {
+            var parsed = try parse(command)
+            if var asynchronous = parsed as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try parsed.run()
+            }
+            end(WaftExit.done.rawValue)
+        } catch let failure as CommandFailure {
+            Console.shared.endStatus()
+            Console.shared.note("waft: \(failure.message)")
+            if let hint = failure.hint { Console.shared.note("  \(hint)") }
+            end(failure.exit.rawValue)
+        } catch let code as ExitCode {
+            end(code.rawValue)
+        } catch {
+            // Usage, --help, --version.
+            Console.shared.flush()
+            Command.exit(withError: error)
+        }
+    }
+
+    private static func parse<Command: AsyncParsableCommand>(_ command: Command.Type) throws -> any ParsableCommand {
+        let words = CommandLine.arguments.dropFirst()
+        guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
+            return try command.parseAsRoot()
+        }
+        let send = SendWords(words.dropFirst())
+        let parsed = try command.parseAsRoot([verb] + send.options)
+        // `--help` parses as another command.
+        guard var sending = parsed as? SendCommand else { return parsed }
+        sending.items = send.items
+        return sending
+    }
+
+    private static func end(_ code: Int32) -> Never {
+        Console.shared.flush()
+        exit(code)
+    }
+}

@@ -1,0 +1,93 @@
+package import ArgumentParser
+import Logging
+import Peer
+import ServiceLifecycle
+import Sharing
+import UnixSignals
+
+/// `waftd`: the receiver as a daemon.
+package struct WaftDaemonCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "waftd",
+        abstract: "Receive in the background.",
+        discussion: """
+            Example: waftd --name kitchen
+
+            Logs to standard error and ends on SIGTERM. Offers are answered by: waft offers, waft accept N, waft decline N.
+            """,
+        version: Version.text
+    )
+
+    @OptionGroup var options: ReceiverOptions
+
+    package init() {}
+
+    package func run() async throws {
+        let surroundings = try Surroundings(flags: try options.partial())
+        let logger = surroundings.logger("waftd")
+        let rendering = ReceiverRendering(json: true)
+        let json = options.json
+        let receiver = try ReceiverStart.receiver(surroundings) { event in
+            if json { rendering.show(event) }
+            ReceiverLog.write(event, to: logger)
+        }
+        // Stopping takes at most this long, whatever a peer or a hook does.
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = .milliseconds(1_500)
+        configuration.maximumCancellationDuration = .milliseconds(400)
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch let failure as ReceiverFailure {
+            throw CommandFailure(ReceiverStart.exit(failure), TerminalText.escaped(failure.description, limit: 1_000))
+        } catch is CancellationError {
+            // The end that was asked for.
+        }
+    }
+}
+
+/// What a daemon logs of its events. Levels: `info` what happens as it should, `notice` starts and ends, `warning` what
+/// a user may want to look into. Ids and names are logged, contents and paths outside the Inbox never.
+enum ReceiverLog {
+    static func write(_ event: ReceiverEvent, to logger: Logger) {
+        switch event {
+        case .ready(let id, let name, let port, let inbox):
+            logger.notice(
+                "receiving",
+                metadata: [
+                    "id": "\(id.short)", "name": "\(TerminalText.escaped(name))", "port": "\(port)",
+                    "inbox": "\(TerminalText.escaped(inbox, limit: 400))",
+                ])
+        case .reception(.offered(let offer, let peer)):
+            logger.notice("offer", metadata: metadata(peer, offer.transfer, ["items": "\(offer.items.count)"]))
+        case .reception(.judged(let offer, let verdict, let peer)):
+            let accepted = verdict.items.count { $0.answer == .accepted }
+            logger.info("answered", metadata: metadata(peer, offer.transfer, ["accepted": "\(accepted)"]))
+        case .reception(.stored(let arrival)):
+            let name = TerminalText.escaped(arrival.stored.name.text)
+            logger.notice("stored", metadata: metadata(arrival.peer, arrival.transfer, ["name": "\(name)"]))
+        case .reception(.opened(let arrival, let answer)):
+            let level: Logger.Level = answer.state == .yes ? .info : .warning
+            let facts: Logger.Metadata = [
+                "name": "\(TerminalText.escaped(arrival.stored.name.text))", "answer": "\(answer.state.rawValue)",
+                "exit": "\(answer.exitCode.map(String.init) ?? "-")",
+            ]
+            logger.log(level: level, "hook", metadata: metadata(arrival.peer, arrival.transfer, facts))
+        case .reception(.ended(let id, let peer, _, let fault)):
+            guard let fault else { return }
+            let reason = TerminalText.escaped(fault.message)
+            logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
+        case .reception(.progressed):
+            break
+        }
+    }
+
+    private static func metadata(_ peer: PeerID, _ id: TransferID, _ more: Logger.Metadata) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["peer": "\(peer.short)", "transfer": "\(id)"]
+        metadata.merge(more) { _, new in new }
+        return metadata
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// Where everything of one user's Waft lies: below `WAFT_HOME`, or where the XDG base directories say.
+package struct Home: Sendable, Hashable {
+    /// Folder of `config.yaml`.
+    package let configuration: String
+    /// Folder of the identity and, later, the journal.
+    package let state: String
+    /// Folder of the handlers' bundles.
+    package let handlers: String
+    /// The Inbox.
+    package let inbox: String
+    /// Folder of the control socket.
+    package let run: String
+
+    package var configurationFile: String { configuration + "/config.yaml" }
+
+    /// Why no place can be found for anything.
+    package struct Homeless: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// - Parameter environment: usually the process's. Empty variables count as unset, and relative XDG paths too, as
+    ///   the XDG specification says; a relative `WAFT_HOME` is taken from the working directory.
+    /// - Throws: `Homeless` when neither `WAFT_HOME` nor `HOME` says where to look.
+    package init(environment: [String: String]) throws(Homeless) {
+        func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let root = variable("WAFT_HOME") {
+            let root = URL(fileURLWithPath: root).standardizedFileURL.path
+            configuration = root + "/config"
+            state = root + "/state"
+            handlers = root + "/handlers"
+            inbox = root + "/Documents/Inbox"
+            run = root + "/run"
+            return
+        }
+        guard let home = variable("HOME"), home.hasPrefix("/") else {
+            throw Homeless(description: "neither WAFT_HOME nor HOME is set to a folder; set one of them")
+        }
+        func folder(_ name: String, _ standard: String) -> String {
+            variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/" + standard
+        }
+        let configurationHome = folder("XDG_CONFIG_HOME", ".config")
+        configuration = configurationHome + "/waft"
+        state = folder("XDG_STATE_HOME", ".local/state") + "/waft"
+        handlers = folder("XDG_DATA_HOME", ".local/share") + "/waft/handlers"
+        let documents =
+            variable("XDG_DOCUMENTS_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? Self.documents(in: configurationHome + "/user-dirs.dirs", home: home)
+            ?? home + "/Documents"
+        inbox = documents + "/Inbox"
+        // Without a session's run folder (a bare ssh login, cron) the state folder serves: it is private as well.
+        run = variable("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 + "/waft" : nil } ?? state + "/run"
+    }
+
+    /// The documents folder as `xdg-user-dirs` writes it down: `XDG_DOCUMENTS_DIR="$HOME/Documents"`.
+    private static func documents(in file: String, home: String) -> String? {
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = line.drop { $0 == " " || $0 == "\t" }
+            guard line.hasPrefix("XDG_DOCUMENTS_DIR=\""), line.hasSuffix("\"") else { continue }
+            let value = line.dropFirst("XDG_DOCUMENTS_DIR=\"".count).dropLast()
+            let path = value.hasPrefix("$HOME/") ? home + value.dropFirst("$HOME".count) : String(value)
+            // The home folder itself stands for "none" in that file.
+            return path.hasPrefix("/") && path != home + "/" ? path : nil
+        }
+        return nil
+    }
+
+    /// Makes the folders that are missing, private to the user (the Inbox makes itself).
+    /// - Throws: `Homeless` that names the folder and the reason.
+    package func makeFolders() throws(Homeless) {
+        for folder in [configuration, state, run] {
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw Homeless(description: "the folder \(folder) cannot be made: \(Self.reason(error))")
+            }
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+        return String(cString: strerror(Int32(underlying.code)))
+    }
+}

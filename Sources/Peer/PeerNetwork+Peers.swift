@@ -1,0 +1,108 @@
+import Discovery
+import HTTPChannel
+import SecureTransport
+import Sharing
+import WaftDialect
+
+extension PeerNetwork {
+    /// How long one peer may take to show its card.
+    private static let cardPatience: Duration = .seconds(5)
+
+    /// Peers as they are found: each service seen by mDNS is asked over TLS who it is.
+    ///
+    /// Never tells of ourselves, and of a peer again only when what is known of it changed.
+    /// - Parameter limit: how long to look; nil: until the stream is dropped.
+    package func peers(for limit: Duration?) -> AsyncStream<PeerEvent> {
+        guard let directory else {
+            return AsyncStream { continuation in
+                continuation.yield(.trouble("discovery is off: peers are reached by address only"))
+                continuation.finish()
+            }
+        }
+        return AsyncStream { continuation in
+            let task = Task {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await look(in: directory, continuation) }
+                    if let limit {
+                        group.addTask { try? await Task.sleep(for: limit) }
+                        await group.next()
+                        group.cancelAll()
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private enum Step: Sendable {
+        case browse(BrowseEvent)
+        case asked(instance: String, FoundPeer?)
+    }
+
+    private func look(in directory: any ServiceDirectory, _ found: AsyncStream<PeerEvent>.Continuation) async {
+        let (steps, feed) = AsyncStream<Step>.makeStream()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await event in directory.browse(type: WaftDialect.serviceType) { feed.yield(.browse(event)) }
+                feed.finish()
+            }
+            var book = PeerBook()
+            for await step in steps {
+                switch step {
+                case .browse(.updated(let service)):
+                    guard let target = book.target(for: service) else { continue }
+                    group.addTask { feed.yield(.asked(instance: service.instance, await ask(target))) }
+                case .browse(.removed(let instance)):
+                    if let id = book.remove(instance) { found.yield(.gone(id)) }
+                case .browse(.failed(let error)):
+                    found.yield(.trouble(error.description))
+                case .browse(.allForNow):
+                    continue
+                case .asked(let instance, let peer):
+                    if let peer, peer.id != identity.peerID, book.enter(peer, instance) { found.yield(.found(peer)) }
+                }
+                if Task.isCancelled { break }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// - Returns: nil when nobody answers there, or no Waft.
+    private func ask(_ target: PeerTarget) async -> FoundPeer? {
+        guard let connection = try? await connect(to: target, within: Self.cardPatience) else { return nil }
+        let card = try? await HTTPClient.run(connection.http) { http in
+            try await WaftClient(http).card(patience: Self.cardPatience)
+        }
+        return FoundPeer(id: connection.peer, card: card, target: target.expecting(connection.peer))
+    }
+}
+
+/// Which service belongs to which peer, while looking.
+private struct PeerBook {
+    private var targets: [String: PeerTarget] = [:]
+    private var peers: [String: FoundPeer] = [:]
+
+    /// - Returns: where to ask, nil where that has been asked already.
+    mutating func target(for service: DiscoveredService) -> PeerTarget? {
+        let addresses = service.addresses.map { DialAddress(host: $0.host, port: Int($0.port), scopeID: $0.scope) }
+        let target = PeerTarget(addresses: addresses, expected: nil)
+        guard targets.updateValue(target, forKey: service.instance) != target else { return nil }
+        return target
+    }
+
+    /// - Returns: whether this is news.
+    mutating func enter(_ peer: FoundPeer, _ instance: String) -> Bool {
+        // The service went while it was being asked.
+        guard targets[instance] != nil else { return false }
+        let before = peers.updateValue(peer, forKey: instance)
+        return before?.id != peer.id || before?.card != peer.card || before?.target != peer.target
+    }
+
+    /// - Returns: the peer that is no longer there under any instance name.
+    mutating func remove(_ instance: String) -> PeerID? {
+        targets[instance] = nil
+        guard let peer = peers.removeValue(forKey: instance) else { return nil }
+        return peers.values.contains { $0.id == peer.id } ? nil : peer.id
+    }
+}

@@ -1,0 +1,152 @@
+package import Discovery
+package import HTTPChannel
+package import Logging
+import NIOCore
+import NIOPosix
+package import SecureTransport
+package import Sharing
+import WaftDialect
+
+/// Where a peer can be reached, and whose key has to answer there.
+package struct PeerTarget: Sendable, Hashable {
+    /// The best first.
+    package var addresses: [DialAddress]
+    /// Nil where any key will do: an address the user typed.
+    package var expected: PeerID?
+
+    package init(addresses: [DialAddress], expected: PeerID?) {
+        self.addresses = addresses
+        self.expected = expected
+    }
+
+    func expecting(_ peer: PeerID) -> PeerTarget {
+        PeerTarget(addresses: addresses, expected: peer)
+    }
+
+    /// For people.
+    package var addressTexts: [String] { addresses.map(\.description) }
+}
+
+/// A peer that was found and answered.
+package struct FoundPeer: Sendable {
+    package var id: PeerID
+    /// Nil where it does not tell.
+    package var card: Card?
+    package var target: PeerTarget
+}
+
+/// What happens while peers are looked for.
+package enum PeerEvent: Sendable {
+    /// It was found, or what is known of it changed.
+    case found(FoundPeer)
+    case gone(PeerID)
+    /// One line for the user: looking is hampered.
+    case trouble(String)
+}
+
+/// The network as a sender sees it: finds peers and connects to them.
+package struct PeerNetwork: Sendable {
+    /// Nil where discovery is off.
+    let directory: (any ServiceDirectory)?
+    let identity: Identity
+    let logger: Logger
+    /// Where conversations that read or write the disk run.
+    package let blocking: BlockingExecutor
+
+    package init(directory: (any ServiceDirectory)?, identity: Identity, logger: Logger) {
+        self.directory = directory
+        self.identity = identity
+        self.logger = logger
+        self.blocking = BlockingExecutor(threads: 8)
+    }
+
+    /// Bytes of the largest answer: a verdict or receipt on `Limits.items` items.
+    private static let answerLimit = Limits.offerBytes
+
+    /// An open connection to a peer whose key is known.
+    struct OpenConnection: Sendable {
+        var peer: PeerID
+        var http: HTTPClient.Connection
+    }
+
+    /// - Throws: `SendFailure`: `unreachable` with the reason.
+    func connect(to target: PeerTarget, within limit: Duration) async throws(SendFailure) -> OpenConnection {
+        var limits = TransportLimits()
+        limits.dialDeadline = min(limits.dialDeadline, limit)
+        do {
+            let dialer = try SecureDialer(identity: identity, limits: limits, group: .singleton, logger: logger)
+            let connection = try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) {
+                channel, _ in
+                try HTTPClient.configure(channel, answerLimit: Self.answerLimit)
+            }
+            return OpenConnection(peer: connection.peerID, http: connection.output)
+        } catch is CancellationError {
+            throw SendFailure(.cancelled, "cancelled")
+        } catch {
+            throw SendFailure(.unreachable, "\(error)")
+        }
+    }
+
+    /// Finds what `--to` names.
+    ///
+    /// A name is looked for among the peers in view, by name or beginning of the id, and after that as a host's name.
+    /// - Throws: `SendFailure`: `notFound`, `ambiguous`, `cancelled`.
+    func resolve(_ reference: PeerReference, within limit: Duration) async throws(SendFailure) -> PeerTarget {
+        switch reference {
+        case .address(let host, let port):
+            return PeerTarget(addresses: [DialAddress(host: host, port: Int(port))], expected: nil)
+        case .name(let name):
+            if let target = try await find(name, within: limit) { return target }
+            if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+            if await Self.isHost(name) {
+                return PeerTarget(
+                    addresses: [DialAddress(host: name, port: Int(WaftDialect.defaultPort))], expected: nil)
+            }
+            let way = directory == nil ? " (discovery is off: give host:port)" : ""
+            throw SendFailure(.notFound, "nobody called \(name) was found\(way)")
+        }
+    }
+
+    /// How long a second peer of the same name has to make itself known.
+    private static let settling: Duration = .milliseconds(150)
+
+    private func find(_ name: String, within limit: Duration) async throws(SendFailure) -> PeerTarget? {
+        var matches: [PeerID: FoundPeer] = [:]
+        let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
+        let search = Task {
+            for await event in peers(for: limit) { feed.yield(event) }
+            feed.finish()
+        }
+        defer { search.cancel() }
+        for await event in found {
+            guard let event else { break }
+            guard case .found(let peer) = event, Self.matches(peer, name) else { continue }
+            if matches.isEmpty {
+                Task {
+                    try? await Task.sleep(for: Self.settling)
+                    feed.yield(nil)
+                }
+            }
+            matches[peer.id] = peer
+        }
+        guard matches.count <= 1 else {
+            let ids = matches.keys.map(\.short).sorted().joined(separator: ", ")
+            throw SendFailure(
+                .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
+        }
+        return matches.values.first?.target
+    }
+
+    private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
+        peer.card?.name == name || peer.card?.name.lowercased() == name.lowercased() || peer.id.hasPrefix(name)
+    }
+
+    /// Whether the system's resolver knows the name.
+    private static func isHost(_ name: String) async -> Bool {
+        guard name.unicodeScalars.allSatisfy({ $0.isASCII && $0.value > 32 }) else { return false }
+        return
+            (try? await NIOThreadPool.singleton.runIfActive {
+                try SocketAddress.makeAddressResolvingHost(name, port: 1)
+            }) != nil
+    }
+}

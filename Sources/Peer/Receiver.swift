@@ -1,0 +1,238 @@
+import ContentCheck
+import Control
+import Discovery
+import Foundation
+import HTTPChannel
+import Handlers
+import Inbox
+package import Logging
+import NIOPosix
+import SecureTransport
+import ServiceLifecycle
+package import Sharing
+import Synchronization
+import WaftDialect
+
+/// Why a receiver could not start or go on: one line for the user.
+package struct ReceiverFailure: Error, CustomStringConvertible {
+    package enum Code: Sendable {
+        /// A setting that the user can change.
+        case setting
+        case unexpected
+    }
+
+    package let code: Code
+    package let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}
+
+/// A whole receiver: listens, is found, judges, stores, calls the hook, and answers on the control socket.
+package final class Receiver: Service {
+    /// The offers that wait; answered from wherever somebody can.
+    package let consent: ConsentQueue
+
+    private let home: Home
+    private let settings: Settings
+    private let hook: Hook?
+    private let logger: Logger
+    private let observe: @Sendable (ReceiverEvent) -> Void
+    private let standing = Mutex(Standing())
+
+    /// What `waft status` tells, as it comes to be known.
+    struct Standing {
+        var id: PeerID?
+        var port = 0
+        var discovery = "off"
+    }
+
+    /// - Parameter observe: called for each event, from any thread; returns soon.
+    /// - Throws: `ReceiverFailure` for a hook that cannot be run.
+    package init(
+        home: Home,
+        settings: Settings,
+        logger: Logger,
+        observe: @escaping @Sendable (ReceiverEvent) -> Void
+    ) throws(ReceiverFailure) {
+        self.home = home
+        self.settings = settings
+        self.logger = logger
+        self.observe = observe
+        consent = ConsentQueue(rule: settings.accept)
+        do {
+            hook = try settings.hook.map { path throws(Hook.Unfit) in
+                try Hook(path: path, timeLimit: settings.hookTimeout, logger: logger)
+            }
+        } catch {
+            throw ReceiverFailure(.setting, error.description)
+        }
+    }
+
+    /// Runs until the service group shuts down.
+    package func run() async throws {
+        try await cancelWhenGracefulShutdown { try await self.receive() }
+    }
+
+    /// Runs until the task is cancelled. Everything it has started has ended when it returns.
+    /// - Throws: `ReceiverFailure` when it cannot start or a part of it broke.
+    package func receive() async throws {
+        do {
+            try home.makeFolders()
+            ConfigurationTemplate.writeIfMissing(at: home.configurationFile)
+            let socket = try ControlSocket(folder: home.run)
+            let control = try await ControlServer.bind(
+                socket, on: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let parts = try Parts(self)
+                group.addTask { await control.run { await self.reply(to: $0, parts) } }
+                group.addTask { try await self.listen(parts) }
+                // Either ends only when it is cancelled, or broken.
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch let failure as ReceiverFailure {
+            throw failure
+        } catch is CancellationError {
+            return
+        } catch let error as ControlError where error.code == .pathTooLong {
+            throw ReceiverFailure(.setting, error.description)
+        } catch let error as ListenerError {
+            throw ReceiverFailure(.setting, "\(error); choose another with --port")
+        } catch {
+            throw ReceiverFailure(.unexpected, "\(error)")
+        }
+    }
+
+    /// What is made at start, from the inside out.
+    private struct Parts: Sendable {
+        let identity: Identity
+        let inbox: FileInbox
+        let reception: Reception
+
+        init(_ receiver: Receiver) throws {
+            identity = try Identity.load(orMakeIn: receiver.home.state)
+            inbox = try FileInbox(path: receiver.home.inbox, checker: ContentChecker())
+            reception = Reception(
+                inbox: inbox,
+                consent: receiver.consent,
+                delivery: HookDelivery(hook: receiver.hook),
+                observe: { receiver.observe(.reception($0)) }
+            )
+            receiver.standing.withLock { $0.id = identity.peerID }
+        }
+    }
+
+    // MARK: The network
+
+    private func listen(_ parts: Parts) async throws {
+        let listener = try await bind(parts.identity)
+        let port = listener.port
+        standing.withLock { $0.port = port }
+        let card = Card(name: settings.name, device: DeviceKind.own)
+        let server = WaftServer(reception: parts.reception) { _ in card }
+        let blocking = BlockingExecutor(threads: 16)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    await withTaskExecutorPreference(blocking) {
+                        await server.serve(connection.output, peer: connection.peerID)
+                    }
+                }
+            }
+            group.addTask {
+                await self.announce(port: port) {
+                    let ready = ReceiverEvent.ready(
+                        id: parts.identity.peerID, name: self.settings.name, port: port, inbox: self.home.inbox)
+                    self.observe(ready)
+                }
+            }
+            defer {
+                parts.reception.stop()
+                group.cancelAll()
+            }
+            try await group.next()
+        }
+    }
+
+    /// The port that was set, or else the usual one, or else any.
+    private func bind(_ identity: Identity) async throws -> SecureListener {
+        func bind(_ port: Int) async throws -> SecureListener {
+            try await SecureListener.bind(
+                SecureListener.Configuration(port: port, identity: identity),
+                group: .singleton,
+                logger: logger
+            )
+        }
+        if let port = settings.port { return try await bind(Int(port)) }
+        do {
+            return try await bind(Int(WaftDialect.defaultPort))
+        } catch let error as ListenerError where error.code == .addressInUse {
+            logger.info("the usual port is taken", metadata: ["port": "\(WaftDialect.defaultPort)"])
+            return try await bind(0)
+        }
+    }
+
+    /// Publishes the service once the listener is bound, says so, and withdraws it when the task is cancelled.
+    private func announce(port: Int, ready: () -> Void) async {
+        var publication: (any Publication)?
+        if settings.discovery {
+            do {
+                let directory = try Directories.automatic(denied: settings.denied, logger: logger)
+                publication = try await directory.publish(
+                    ServiceDescription(
+                        type: WaftDialect.serviceType,
+                        instance: RandomInstance.name(),
+                        port: UInt16(clamping: port),
+                        txt: WaftDialect.txt
+                    ))
+                standing.withLock { $0.discovery = "published" }
+            } catch is CancellationError {
+                return
+            } catch {
+                // Reachable by address all the same: that is better than nothing, and the user is told.
+                standing.withLock { $0.discovery = "failed: \(error)" }
+                logger.warning(
+                    "not published: others reach this machine by address only", metadata: ["reason": "\(error)"])
+            }
+        }
+        ready()
+        // Until the end.
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+        await publication?.withdraw()
+    }
+
+    // MARK: The control socket
+
+    private func reply(to request: ControlRequest, _ parts: Parts) async -> ControlReply {
+        switch request {
+        case .offers:
+            return .offers(consent.offers.map(OfferSummary.init))
+        case .answer(let number, let accept):
+            guard consent.answer(number, accept: accept) else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            return .done
+        case .status:
+            let standing = standing.withLock { $0 }
+            return .status(
+                DaemonStatus(
+                    name: settings.name,
+                    id: standing.id?.short ?? "",
+                    port: standing.port,
+                    inbox: home.inbox,
+                    accept: settings.accept.rawValue,
+                    discovery: standing.discovery,
+                    freeRoom: try? parts.inbox.freeRoom(),
+                    waitingOffers: consent.offers.count,
+                    activeTransfers: parts.reception.openTransfers,
+                    processID: Int(getpid()),
+                    hook: hook?.path
+                ))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Yams
+
+extension Settings.Partial {
+    /// Bytes of a configuration file; people write a few hundred.
+    private static let maximumBytes = 1 << 20
+
+    /// What `config.yaml` says; nothing when it is not there.
+    /// - Throws: `Settings.Unusable` with file and line for what is no YAML, an unknown key, or a value that will not do.
+    package init(file path: String) throws(Settings.Unusable) {
+        self.init()
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        guard let data = FileManager.default.contents(atPath: path), data.count <= Self.maximumBytes,
+            let text = String(data: data, encoding: .utf8)
+        else {
+            throw Settings.Unusable(
+                description: "\(path) cannot be read: it is unreadable, too large, or not UTF-8 text")
+        }
+        let root: Node?
+        do {
+            root = try compose(yaml: text)
+        } catch {
+            let reason = (error as? YamlError)?.description ?? error.localizedDescription
+            let line = reason.split(separator: "\n").joined(separator: " ")
+            throw Settings.Unusable(description: "\(path) is not YAML: \(line)")
+        }
+        // A file of comments only, as the first start writes it.
+        guard let root, root.null == nil else { return }
+        guard let mapping = root.mapping else {
+            throw Settings.Unusable(description: "\(path) should be a list of `key: value` lines")
+        }
+        for (key, value) in mapping { try read(key, value, path) }
+    }
+
+    private mutating func read(_ keyNode: Node, _ value: Node, _ path: String) throws(Settings.Unusable) {
+        let place = "\(path), line \(keyNode.mark?.line ?? 0)"
+        let name = keyNode.scalar?.string ?? "?"
+        guard let key = SettingKey.all.first(where: { $0.name == name }) else {
+            let known = SettingKey.all.map(\.name).joined(separator: ", ")
+            throw Settings.Unusable(
+                description: "\(place): unknown setting \"\(name.prefix(64))\"; there are: \(known)")
+        }
+        let texts = value.scalar.map { [$0.string] } ?? value.sequence?.compactMap { $0.scalar?.string } ?? []
+        guard value.mapping == nil, key.read(texts, &self) else {
+            throw Settings.Unusable(description: "\(place): \(name) should be \(key.expected)")
+        }
+    }
+}
+
+/// The configuration file of the first start: every setting with its default, as comments.
+package enum ConfigurationTemplate {
+    package static let text = """
+        # Settings of Waft. Flags come before WAFT_... environment variables, those before this file.
+
+        # What this machine is called among its peers (WAFT_NAME). Default: the host's name.
+        #name: kitchen
+
+        # The port to listen on (WAFT_PORT). Default: 9238, or any free one when that is taken.
+        #port: 9238
+
+        # Whose offers are taken (WAFT_ACCEPT): ask, everyone, or none. While it is `ask`, a daemon's offers wait for
+        # `waft offers`, `waft accept N` or `waft decline N`.
+        #accept: ask
+
+        # A program that is started for each arrival (WAFT_HOOK): HOOK open-url URL, with the facts in WAFT_...
+        # variables and as JSON on standard input. Exit code 0 means yes, 1 means no.
+        #hook: /home/me/bin/on-arrival
+        # Seconds after which it is ended (WAFT_HOOK_TIMEOUT).
+        #hookTimeout: 60
+
+        # Whether to be found, and to find others, by mDNS (WAFT_DISCOVERY).
+        #discovery: true
+        # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
+        #skipInterfaces: [docker*, br-*, virbr*, veth*]
+
+        # How much is logged (WAFT_LOG_LEVEL): debug, info, notice, warning, error.
+        #logLevel: notice
+
+        """
+
+    /// Writes it where no file is; never over one.
+    package static func writeIfMissing(at path: String) {
+        // A missing template is no reason not to start: errors are passed over.
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        FileHandle(fileDescriptor: file, closeOnDealloc: true).write(Data(text.utf8))
+    }
+}

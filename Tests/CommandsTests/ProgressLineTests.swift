@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Commands
+
+@Suite("The progress line")
+struct ProgressLineTests {
+    private let start = ContinuousClock.now
+
+    @Test("it shows share, amount, rate and time left")
+    func whole() {
+        var line = ProgressLine(total: 100_000_000)
+        _ = line.text(bytes: 0, at: start, width: 100)
+        let text = line.text(bytes: 20_000_000, at: start + .seconds(2), width: 100)
+        #expect(text.contains("20%"))
+        #expect(text.contains("20.0 MB of 100.0 MB"))
+        #expect(text.contains("10.0 MB/s"))
+        #expect(text.contains("0:08 left"))
+        #expect(text.hasPrefix("[██████·"))
+    }
+
+    @Test("the rate is that of the last seconds, not of the whole")
+    func recent() {
+        var line = ProgressLine(total: nil)
+        for second in 0...20 {
+            let bytes: UInt64 =
+                second <= 10 ? UInt64(second) * 100_000_000 : 1_000_000_000 + UInt64(second - 10) * 1_000_000
+            let text = line.text(bytes: bytes, at: start + .seconds(second), width: 100)
+            if second == 20 { #expect(text.contains("1.0 MB/s"), "\(text)") }
+        }
+    }
+
+    @Test("it never is wider than the terminal", arguments: 20...120)
+    func width(columns: Int) {
+        for total in [nil, 0, 1, 5_000_000_000] as [UInt64?] {
+            var line = ProgressLine(total: total)
+            _ = line.text(bytes: 0, at: start, width: columns)
+            #expect(line.text(bytes: 3_456_789_012, at: start + .seconds(3), width: columns).count <= columns)
+        }
+    }
+
+    @Test("more bytes than were announced are no more than all")
+    func over() {
+        var line = ProgressLine(total: 10)
+        #expect(line.text(bytes: 20, at: start, width: 80).contains("100%"))
+    }
+}

@@ -1,0 +1,31 @@
+import Testing
+
+@testable import Commands
+
+@Suite("Text for terminals")
+struct TerminalTextTests {
+    @Test("plain text in any script stays as it is")
+    func plain() {
+        for text in ["report.pdf", "Übersicht 2026", "写真.jpg", "emoji 🎈", "-rf", "$(id)", "<img>"] {
+            #expect(TerminalText.escaped(text) == text)
+        }
+    }
+
+    @Test(
+        "what could move the cursor, hide or start a line is written out",
+        arguments: [
+            ("a\u{1B}[2Jb", "a\\u{1B}[2Jb"), ("a\nb", "a\\nb"), ("a\rb", "a\\rb"), ("a\tb", "a\\tb"),
+            ("a\u{0}b", "a\\u{0}b"),
+            ("a\u{202E}gpj", "a\\u{202E}gpj"), ("a\u{9B}1m", "a\\u{9B}1m"), ("a\u{200B}b", "a\\u{200B}b"),
+            ("a\u{2028}b", "a\\u{2028}b"), ("a\u{FEFF}b", "a\\u{FEFF}b"), ("a\r\nb", "a\\r\\nb"),
+        ])
+    func escaped(text: String, shown: String) {
+        #expect(TerminalText.escaped(text) == shown)
+    }
+
+    @Test("a long text is cut, whatever it is made of")
+    func cut() {
+        #expect(TerminalText.escaped(String(repeating: "x", count: 1_000), limit: 20).count == 20)
+        #expect(TerminalText.escaped(String(repeating: "\u{1B}", count: 1_000), limit: 20).count <= 20)
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Digests
+import Peer
+import Sharing
+import Testing
+
+@testable import Commands
+
+@Suite("Words and exit codes")
+struct WordsTests {
+    @Test("the table of exit codes is the documented one")
+    func table() {
+        #expect(WaftExit.allCases.map(\.rawValue) == [0, 1, 10, 11, 12, 13, 14, 15, 16, 17, 64, 66, 69, 130])
+    }
+
+    @Test("items are told from options and their values, in any order")
+    func sendWords() {
+        let words = SendWords(["a", "--to", "b", "c", "--json", "-", "--name=n", "--note", "-x", "--", "--to", "-y"])
+        #expect(words.items == ["a", "c", "-", "--to", "-y"])
+        #expect(words.options == ["--to", "b", "--json", "--name=n", "--note", "-x"])
+    }
+
+    @Test("every option of send that takes a value is known to the splitting of words")
+    func completeness() throws {
+        let options = ["--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout"]
+        for option in options {
+            let value = option == "--wait" ? "opened" : option == "--timeout" ? "3" : "v"
+            let words = SendWords([option, value, "item"])
+            #expect(words.items == ["item"])
+            let parsed = try SendCommand.parse(words.options)
+            #expect(parsed.items.isEmpty, "\(option)")
+        }
+        // A new option with a value would stand in the help as `--x <x>`.
+        let help = SendCommand.helpMessage()
+        let shown = help.matches(of: /\n  (--[a-z]+) </).map { String($0.1) }
+        #expect(Set(shown) == Set(options), "SendWords has to know the options with values")
+    }
+
+    @Test("every verdict has its exit code")
+    func verdicts() {
+        let codes = ItemVerdict.Answer.allCases.map { WaftExit($0) }
+        #expect(codes == [.done, .declined, .ineligible, .noRoom, .declined, .noAnswer])
+    }
+
+    @Test("what is stored with other contents than were sent is 17")
+    func wrongDigest() {
+        let (ours, theirs) = (Digest.of(.xxh3_128, Array("a".utf8)), Digest.of(.xxh3_128, Array("b".utf8)))
+        let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: theirs))
+        #expect(ItemText(.acknowledged(receipt, digest: ours), wait: .stored).exit == .contentChanged)
+        #expect(ItemText(.acknowledged(receipt, digest: theirs), wait: .stored).exit == .done)
+    }
+
+    @Test("with --wait opened the handler's answer decides; without it, it does not")
+    func handlers() {
+        let digest = Digest.of(.xxh3_128, Array("a".utf8))
+        for (state, exit) in [
+            (HandlerAnswer.State.yes, WaftExit.done), (.none, .done), (.no, .handlerSaidNo), (.failed, .handlerSaidNo),
+        ] {
+            let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
+            #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .opened).exit == exit)
+            #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .stored).exit == .done)
+        }
+    }
+
+    @Test("a reason from the other side is escaped")
+    func escaping() {
+        let verdict = ItemVerdict(.declined, reason: "no\u{1B}[31m")
+        #expect(!ItemText(.notAccepted(verdict), wait: .stored).text.contains("\u{1B}"))
+    }
+}

@@ -1,0 +1,336 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Bad input at the command line: one clear line, nothing left behind, the documented exit code.
+@Suite("Bad input on loopback", .serialized)
+struct BadInputTests {
+    private func sender(_ folder: String) -> Host { .loopback(folder + "/study") }
+
+    private func file(_ folder: String) throws -> String {
+        try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+        return folder + "/a"
+    }
+
+    private func expect(_ outcome: Outcome, exit: Int, saying text: String) {
+        #expect(outcome.exit == exit, "\(outcome.errors)")
+        #expect(outcome.errors.contains(text), "\(outcome.errors)")
+        #expect(outcome.errors.hasPrefix("waft: "))
+        #expect(!outcome.errors.contains("Fatal"))
+    }
+
+    @Test("a missing file is 66, and nobody is asked anything")
+    func missing() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await sender(folder).run(arguments: ["send", folder + "/none", "--to", "127.0.0.1:1"])
+            expect(outcome, exit: 66, saying: "there is no such file")
+        }
+    }
+
+    @Test("an unreadable file is 66")
+    func unreadable() async throws {
+        try await withTemporaryFolder { folder in
+            let path = try file(folder)
+            #expect(chmod(path, 0) == 0)
+            var host = sender(folder)
+            // Root reads everything: somebody else has to try.
+            if geteuid() == 0 {
+                host.prefix = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            }
+            host.home = folder + "/home"
+            try FileManager.default.createDirectory(atPath: host.home, withIntermediateDirectories: true)
+            #expect(chmod(host.home, 0o777) == 0 && chmod(folder, 0o777) == 0)
+            let program = folder + "/waft"
+            try FileManager.default.copyItem(atPath: Programs.waft, toPath: program)
+            let outcome = try await host.run(program, ["send", path, "--to", "127.0.0.1:1"])
+            expect(outcome, exit: 66, saying: "ermission")
+        }
+    }
+
+    @Test("an unknown peer is 10")
+    func unknownPeer() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await sender(folder).run(arguments: [
+                "send", try file(folder), "--to", "nobody-of-this-name",
+            ])
+            expect(outcome, exit: 10, saying: "nobody called nobody-of-this-name was found")
+        }
+    }
+
+    @Test("a port where nothing listens is 11")
+    func deadPort() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await sender(folder).run(arguments: ["send", try file(folder), "--to", "127.0.0.1:1"])
+            expect(outcome, exit: 11, saying: "nothing listens there")
+        }
+    }
+
+    @Test("a plain HTTP server is 11")
+    func plainHTTP() async throws {
+        try await withTemporaryFolder { folder in
+            try await Helper.run(["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]) { line in
+                line.split(separator: " ").drop { $0 != "port" }.dropFirst().first.flatMap { Int($0) }
+            } body: { port in
+                let outcome = try await sender(folder).run(arguments: [
+                    "send", try file(folder), "--to", "127.0.0.1:\(port)",
+                ])
+                expect(outcome, exit: 11, saying: "does not speak TLS")
+            }
+        }
+    }
+
+    @Test("a TLS server that is not Waft is 11")
+    func foreignTLS() async throws {
+        try await withTemporaryFolder { folder in
+            let words = [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                folder + "/key.pem", "-out", folder + "/cert.pem", "-days", "2", "-subj", "/CN=x",
+            ]
+            let made = try await Subprocess.run(.name("openssl"), arguments: Arguments(words), output: .discarded)
+            #expect(made.terminationStatus.isSuccess)
+            let server = [
+                "openssl", "s_server", "-www", "-accept", "127.0.0.1:0", "-key", folder + "/key.pem", "-cert",
+                folder + "/cert.pem",
+            ]
+            try await Helper.run(server) { line in
+                line.hasPrefix("ACCEPT") ? line.split(separator: ":").last.flatMap { Int($0) } : nil
+            } body: { port in
+                let outcome = try await sender(folder).run(arguments: [
+                    "send", try file(folder), "--to", "127.0.0.1:\(port)",
+                ])
+                expect(outcome, exit: 11, saying: "not waft/1")
+            }
+        }
+    }
+
+    @Test("a server that accepts and says nothing is 11 when the time is up")
+    func silence() async throws {
+        try await withTemporaryFolder { folder in
+            let program =
+                "import socket,time\ns=socket.create_server(('127.0.0.1',0))\nprint(s.getsockname()[1],flush=True)\ntime.sleep(600)"
+            try await Helper.run(["python3", "-c", program]) {
+                Int($0)
+            } body: { port in
+                let outcome = try await sender(folder).run(
+                    arguments: ["send", try file(folder), "--to", "127.0.0.1:\(port)", "--timeout", "0.5"])
+                expect(outcome, exit: 11, saying: "no answer")
+            }
+        }
+    }
+
+    @Test("an offer that nobody answers is 15 when the sender's time is up, and it is withdrawn")
+    func noAnswer() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/kitchen")
+            try await host.withReceiver(Programs.waftd, []) { running in
+                let outcome = try await sender(folder).run(
+                    arguments: ["send", try file(folder), "--to", running.address, "--timeout", "1"])
+                expect(outcome, exit: 15, saying: "no answer")
+                _ = try await running.log.first("answered")
+                let offers = try await host.run(arguments: ["offers"])
+                #expect(offers.errors.contains("no offers wait"), "\(offers.output)")
+                #expect(try running.names() == [])
+            }
+        }
+    }
+
+    @Test("a receiver that takes nothing is 12")
+    func declined() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver(arguments: ["receive", "--accept", "none"]) {
+                running in
+                let outcome = try await sender(folder).run(arguments: [
+                    "send", try file(folder), "--to", running.address,
+                ])
+                expect(outcome, exit: 12, saying: "declined")
+                #expect(try running.names() == [])
+            }
+        }
+    }
+
+    @Test("an offer larger than the receiver's disk is 14, before any byte moves")
+    func noRoom() async throws {
+        try await withTemporaryFolder { folder in
+            let huge = folder + "/huge"
+            #expect(FileManager.default.createFile(atPath: huge, contents: nil))
+            // Sparse: takes no room here.
+            #expect(truncate(huge, 8 << 40) == 0)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let outcome = try await sender(folder).run(arguments: ["send", huge, "--to", running.address])
+                expect(outcome, exit: 14, saying: "no room: 8.8 TB offered")
+                #expect(try running.names() == [])
+                #expect(try running.staged() == [])
+            }
+        }
+    }
+
+    @Test("names that cannot be sent are 66, with the reason")
+    func names() async throws {
+        try await withTemporaryFolder { folder in
+            let bad = folder + "/bad\u{1B}[31mname"
+            try "x".write(toFile: bad, atomically: false, encoding: .utf8)
+            let outcome = try await sender(folder).run(arguments: ["send", bad, "--to", "127.0.0.1:1"])
+            expect(outcome, exit: 66, saying: "control or direction-changing characters")
+            #expect(!outcome.errors.contains("\u{1B}"), "nothing foreign reaches the terminal as it is")
+        }
+    }
+
+    @Test(
+        "wrong words are 64",
+        arguments: [
+            ["send"], ["send", "/etc/hostname"], ["send", "/etc/hostname", "--to", "a:b"], ["frobnicate"],
+            ["send", "/etc/hostname", "--to", "x", "--timeout", "-1"], ["send", "a", "b", "--name", "c", "--to", "x"],
+            ["receive", "--accept", "maybe"], ["send", "/etc/hostname", "--to", "127.0.0.1:1", "--type", "no type"],
+            ["accept"],
+        ])
+    func usage(words: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await sender(folder).run(arguments: words)
+            #expect(outcome.exit == 64, "\(outcome.errors)")
+        }
+    }
+
+    @Test("a WAFT_HOME too long for a socket address is a clear error at start")
+    func longHome() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/" + String(repeating: "x", count: 120))
+            let outcome = try await host.run(Programs.waftd, [])
+            expect(outcome, exit: 64, saying: "choose a shorter WAFT_HOME")
+        }
+    }
+
+    @Test(
+        "settings that cannot be are 64, with file and line or variable",
+        arguments: [
+            ("port: many\n", "line 1: port should be"), ("#x\nfoo: 1\n", "line 2: unknown setting"),
+            ("a: [\n", "not YAML"),
+            ("hook: /nowhere/hook\n", "does not exist"),
+        ])
+    func settings(text: String, complaint: String) async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/home")
+            try FileManager.default.createDirectory(atPath: host.home + "/config", withIntermediateDirectories: true)
+            try text.write(toFile: host.home + "/config/config.yaml", atomically: false, encoding: .utf8)
+            expect(try await host.run(Programs.waftd, []), exit: 64, saying: complaint)
+        }
+    }
+
+    @Test("Ctrl-C at the sender is 130, and the receiver keeps nothing of it")
+    func interruptedSender() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                // A pipe that never ends: the transfer is under way until it is interrupted.
+                let words = ["send", "-", "--name", "endless", "--to", running.address]
+                let configuration = sender(folder).configuration(Programs.waft, words)
+                let result = try await Subprocess.run(
+                    configuration, input: .inputWriter, output: .discarded, error: .string(limit: 65_536)
+                ) { execution in
+                    _ = try await execution.standardInputWriter.write(Array(repeating: UInt8(7), count: 1 << 20))
+                    _ = try await running.log.first("progress")
+                    kill(execution.processIdentifier.value, SIGINT)
+                }
+                #expect(result.terminationStatus.code == 130, "\(result.standardError)")
+                let failed = try await running.log.first("failed")
+                #expect(failed.reason != nil)
+                #expect(try running.names() == [])
+                #expect(try running.staged() == [])
+            }
+        }
+    }
+
+    @Test("Ctrl-C at the receiver is 130, and the sender hears of it: 11")
+    func interruptedReceiver() async throws {
+        try await withTemporaryFolder { folder in
+            let configuration = sender(folder)
+            let (sending, exit) = try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let words = ["send", "-", "--name", "endless", "--to", running.address]
+                let result = try await Subprocess.run(
+                    configuration.configuration(Programs.waft, words),
+                    input: .inputWriter, output: .discarded, error: .string(limit: 65_536)
+                ) { execution in
+                    _ = try await execution.standardInputWriter.write(Array(repeating: UInt8(7), count: 1 << 20))
+                    _ = try await running.log.first("progress")
+                    running.signal(.interrupt)
+                    _ = try await running.log.first("failed")
+                    try await execution.standardInputWriter.finish()
+                }
+                return Outcome(exit: result.terminationStatus.code, output: "", errors: result.standardError)
+            }
+            #expect(exit == 130)
+            #expect(sending.exit == 11, "\(sending.errors)")
+            #expect(sending.errors.contains("stopped") || sending.errors.contains("closed"), "\(sending.errors)")
+        }
+    }
+
+    @Test("a file that changes while it is read is 17, and nothing of it is kept")
+    func changing() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/kitchen")
+            let path = folder + "/growing"
+            #expect(FileManager.default.createFile(atPath: path, contents: Data(count: 64 << 20)))
+            try await host.withReceiver(Programs.waftd, []) { running in
+                async let sending = sender(folder).run(arguments: ["send", path, "--to", running.address])
+                _ = try await running.log.first("offer")
+                // Between the offer and the reading: as if somebody saved it.
+                let handle = try #require(FileHandle(forWritingAtPath: path))
+                try handle.seekToEnd()
+                try handle.write(contentsOf: Data("more".utf8))
+                try handle.close()
+                while try await host.run(arguments: ["accept", "1"]).exit != 0 {}
+                let outcome = try await sending
+                expect(outcome, exit: 17, saying: "changed")
+                #expect(try running.names() == [])
+                #expect(try running.staged() == [])
+            }
+        }
+    }
+
+    @Test("a file that vanishes after the offer is 66, and the others arrive")
+    func vanishing() async throws {
+        try await withTemporaryFolder { folder in
+            let host = Host.loopback(folder + "/kitchen")
+            for name in ["a", "b", "c"] {
+                try name.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
+            }
+            try await host.withReceiver(Programs.waftd, []) { running in
+                let words = ["send", "a", "b", "c", "--to", running.address]
+                async let sending = sender(folder).run(arguments: words, in: folder)
+                _ = try await running.log.first("offer")
+                try FileManager.default.removeItem(atPath: folder + "/b")
+                while try await host.run(arguments: ["accept", "1"]).exit != 0 {}
+                let outcome = try await sending
+                expect(outcome, exit: 66, saying: "b")
+                #expect(try running.names() == ["a", "c"])
+            }
+        }
+    }
+}
+
+/// A program that stands in for some other server while a test runs.
+enum Helper {
+    /// - Parameter port: finds the port it listens on in a line it prints.
+    static func run(
+        _ words: [String],
+        port: @Sendable @escaping (String) -> Int?,
+        body: (Int) async throws -> Void
+    ) async throws {
+        _ = try await Subprocess.run(
+            .name(words[0]), arguments: Arguments(Array(words.dropFirst())),
+            input: .none, output: .sequence, error: .combinedWithOutput
+        ) { execution in
+            var found: Int?
+            for try await line in execution.standardOutput.strings() {
+                found = port(line)
+                if found != nil { break }
+            }
+            let number = try #require(found, "the other server said no port")
+            do {
+                try await body(number)
+            } catch {
+                kill(execution.processIdentifier.value, SIGKILL)
+                throw error
+            }
+            kill(execution.processIdentifier.value, SIGKILL)
+        }
+    }
+}

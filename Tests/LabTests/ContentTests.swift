@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// Files whose content is not what their name says.
+@Suite("Content that lies", .serialized)
+struct ContentTests {
+    @Test("a program called photo.jpg stays in the Inbox, marked and not executable, and no hook is called for it")
+    func liar() async throws {
+        try await withTemporaryFolder { folder in
+            let hook = folder + "/hook"
+            try "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE\" >> record\n"
+                .write(toFile: hook, atomically: false, encoding: .utf8)
+            #expect(chmod(hook, 0o755) == 0)
+            let liar = folder + "/photo.jpg"
+            try FileManager.default.copyItem(atPath: "/bin/true", toPath: liar)
+            #expect(chmod(liar, 0o755) == 0)
+            try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 0, count: 64))
+                .write(to: URL(fileURLWithPath: folder + "/honest.jpeg"))
+            try "plain words\n".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
+            var receiver = Host.loopback(folder + "/kitchen")
+            receiver.environment["WAFT_HOOK"] = hook
+            let sender = Host.loopback(folder + "/study")
+            let host = receiver
+            try await host.withReceiver { running in
+                let words = ["send", "photo.jpg", "honest.jpeg", "note.txt", "--wait", "opened", "--json"]
+                let outcome = try await sender.run(arguments: words + ["--to", running.address], in: folder)
+                #expect(outcome.exit == 0, "\(outcome.errors) \(outcome.output)")
+                let found = outcome.events.filter { $0.stored != nil }.map { "\($0.stored ?? "") \($0.content ?? "-")" }
+                #expect(found == ["photo.jpg lying", "honest.jpeg mislabelled", "note.txt -"])
+                #expect(try mode(of: running.inbox + "/photo.jpg") == 0o444 & ~umaskOfTests)
+                let record = try String(contentsOfFile: folder + "/record", encoding: .utf8)
+                #expect(
+                    record.split(separator: "\n").sorted() == ["honest.jpeg public.png", "note.txt public.plain-text"])
+                let list = try await host.run(arguments: ["inbox", "list"])
+                #expect(list.output.contains("lying: "), "\(list.output)")
+            }
+        }
+    }
+
+    @Test("waft type says what a file is by name and by content")
+    func type() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.copyItem(atPath: "/bin/true", toPath: folder + "/doc.pdf")
+            let outcome = try await Host.loopback(folder + "/home").run(arguments: ["type", "doc.pdf"], in: folder)
+            #expect(outcome.exit == 0)
+            #expect(outcome.output.contains("com.adobe.pdf"))
+            #expect(outcome.output.contains("lying"), "\(outcome.output)")
+            let missing = try await Host.loopback(folder + "/home").run(arguments: ["type", "none"], in: folder)
+            #expect(missing.exit == 66)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// What must stay small, and what must stay alive.
+@Suite(
+    "Under load", .serialized,
+    .enabled(
+        if: Programs.areReleased, "NOT RUN with debug programs, whose memory is not the product's: see Scripts/test"))
+struct LoadTests {
+    /// Most memory either side may ever take, in KiB.
+    private static let memoryLimit = 64 << 10
+
+    /// Peak resident memory of a process so far, in KiB.
+    private func peak(_ process: ProcessIdentifier) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process.value)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
+    }
+
+    /// Runs a sender and measures its peak memory with `/usr/bin/env time`-like means: the kernel's own account.
+    private func send(_ host: Host, _ arguments: [String], in folder: String) async throws -> (Outcome, peak: Int) {
+        let script =
+            "import resource,subprocess,sys\nr=subprocess.run(sys.argv[1:]).returncode\n"
+            + "print('peak',resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\nsys.exit(r)"
+        var measured = host
+        measured.prefix = ["/usr/bin/env", "python3", "-c", script] + host.prefix
+        let outcome = try await measured.run(Programs.waft, arguments, in: folder)
+        let line = outcome.output.split(separator: "\n").first { $0.hasPrefix("peak ") }
+        let peak = try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+        return (outcome, peak)
+    }
+
+    @Test("a file of 4 GiB takes less than 64 MiB of memory on either side")
+    func largeFile() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/large"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            // Sparse: what is read is zeros, what is written is as much as of anything else.
+            #expect(truncate(path, 4 << 30) == 0)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let (outcome, peak) = try await send(
+                    .loopback(folder + "/study"), ["send", "large", "--to", running.address], in: folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                #expect(peak < Self.memoryLimit, "the sender took \(peak) KiB")
+                let receiver = try self.peak(running.process)
+                #expect(receiver < Self.memoryLimit, "the receiver took \(receiver) KiB")
+                let stored = try FileManager.default.attributesOfItem(atPath: running.inbox + "/large")
+                #expect(stored[.size] as? UInt64 == 4 << 30)
+            }
+        }
+    }
+
+    @Test("20,000 files of 10 KB take less than 64 MiB, as a tree and as items", arguments: [true, false])
+    func manyFiles(asTree: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let tree = folder + "/many"
+            var names: [String] = []
+            let contents = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+            for group in 0..<20 {
+                try FileManager.default.createDirectory(atPath: "\(tree)/\(group)", withIntermediateDirectories: true)
+                for number in 0..<1_000 {
+                    let name = "\(group)/f\(group)-\(number)"
+                    #expect(FileManager.default.createFile(atPath: "\(tree)/\(name)", contents: contents))
+                    names.append(name)
+                }
+            }
+            let words = asTree ? ["."] : names
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let (outcome, peak) = try await send(
+                    .loopback(folder + "/study"), ["send", "--quiet"] + words + ["--to", running.address], in: tree)
+                #expect(outcome.exit == 0, "\(outcome.errors.prefix(1_000))")
+                #expect(peak < Self.memoryLimit, "the sender took \(peak) KiB")
+                let receiver = try self.peak(running.process)
+                #expect(receiver < Self.memoryLimit, "the receiver took \(receiver) KiB")
+                let arrived = asTree ? running.inbox + "/many" : running.inbox
+                let count = try FileManager.default.subpathsOfDirectory(atPath: arrived).count
+                #expect(count == (asTree ? 20_020 : 20_000))
+            }
+        }
+    }
+
+    @Test("1,000 idle connections from one address do not keep a real transfer out")
+    func idleConnections() async throws {
+        try await withTemporaryFolder { folder in
+            try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let program = """
+                    import socket,time,resource
+                    soft,hard=resource.getrlimit(resource.RLIMIT_NOFILE)
+                    resource.setrlimit(resource.RLIMIT_NOFILE,(min(4096,hard),hard))
+                    held=[socket.create_connection(('127.0.0.1',\(running.port))) for _ in range(1000)]
+                    print(len(held),flush=True)
+                    time.sleep(600)
+                    """
+                try await Helper.run(["python3", "-c", program]) {
+                    Int($0)
+                } body: { held in
+                    #expect(held == 1_000)
+                    let outcome = try await Host.loopback(folder + "/study")
+                        .run(arguments: ["send", "a", "--to", running.address], in: folder)
+                    #expect(outcome.exit == 0, "\(outcome.errors)")
+                }
+            }
+        }
+    }
+}

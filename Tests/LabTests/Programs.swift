@@ -1,0 +1,122 @@
+import Foundation
+import Subprocess
+import SystemPackage
+
+/// The programs under test, as they were built: the debug ones, or with WAFT_TEST_PROGRAMS=release the others.
+enum Programs {
+    static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    private static let configuration = ProcessInfo.processInfo.environment["WAFT_TEST_PROGRAMS"] ?? "debug"
+    static let areReleased = configuration == "release"
+    static let folder = "\(root)/.build/\(configuration)"
+    static let waft = folder + "/waft"
+    static let waftd = folder + "/waftd"
+    static let lab = root + "/Scripts/lab"
+}
+
+/// What a program left behind.
+struct Outcome: Sendable {
+    var exit: Int
+    var output: String
+    var errors: String
+
+    /// The JSON events on its standard output.
+    var events: [Event] { output.split(separator: "\n").compactMap { Event(line: String($0)) } }
+}
+
+/// One JSON event of either side.
+struct Event: Sendable, Decodable {
+    struct Peer: Sendable, Decodable {
+        var id: String
+        var name: String?
+    }
+
+    var v: Int
+    var event: String
+    var id: String?
+    var name: String?
+    var port: Int?
+    var inbox: String?
+    var path: String?
+    var stored: String?
+    var type: String?
+    var size: UInt64?
+    var digest: String?
+    var from: Peer?
+    var handler: String?
+    var exitCode: Int?
+    var content: String?
+    var exit: Int?
+    var reason: String?
+    var note: String?
+    var transfer: String?
+
+    init?(line: String) {
+        guard let event = try? JSONDecoder().decode(Event.self, from: Data(line.utf8)) else { return nil }
+        self = event
+    }
+}
+
+/// Where a program runs: on this machine's loopback, or on a host of a lab.
+struct Host: Sendable {
+    /// Put before the program.
+    var prefix: [String] = []
+    /// Root of the peer's folders.
+    var home: String
+    var environment: [String: String] = [:]
+
+    /// A peer on loopback: no mDNS, which would leave this machine.
+    static func loopback(_ home: String) -> Host {
+        Host(home: home, environment: ["WAFT_DISCOVERY": "off"])
+    }
+
+    func configuration(_ program: String, _ arguments: [String], in folder: String? = nil) -> Configuration {
+        var variables: [Environment.Key: String?] = ["WAFT_HOME": home]
+        for (name, value) in environment {
+            if let key = Environment.Key(rawValue: name) { variables[key] = value }
+        }
+        let words = prefix + [program] + arguments
+        return Configuration(
+            executable: .path(FilePath(words[0])),
+            arguments: Arguments(Array(words.dropFirst())),
+            environment: .inherit.updating(variables),
+            workingDirectory: folder.map { FilePath($0) }
+        )
+    }
+
+    /// Runs a program to its end.
+    func run(
+        _ program: String = Programs.waft,
+        _ arguments: [String],
+        input: String = "",
+        in folder: String? = nil
+    ) async throws -> Outcome {
+        let result = try await Subprocess.run(
+            configuration(program, arguments, in: folder),
+            input: .string(input),
+            output: .string(limit: 64 << 20),
+            error: .string(limit: 8 << 20)
+        )
+        return Outcome(
+            exit: result.terminationStatus.code, output: result.standardOutput, errors: result.standardError)
+    }
+}
+
+extension TerminationStatus {
+    /// The exit code; 128 and the number for a signal, as a shell has it.
+    var code: Int {
+        switch self {
+        case .exited(let code): Int(code)
+        case .signaled(let signal): 128 + Int(signal)
+        }
+    }
+}
+
+/// A folder of a test's own; its file system's temporary folder, or memory's.
+@discardableResult
+func withTemporaryFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+    let path = "/tmp/waft-test-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}

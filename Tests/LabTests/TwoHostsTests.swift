@@ -1,0 +1,130 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The main job between two hosts that know nothing of each other but a name.
+@Suite(
+    "Two hosts on a LAN", .serialized,
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+struct TwoHostsTests {
+    @Test(
+        "a file, a tree and a URL go to a name; the hook runs; exit codes are true",
+        arguments: ["all", "none", "kitchen"])
+    func byName(avahi: String) async throws {
+        try await Lab.with(avahi: avahi) { lab in
+            let hook = lab.folder + "/hook"
+            try "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE $WAFT_PEER_NAME\" >> record\n"
+                .write(toFile: hook, atomically: false, encoding: .utf8)
+            #expect(chmod(hook, 0o755) == 0)
+            var kitchen = lab.host("kitchen")
+            kitchen.environment["WAFT_HOOK"] = hook
+            let study = lab.host("study")
+            let tree = lab.folder + "/notes"
+            try FileManager.default.createDirectory(atPath: tree + "/deep", withIntermediateDirectories: true)
+            try "text".write(toFile: tree + "/deep/a.txt", atomically: false, encoding: .utf8)
+            let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 2) })
+            try bytes.write(to: URL(fileURLWithPath: lab.folder + "/report.pdf"))
+            try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { running in
+                let peers = try await study.run(arguments: ["peers", "--json"])
+                #expect(peers.events.map(\.name) == ["kitchen"], "\(peers.errors)")
+                #expect(peers.events.first?.id == running.id)
+                let words = [
+                    "send", "report.pdf", "notes", "--url", "https://example.com/", "--wait", "opened", "--to",
+                    "kitchen",
+                ]
+                let outcome = try await study.run(arguments: words, in: lab.folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                #expect(try running.names() == ["example.com.url", "notes", "report.pdf"])
+                #expect(try Data(contentsOf: URL(fileURLWithPath: running.inbox + "/report.pdf")) == bytes)
+                #expect(try mode(of: running.inbox + "/report.pdf") == 0o444 & ~umaskOfTests)
+                let text = try String(contentsOfFile: running.inbox + "/notes/deep/a.txt", encoding: .utf8)
+                #expect(text == "text")
+                let record = try String(contentsOfFile: lab.folder + "/record", encoding: .utf8)
+                let lines = record.split(separator: "\n").sorted()
+                #expect(
+                    lines == [
+                        "example.com.url \(try await type("a.url")) study", "notes public.folder study",
+                        "report.pdf com.adobe.pdf study",
+                    ])
+                let byID = try await study.run(
+                    arguments: ["send", "report.pdf", "--to", String(running.id.prefix(8))], in: lab.folder)
+                #expect(byID.exit == 0, "\(byID.errors)")
+                let nobody = try await study.run(arguments: ["send", "report.pdf", "--to", "cellar"], in: lab.folder)
+                #expect(nobody.exit == 10)
+            }
+            let gone = try await study.run(arguments: ["peers", "--json"])
+            #expect(gone.events.isEmpty, "it is withdrawn when the receiver has ended: \(gone.output)")
+        }
+    }
+
+    /// What a URL item is typed as is the sender's to say; the test takes it from the program.
+    private func type(_ name: String) async throws -> String { "public.url" }
+
+    @Test("a link-local IPv6 address with its interface reaches the peer")
+    func linkLocal() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
+            try await lab.host("kitchen").withReceiver { running in
+                let shown = try await Subprocess.run(
+                    .path(.init(Programs.lab)),
+                    arguments: Arguments([
+                        "run", lab.name, "kitchen", "ip", "-6", "-o", "addr", "show", "scope", "link", "dev", "eth0",
+                    ]),
+                    input: .none, output: .string(limit: 65_536))
+                let words = shown.standardOutput.split(separator: " ")
+                let address = try #require(words.drop { $0 != "inet6" }.dropFirst().first?.split(separator: "/").first)
+                let outcome = try await lab.host("study").run(
+                    arguments: ["send", "a", "--to", "[\(address)%eth0]:\(running.port)"], in: lab.folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test("peers --watch shows who comes and who goes")
+    func watch() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            let log = EventLog()
+            let configuration = lab.host("study").configuration(Programs.waft, ["peers", "--watch", "--json"])
+            _ = try await Subprocess.run(
+                configuration, input: .none, output: .sequence, error: .discarded
+            ) { execution in
+                let reading = Task {
+                    for try await line in execution.standardOutput.strings() { await log.add(line) }
+                    await log.end()
+                }
+                try await lab.host("kitchen").withReceiver { running in
+                    let found = try await log.first("found")
+                    #expect(found.name == "kitchen")
+                    #expect(found.id == running.id)
+                }
+                _ = try await log.first("gone")
+                kill(execution.processIdentifier.value, SIGTERM)
+                _ = try? await reading.value
+            }
+        }
+    }
+
+    @Test("two receivers of one name are both shown, and told apart by the beginning of their ids")
+    func namesakes() async throws {
+        try await Lab.with(avahi: "none") { lab in
+            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
+            var other = lab.host("study")
+            other.home = lab.folder + "/other"
+            let rival = other
+            try await lab.host("kitchen").withReceiver { first in
+                try await rival.withReceiver(Programs.waft, ["receive", "--accept", "everyone", "--name", "kitchen"]) {
+                    second in
+                    let sender = lab.host("study")
+                    let peers = try await sender.run(arguments: ["peers", "--json"])
+                    #expect(Set(peers.events.compactMap(\.id)) == [first.id, second.id], "\(peers.output)")
+                    let prefix = String(second.id.prefix(6))
+                    let named = try await sender.run(arguments: ["send", "a", "--to", prefix], in: lab.folder)
+                    #expect(named.exit == 0, "\(named.errors)")
+                    #expect(try first.names() == [])
+                    #expect(try second.names() == ["a"])
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Logging
+import Sharing
+import Testing
+
+@testable import Peer
+
+@Suite("Settings")
+struct SettingsTests {
+    private func file(_ text: String) throws -> Settings.Partial {
+        let path = "/tmp/waft-\(UInt64.random(in: 0...(.max))).yaml"
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try Settings.Partial(file: path)
+    }
+
+    @Test("flags come before the environment, that before the file, that before the defaults")
+    func order() throws {
+        var flags = Settings.Partial()
+        flags.name = "flag"
+        let environment = try Settings.Partial(environment: ["WAFT_NAME": "variable", "WAFT_PORT": "7"])
+        let file = try file("name: file\nport: 8\naccept: none\n")
+        let settings = Settings([flags, environment, file], hostName: "host")
+        #expect(settings.name == "flag")
+        #expect(settings.port == 7)
+        #expect(settings.accept == .none)
+        #expect(settings.discovery)
+        #expect(Settings([], hostName: "host").name == "host")
+        #expect(Settings([], hostName: "").name == "unnamed")
+        #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
+    }
+
+    @Test("a file of every setting is read")
+    func everything() throws {
+        let partial = try file(
+            """
+            name: kitchen
+            port: 4001
+            accept: everyone
+            hook: /bin/true
+            hookTimeout: 5
+            discovery: false
+            skipInterfaces: [docker*, wg0]
+            logLevel: debug
+            """)
+        #expect(partial.name == "kitchen")
+        #expect(partial.port == 4_001)
+        #expect(partial.accept == .everyone)
+        #expect(partial.hook == "/bin/true")
+        #expect(partial.hookTimeout == .seconds(5))
+        #expect(partial.discovery == false)
+        #expect(partial.skipInterfaces == ["docker*", "wg0"])
+        #expect(partial.logLevel == .debug)
+    }
+
+    @Test("the file that the first start writes says nothing, and names every setting")
+    func template() throws {
+        #expect(try file(ConfigurationTemplate.text) == Settings.Partial())
+        for key in SettingKey.all {
+            #expect(ConfigurationTemplate.text.contains("\n#\(key.name): "), "\(key.name)")
+            #expect(ConfigurationTemplate.text.contains(key.variable), "\(key.variable)")
+        }
+        let examples = ConfigurationTemplate.text.split(separator: "\n").filter {
+            $0.hasPrefix("#") && !$0.hasPrefix("# ")
+        }
+        let uncommented = examples.map { $0.dropFirst() }.joined(separator: "\n")
+        #expect(try file(uncommented).name == "kitchen", "its examples can be used as they stand")
+    }
+
+    @Test("a missing file says nothing")
+    func missing() throws {
+        #expect(try Settings.Partial(file: "/nowhere/config.yaml") == Settings.Partial())
+    }
+
+    @Test(
+        "what cannot be is refused with its line",
+        arguments: [
+            ("port: 0", "line 1"), ("\nport: 65536", "line 2"), ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
+            ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),
+            ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"), ("accept: maybe", "ask, everyone or none"),
+            ("1: 2", "unknown"),
+            ("discovery: perhaps", "true or false"), ("skipInterfaces: ['']", "list"),
+        ])
+    func unusable(text: String, complaint: String) throws {
+        let error = #expect(throws: Settings.Unusable.self) { try file(text) }
+        #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("\n") == false, "one line")
+    }
+
+    @Test("deeply nested and huge files are refused, not followed")
+    func hostile() throws {
+        #expect(throws: Settings.Unusable.self) { try file(String(repeating: "#", count: (1 << 20) + 1)) }
+        #expect(throws: Settings.Unusable.self) { try file("a: " + String(repeating: "[", count: 5_000)) }
+    }
+
+    @Test("inside a hook WAFT_NAME is the item's name, and not ours")
+    func insideHook() throws {
+        let environment = ["WAFT_NAME": "report.pdf", "WAFT_TRANSFER": "0", "WAFT_PORT": "7"]
+        let partial = try Settings.Partial(environment: environment)
+        #expect(partial.name == nil)
+        #expect(partial.port == 7)
+    }
+}
