@@ -85,6 +85,7 @@ let package = Package(
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
+        + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
         + module(

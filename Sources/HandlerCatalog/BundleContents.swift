@@ -1,0 +1,227 @@
+import Sharing
+import UniformTypes
+
+/// What an `Info.plist` says, key by key, once variants of keys have been resolved.
+///
+/// Two ways to deal with what is wrong: who the bundle is, what it runs and what that may do must be right, or the
+/// bundle is not used. What it opens is taken as far as it can be understood, with a warning for the rest.
+struct BundleContents {
+    private let keys: [String: PropertyList]
+    /// What was passed over: a line each, for people.
+    private(set) var warnings: [String] = []
+    private static let maximumWarnings = 20
+
+    init(_ keys: [String: PropertyList]) {
+        self.keys = keys
+    }
+
+    mutating func warn(_ text: String) {
+        if warnings.count == Self.maximumWarnings {
+            warnings.append("there is more like this")
+        } else if warnings.count < Self.maximumWarnings {
+            warnings.append(text)
+        }
+    }
+
+    // MARK: What must be right
+
+    func identifier() throws(BundleFault) -> BundleIdentifier {
+        let key = "CFBundleIdentifier"
+        guard let text = try text(key) else { throw .missing(key) }
+        guard let identifier = BundleIdentifier(text) else {
+            throw .unfit(key, "it should be letters, digits, hyphens and dots, such as org.example.photos")
+        }
+        guard identifier != .inbox else { throw .reserved(identifier) }
+        return identifier
+    }
+
+    /// - Parameter folderName: what it is called where `CFBundleName` is missing.
+    func name(folderName: String) throws(BundleFault) -> String {
+        let key = "CFBundleName"
+        guard let text = try text(key) else { return folderName }
+        do {
+            return try SafeName(text).text
+        } catch {
+            throw .unfit(key, "\(error)")
+        }
+    }
+
+    func executableName() throws(BundleFault) -> String {
+        let key = "CFBundleExecutable"
+        guard let text = try text(key) else { throw .missing(key) }
+        return text
+    }
+
+    /// - Parameter home: what `~/` stands for; nil where nobody knows.
+    mutating func launchRules(home: String?) throws(BundleFault) -> LaunchRules {
+        var rules = LaunchRules()
+        rules.mode = try choice("WaftLaunch") ?? rules.mode
+        rules.sandbox = try choice("WaftSandbox") ?? rules.sandbox
+        rules.calls = Set(
+            try texts("WaftLaunchCalls").map { text throws(BundleFault) in
+                guard let call = LaunchRules.Call(rawValue: text) else {
+                    throw Self.notAmong(LaunchRules.Call.self, "WaftLaunchCalls")
+                }
+                return call
+            }
+        )
+        rules.writablePaths = try writablePaths(home: home)
+        rules.timeout = try timeout()
+        let known = ["WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftWritablePaths", "WaftTimeout"]
+        for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
+            warn("there is no key \(key); there are \(known.joined(separator: ", "))")
+        }
+        return rules
+    }
+
+    private func writablePaths(home: String?) throws(BundleFault) -> [String] {
+        let key = "WaftWritablePaths"
+        let paths = try texts(key)
+        guard paths.count <= CatalogLimits.writablePaths else {
+            throw .tooMany("paths in \(key)", CatalogLimits.writablePaths)
+        }
+        return try paths.map { path throws(BundleFault) in
+            var path = path
+            if path == "~" || path.hasPrefix("~/") {
+                guard let home else { throw .unfit(key, "nobody knows which folder ~ is") }
+                path = home + path.dropFirst()
+            }
+            guard path.hasPrefix("/") else { throw .unfit(key, "\(path) should start with / or ~/") }
+            guard !path.utf8.contains(0), path.utf8.count < 4_096, !path.split(separator: "/").contains("..") else {
+                throw .unfit(key, "a path in it is too long or has .. in it")
+            }
+            return path
+        }
+    }
+
+    private func timeout() throws(BundleFault) -> Duration? {
+        let key = "WaftTimeout"
+        let seconds: Double
+        switch keys[key] {
+        case nil: return nil
+        case .integer(let number)?: seconds = Double(number)
+        case .real(let number)?: seconds = number
+        case let other?: throw .wrongKind(key, expected: "a number of seconds", found: other)
+        }
+        guard seconds > 0, seconds <= Double(CatalogLimits.timeoutSeconds) else {
+            throw .unfit(key, "it should be more than 0 and at most \(CatalogLimits.timeoutSeconds) seconds")
+        }
+        return .seconds(seconds)
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String
+    ) throws(BundleFault) -> Choice? {
+        guard let text = try text(key) else { return nil }
+        guard let choice = Choice(rawValue: text) else { throw Self.notAmong(Choice.self, key) }
+        return choice
+    }
+
+    private static func notAmong<Choice: RawRepresentable<String> & CaseIterable>(
+        _ choices: Choice.Type,
+        _ key: String
+    ) -> BundleFault {
+        .unfit(key, "it should be one of \(choices.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    private func text(_ key: String) throws(BundleFault) -> String? {
+        switch keys[key] {
+        case nil: return nil
+        case .string(let text)?: return text
+        case let other?: throw .wrongKind(key, expected: "text", found: other)
+        }
+    }
+
+    /// A list of texts, or one text; none where the key is missing.
+    private func texts(_ key: String) throws(BundleFault) -> [String] {
+        switch keys[key] {
+        case nil: return []
+        case .string(let text)?: return [text]
+        case .array(let elements)?:
+            return try elements.map { element throws(BundleFault) in
+                guard case .string(let text) = element else {
+                    throw .wrongKind(key, expected: "a list of texts", found: element)
+                }
+                return text
+            }
+        case let other?: throw .wrongKind(key, expected: "a list of texts", found: other)
+        }
+    }
+
+    // MARK: What is taken as far as it goes
+
+    /// The dictionaries in a list of them.
+    private mutating func entries(_ key: String) -> [TolerantEntry] {
+        switch keys[key] {
+        case nil: return []
+        case .array(let elements)?:
+            var entries: [TolerantEntry] = []
+            for (index, element) in elements.enumerated() {
+                let place = "\(key), entry \(index + 1)"
+                if case .dictionary(let keys) = element {
+                    entries.append(TolerantEntry(keys: keys, place: place))
+                } else {
+                    warn("\(place): should be a dictionary, but is \(element.kind)")
+                }
+            }
+            return entries
+        case let other?:
+            warn("\(key) should be a list of dictionaries, but is \(other.kind)")
+            return []
+        }
+    }
+
+    mutating func documentTypes() throws(BundleFault) -> [DocumentType] {
+        var types: [DocumentType] = []
+        var claims = 0
+        for var entry in entries("CFBundleDocumentTypes") {
+            let type = entry.documentType()
+            entry.warnings.forEach { warn($0) }
+            guard let type else { continue }
+            claims += type.contents.count
+            guard claims <= CatalogLimits.claims else { throw .tooMany("document types", CatalogLimits.claims) }
+            types.append(type)
+        }
+        return types
+    }
+
+    mutating func urlTypes() throws(BundleFault) -> [URLType] {
+        var types: [URLType] = []
+        var schemes = 0
+        for var entry in entries("CFBundleURLTypes") {
+            let type = entry.urlType()
+            entry.warnings.forEach { warn($0) }
+            guard let type else { continue }
+            schemes += type.schemes.count
+            guard schemes <= CatalogLimits.schemes else { throw .tooMany("URL schemes", CatalogLimits.schemes) }
+            types.append(type)
+        }
+        return types
+    }
+
+    mutating func declarations(
+        _ origin: DeclarationRefusal.Origin
+    ) throws(BundleFault) -> [TypeDeclaration] {
+        let key = origin == .exported ? "UTExportedTypeDeclarations" : "UTImportedTypeDeclarations"
+        var declarations: [TypeDeclaration] = []
+        for var entry in entries(key) {
+            let declaration = entry.typeDeclaration()
+            entry.warnings.forEach { warn($0) }
+            guard let declaration else { continue }
+            guard declarations.count < CatalogLimits.declarations else {
+                throw .tooMany("\(origin.rawValue) types", CatalogLimits.declarations)
+            }
+            declarations.append(declaration)
+        }
+        return declarations
+    }
+}
+
+extension DocumentType.Contents {
+    fileprivate var count: Int {
+        switch self {
+        case .types(let types): types.count
+        case .tags(let extensions, let mimeTypes, _): extensions.count + mimeTypes.count
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import SystemCalls
+import UniformTypes
+
+/// A folder `NAME.handler/` as it lies on the disk.
+struct BundleFolder: Hashable, Sendable {
+    static let suffix = ".handler"
+    static let infoName = "Info.plist"
+
+    /// Absolute path. The folder itself may be a link: whoever looks after the folder it lies in put it there.
+    let path: String
+    let origin: HandlerOrigin
+
+    /// The folder's name without `.handler`.
+    var name: String { String(Paths.name(of: path).dropLast(Self.suffix.count)) }
+
+    var infoPath: String { path + "/" + Self.infoName }
+
+    /// What reading it came to.
+    struct Reading: Sendable {
+        let folder: BundleFolder
+        let result: Result<HandlerBundle, BundleFault>
+        let warnings: [String]
+        let identifier: BundleIdentifier?
+        /// Absolute path of what the bundle says is its executable, also where that cannot be used.
+        let executable: String?
+    }
+
+    /// - Parameter home: what `~/` stands for in the bundle's paths.
+    func read(device: String?, home: String?) -> Reading {
+        var partial = Partial()
+        let result: Result<HandlerBundle, BundleFault>
+        do {
+            result = .success(try bundle(device: device, home: home, &partial))
+        } catch {
+            result = .failure(error)
+        }
+        return Reading(
+            folder: self,
+            result: result,
+            warnings: partial.warnings,
+            identifier: partial.identifier,
+            executable: partial.executable
+        )
+    }
+
+    /// What became known of a bundle before it turned out to be unusable.
+    private struct Partial {
+        var warnings: [String] = []
+        var identifier: BundleIdentifier?
+        var executable: String?
+    }
+
+    private func bundle(
+        device: String?,
+        home: String?,
+        _ partial: inout Partial
+    ) throws(BundleFault) -> HandlerBundle {
+        try checkTrust(path, shownAs: "the folder")
+        let info = try readInfo()
+        try checkTrust(infoPath, shownAs: Self.infoName)
+        var contents = BundleContents(PlatformVariants(device: device).resolved(info))
+        defer { partial.warnings = contents.warnings }
+        let identifier = try contents.identifier()
+        partial.identifier = identifier
+        let executable = try executablePath(contents.executableName(), &partial)
+        return HandlerBundle(
+            identifier: identifier,
+            name: try contents.name(folderName: name),
+            folderName: name,
+            path: path,
+            origin: origin,
+            installed: installed(),
+            executable: executable,
+            documentTypes: try contents.documentTypes(),
+            urlTypes: try contents.urlTypes(),
+            exportedTypes: try contents.declarations(.exported),
+            importedTypes: try contents.declarations(.imported),
+            launch: try contents.launchRules(home: home)
+        )
+    }
+
+    private func readInfo() throws(BundleFault) -> [String: PropertyList] {
+        let bytes: [UInt8]
+        do {
+            bytes = try SmallFile.read(infoPath, limit: CatalogLimits.documentBytes)
+        } catch {
+            switch error {
+            case .missing: throw .noInfo
+            case .link: throw .infoUnreadable("it is a symbolic link")
+            case .notRegular: throw .infoUnreadable("it is not a regular file")
+            case .tooLarge: throw .info(.tooLarge)
+            case .system(let error): throw .infoUnreadable("\(error)")
+            }
+        }
+        do {
+            return try PropertyList.dictionary(from: bytes)
+        } catch {
+            throw .info(error)
+        }
+    }
+
+    /// Where the executable lies, once it is sure that it is a program inside the bundle.
+    private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleFault) -> String {
+        let steps = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard name.utf8.count < 1_024, !name.utf8.contains(0), !steps.isEmpty,
+            steps.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
+        else {
+            throw .unfit("CFBundleExecutable", "it should be the name of a file in the bundle, without .. in it")
+        }
+        let path = self.path + "/" + name
+        partial.executable = path
+        guard let folder = Paths.real(self.path), let real = Paths.real(path) else {
+            throw .executable(name, errno == ENOENT ? "is missing" : "cannot be found: \(SystemError.last)")
+        }
+        guard real.hasPrefix(folder + "/") else {
+            throw .executable(name, "is a link that leads out of the bundle")
+        }
+        var status = stat()
+        guard stat(real, &status) == 0 else { throw .executable(name, "cannot be looked at: \(SystemError.last)") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .executable(name, "is not a regular file") }
+        guard status.st_size > 0 else { throw .executable(name, "is empty") }
+        // The bits count, not access(2): to root everything with one such bit is executable.
+        guard faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) == 0 else {
+            throw .executable(name, "is not executable; chmod +x may be missing")
+        }
+        try checkTrust(real, shownAs: name)
+        return path
+    }
+
+    /// What somebody else may change, somebody else may run here.
+    private func checkTrust(_ path: String, shownAs name: String) throws(BundleFault) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        if path == self.path, status.st_mode & S_IFMT != S_IFDIR { throw .notAFolder }
+        if status.st_mode & S_IWOTH != 0 { throw .writableByEveryone(name) }
+        if status.st_uid != geteuid(), status.st_uid != 0 { throw .owner(name, status.st_uid) }
+    }
+
+    /// When the folder was made. Not when it was changed: a handler may write into its own folder, and an editor into
+    /// its `Info.plist`.
+    private func installed() -> Timestamp {
+        var seconds: Int64 = 0
+        var nanoseconds: UInt32 = 0
+        if CLinuxShims_birth_time(path, &seconds, &nanoseconds) == 0 {
+            return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+        }
+        var status = stat()
+        guard stat(infoPath, &status) == 0 else { return Timestamp(seconds: 0, nanoseconds: 0) }
+        return Timestamp(
+            seconds: Int64(status.st_mtim.tv_sec),
+            nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec)
+        )
+    }
+}

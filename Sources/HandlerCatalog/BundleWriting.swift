@@ -1,0 +1,81 @@
+import Foundation
+import Sharing
+import SystemCalls
+import UniformTypes
+
+/// The files of a new bundle.
+struct BundleWriting {
+    private let recipe: CheckedRecipe
+    private let identifier: BundleIdentifier
+
+    init(_ recipe: CheckedRecipe, _ identifier: BundleIdentifier) {
+        self.recipe = recipe
+        self.identifier = identifier
+    }
+
+    /// - Parameter folder: absolute path of an empty one.
+    /// - Throws: what the kernel said.
+    func write(_ program: borrowing ProgramFile, copying: Bool, into folder: String) throws(SystemError) {
+        let executable = copying ? Self.executableName(for: program.path) : "run"
+        try writeInfo(to: folder + "/" + BundleFolder.infoName, executable: executable)
+        try Self.writeFile(folder + "/" + executable, mode: 0o755) { file throws(SystemError) in
+            if copying {
+                try program.copy(to: file)
+            } else {
+                let quoted = program.path.replacing("'", with: "'\\''")
+                try SmallFile.write(Array("#!/bin/sh\nexec '\(quoted)' \"$@\"\n".utf8), to: file)
+            }
+        }
+        try systemCall { chmod(folder, 0o755) }
+        try SmallFile.syncFolder(folder)
+    }
+
+    private func writeInfo(to path: String, executable: String) throws(SystemError) {
+        var keys: [String: Any] = [
+            "CFBundleIdentifier": identifier.text,
+            "CFBundleName": recipe.name.text,
+            "CFBundleExecutable": executable,
+        ]
+        if !recipe.types.isEmpty {
+            let types = recipe.types.map(\.identifier)
+            keys["CFBundleDocumentTypes"] = [
+                ["CFBundleTypeName": recipe.name.text, "LSItemContentTypes": types, "CFBundleTypeRole": "Viewer"]
+            ]
+        }
+        if !recipe.schemes.isEmpty {
+            keys["CFBundleURLTypes"] = [
+                ["CFBundleURLName": identifier.text, "CFBundleURLSchemes": recipe.schemes.map(\.text)]
+            ]
+        }
+        if !recipe.writable.isEmpty { keys["WaftWritablePaths"] = recipe.writable }
+        guard let info = try? PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0) else {
+            throw SystemError(EINVAL)
+        }
+        try Self.writeFile(path, mode: 0o644) { file throws(SystemError) in
+            try SmallFile.write(Array(info), to: file)
+        }
+    }
+
+    private static func writeFile(
+        _ path: String,
+        mode: mode_t,
+        _ body: (Int32) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        let file = try FileDescriptor.opening(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        try body(file.raw)
+        try finish(file.raw, mode: mode)
+    }
+
+    /// The mode comes last, whatever the umask: until then nobody can run half a program.
+    private static func finish(_ file: Int32, mode: mode_t) throws(SystemError) {
+        try systemCall { fchmod(file, mode) }
+        try systemCall { fsync(file) }
+    }
+
+    /// The program keeps its name, unless that is taken in a bundle.
+    private static func executableName(for path: String) -> String {
+        let name = Paths.name(of: path)
+        let isFit = (try? SafeName(name)) != nil && name.lowercased() != BundleFolder.infoName.lowercased()
+        return isFit ? name : "program"
+    }
+}

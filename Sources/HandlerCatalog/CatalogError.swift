@@ -1,0 +1,69 @@
+import SystemCalls
+
+/// Why the handlers could not be changed, or none was meant.
+package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong, for those who choose an exit code by it.
+    package enum Code: Hashable, Sendable {
+        /// No handler has this name.
+        case unknownHandler
+        /// Several have it.
+        case ambiguousName
+        /// What was given cannot be used: a name, a type, a scheme, a file.
+        case unfit
+        /// It is there already.
+        case nameTaken
+        /// It is not the user's to remove, or built in.
+        case notYours
+        /// The disk said no.
+        case storage
+    }
+
+    package let code: Code
+    /// One line, lower case: what failed to happen, and why.
+    package let description: String
+
+    private init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    static func unknownHandler(_ name: String) -> CatalogError {
+        CatalogError(.unknownHandler, "there is no handler \(name)")
+    }
+
+    static func ambiguousName(_ name: String, _ identifiers: [BundleIdentifier]) -> CatalogError {
+        let list = identifiers.map(\.text).joined(separator: ", ")
+        return CatalogError(.ambiguousName, "\(name) is the name of several handlers; say which: \(list)")
+    }
+
+    static let builtIn = CatalogError(
+        .notYours,
+        "the handler Inbox is built in; with eligibility: handlers in the configuration it takes nothing"
+    )
+
+    static func notYours(_ path: String) -> CatalogError {
+        CatalogError(.notYours, "\(path) is not in your own folder; disable it instead")
+    }
+
+    static func doesNotOpen(_ handler: String, _ what: String) -> CatalogError {
+        CatalogError(.unfit, "\(handler) does not open \(what)")
+    }
+
+    static func disabled(_ handler: String) -> CatalogError {
+        CatalogError(.unfit, "\(handler) is disabled; enable it first")
+    }
+
+    static func nameTaken(_ name: String) -> CatalogError {
+        CatalogError(.nameTaken, "there is a handler \(name) already; remove it first, or choose another name")
+    }
+
+    static func unfit(_ reason: String) -> CatalogError { CatalogError(.unfit, reason) }
+
+    static func unfitProgram(_ path: String, _ reason: String) -> CatalogError {
+        CatalogError(.unfit, "\(path) cannot be run for what arrives: \(reason)")
+    }
+
+    static func storage(_ path: String, _ error: SystemError) -> CatalogError {
+        CatalogError(.storage, "\(path) could not be written: \(error)")
+    }
+}

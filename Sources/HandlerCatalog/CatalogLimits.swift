@@ -1,0 +1,41 @@
+/// The most that anything a bundle says may be.
+package enum CatalogLimits {
+    /// Bytes of an `Info.plist`, and of the file with the user's choices.
+    package static let documentBytes = 1 << 20
+
+    /// Folders within folders in a property list.
+    package static let propertyListDepth = 32
+
+    /// Values in a property list, each counted as often as it is referred to.
+    package static let propertyListValues = 20_000
+
+    /// Bytes of text in a property list, each counted as often as it is referred to.
+    package static let propertyListTextBytes = 4 << 20
+
+    /// Bundles in one folder; those that come later by name are left out.
+    package static let bundlesInFolder = 1_000
+
+    /// Types and legacy tags that one bundle claims.
+    package static let claims = 512
+
+    /// URL schemes that one bundle claims.
+    package static let schemes = 64
+
+    /// Bytes of a URL scheme.
+    package static let schemeBytes = 64
+
+    /// Types that one bundle declares.
+    package static let declarations = 256
+
+    /// Paths under `WaftWritablePaths`.
+    package static let writablePaths = 64
+
+    /// Seconds under `WaftTimeout`.
+    package static let timeoutSeconds = 86_400
+
+    /// Bytes of a URL.
+    package static let urlBytes = 8 << 10
+
+    /// Bytes of a program that is copied into a bundle.
+    package static let programBytes = 256 << 20
+}

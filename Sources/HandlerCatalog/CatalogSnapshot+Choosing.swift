@@ -1,0 +1,180 @@
+package import UniformTypes
+
+extension CatalogSnapshot {
+    /// The handlers that can open items of a type, the one to be asked first first. Deterministic:
+    ///
+    /// 1. the user's default for the type, then for the nearest type that it conforms to;
+    /// 2. what is installed before what is built in;
+    /// 3. those that claim the type itself, then those that claim one fewer steps of conformance away;
+    /// 4. rank: Owner, Default, Alternate; None is never chosen;
+    /// 5. role: the one asked for, then Editor, Viewer, Shell; the others open nothing;
+    /// 6. installed first, then the identifier.
+    ///
+    /// An item is always a file or a folder, whatever its type says: one of a type that does not reach `public.item` (a
+    /// type that is not declared here, say) conforms to `public.data` or `public.directory` too, after all else.
+    /// - Parameters:
+    ///   - kind: whether it is a file or a folder, where that is known.
+    ///   - role: what is wanted of the handler, if anything; others are not left out.
+    package func claimants(of type: UniformType, kind: FileKind? = nil, role: HandlerRole? = nil) -> [Claim] {
+        let type = registry.resolved(type)
+        let reach = reach(of: type, kind)
+        let bound = boundHandlers(reach)
+        var best: [BundleIdentifier: Candidate] = [:]
+        for (supertype, steps) in reach {
+            for claim in claims.naming(supertype) where claim.counts {
+                let place = bound.firstIndex { $0.identifier == claim.bundle.identifier }
+                let candidate = Candidate(claim: claim, steps: steps, bound: place, wanted: role)
+                if let other = best[claim.bundle.identifier], other.comesBefore(candidate) { continue }
+                best[claim.bundle.identifier] = candidate
+            }
+        }
+        var candidates = Array(best.values)
+        if rule == .everything { candidates.append(inboxCandidate(reach, bound)) }
+        candidates.sort { $0.comesBefore($1) }
+        return explained(candidates, bound.map(\.type))
+    }
+
+    /// Handlers that would open the item but for something, and what that is: for people who wonder.
+    package func passedOver(
+        _ type: UniformType,
+        kind: FileKind? = nil
+    ) -> [(bundle: HandlerBundle, reason: String)] {
+        let chosen = Set(claimants(of: type, kind: kind).map(\.bundle.identifier))
+        var reasons: [BundleIdentifier: (bundle: HandlerBundle, reason: String)] = [:]
+        for (supertype, _) in reach(of: registry.resolved(type), kind) {
+            for claim in claims.naming(supertype) where reasons[claim.bundle.identifier] == nil {
+                guard !chosen.contains(claim.bundle.identifier) else { continue }
+                let reason =
+                    if !claim.isEnabled {
+                        "it is disabled"
+                    } else if claim.rank == .none {
+                        "its rank for \(claim.type.words) is None: it is never chosen"
+                    } else {
+                        "its role for \(claim.type.words) is \(claim.role.rawValue): it does not open them"
+                    }
+                reasons[claim.bundle.identifier] = (claim.bundle, reason)
+            }
+        }
+        return reasons.values.sorted { $0.bundle.identifier < $1.bundle.identifier }
+    }
+
+    /// The type and all that it conforms to, the nearest first.
+    private func reach(of type: UniformType, _ kind: FileKind?) -> [(type: UniformType, steps: Int)] {
+        var reach = [(type: type, steps: 0)]
+        reach += registry.supertypes(of: type).map { (type: $0.type, steps: $0.distance) }
+        guard !reach.contains(where: { $0.type == .item }) else { return reach }
+        var steps = reach.last?.steps ?? 0
+        let physical: UniformType? =
+            switch kind {
+            case .regularFile: .data
+            case .directory: .directory
+            case nil: nil
+            }
+        for type in [physical, .item].compactMap({ $0 }) {
+            steps += 1
+            reach.append((type, steps))
+        }
+        return reach
+    }
+
+    /// Whom the user chose, for the nearest type first.
+    private func boundHandlers(
+        _ reach: [(type: UniformType, steps: Int)]
+    ) -> [(type: UniformType, identifier: BundleIdentifier)] {
+        guard !choices.typeDefaults.isEmpty else { return [] }
+        return reach.compactMap { type, _ in choices.typeDefaults[type].map { (type, $0) } }
+    }
+
+    private func inboxCandidate(
+        _ reach: [(type: UniformType, steps: Int)],
+        _ bound: [(type: UniformType, identifier: BundleIdentifier)]
+    ) -> Candidate {
+        let claim = TypeClaim(
+            bundle: .inbox,
+            isEnabled: true,
+            type: .item,
+            declaredRank: .alternate,
+            rank: .alternate,
+            role: .viewer
+        )
+        return Candidate(
+            claim: claim,
+            steps: reach.first { $0.type == .item }?.steps ?? 0,
+            bound: bound.firstIndex { $0.identifier == .inbox },
+            wanted: nil
+        )
+    }
+
+    private func explained(_ candidates: [Candidate], _ boundTypes: [UniformType]) -> [Claim] {
+        var result: [Claim] = []
+        var previous: Candidate?
+        for candidate in candidates {
+            let boundType = candidate.bound.map { boundTypes[$0] }
+            var claim = Claim(
+                bundle: candidate.claim.bundle,
+                claimedType: candidate.claim.type,
+                steps: candidate.steps,
+                rank: candidate.claim.rank,
+                declaredRank: candidate.claim.declaredRank,
+                role: candidate.claim.role,
+                boundType: boundType,
+                decidedBy: previous.map { $0.difference(from: candidate) },
+                explanation: ""
+            )
+            claim.explanation = claim.standing
+            if let boundType { claim.explanation = "your default for \(boundType.words); " + claim.explanation }
+            if let previous, let step = claim.decidedBy, !claim.bundle.isBuiltIn {
+                claim.explanation += "; behind \(previous.claim.bundle.name), " + previous.advantage(step)
+            }
+            result.append(claim)
+            previous = candidate
+        }
+        return result
+    }
+}
+
+/// A claim with all that its place depends on.
+private struct Candidate {
+    let claim: TypeClaim
+    let steps: Int
+    /// How near the type is for which the user chose it; 0 is nearest.
+    let bound: Int?
+    let wanted: HandlerRole?
+
+    func comesBefore(_ other: Candidate) -> Bool {
+        switch difference(from: other) {
+        case .userBinding: return (bound ?? .max) < (other.bound ?? .max)
+        case .lastResort: return other.claim.bundle.isBuiltIn
+        case .exactType, .conformanceSteps: return steps < other.steps
+        case .rank: return claim.rank < other.claim.rank
+        case .role: return rolePlace < other.rolePlace
+        case .installed, .identifier: return HandlerBundle.isInstalledBefore(claim.bundle, other.claim.bundle)
+        }
+    }
+
+    /// What decides between the two.
+    func difference(from other: Candidate) -> ChoiceStep {
+        if bound != other.bound { return .userBinding }
+        if claim.bundle.isBuiltIn != other.claim.bundle.isBuiltIn { return .lastResort }
+        if steps != other.steps { return steps == 0 || other.steps == 0 ? .exactType : .conformanceSteps }
+        if claim.rank != other.claim.rank { return .rank }
+        if rolePlace != other.rolePlace { return .role }
+        return claim.bundle.installed == other.claim.bundle.installed ? .identifier : .installed
+    }
+
+    private var rolePlace: Int { claim.role == wanted ? -1 : claim.role.order }
+
+    /// By what it stands before another, after a comma.
+    func advantage(_ step: ChoiceStep) -> String {
+        switch step {
+        case .userBinding: "which is your default"
+        case .lastResort: "which is installed"
+        case .exactType: "which opens the type itself"
+        case .conformanceSteps: "which is fewer steps away"
+        case .rank: "whose rank is \(claim.rank.rawValue)"
+        case .role: "whose role is \(claim.role.rawValue)"
+        case .installed: "which was installed first"
+        case .identifier: "whose identifier comes first"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package import Sharing
+package import UniformTypes
+
+/// Where a bundle comes from, the one that goes first first.
+package enum HandlerOrigin: Int, Hashable, Sendable, CaseIterable {
+    /// The user's own folder.
+    case user
+    /// `/etc/waft/handlers`: whoever looks after this machine.
+    case machine
+    /// `/usr/share/waft/handlers`: packages.
+    case distribution
+    /// Waft itself.
+    case builtIn
+}
+
+extension HandlerOrigin: Comparable {
+    package static func < (left: HandlerOrigin, right: HandlerOrigin) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// An installed handler: a folder `NAME.handler/` with an `Info.plist` and an executable.
+package struct HandlerBundle: Hashable, Sendable {
+    /// `CFBundleIdentifier`.
+    package let identifier: BundleIdentifier
+    /// `CFBundleName`, or the folder's name where it has none.
+    package let name: String
+    /// The folder's name without `.handler`.
+    package let folderName: String
+    /// Absolute path of the folder; empty for what is built in.
+    package let path: String
+    package let origin: HandlerOrigin
+    /// Since when the folder is there.
+    package let installed: Timestamp
+    /// Absolute path of `CFBundleExecutable`; nil for what is built in, which has nothing to run.
+    package let executable: String?
+    package let documentTypes: [DocumentType]
+    package let urlTypes: [URLType]
+    /// `UTExportedTypeDeclarations`: types of its own.
+    package let exportedTypes: [TypeDeclaration]
+    /// `UTImportedTypeDeclarations`: copies of others' types.
+    package let importedTypes: [TypeDeclaration]
+    package let launch: LaunchRules
+
+    package init(
+        identifier: BundleIdentifier,
+        name: String,
+        folderName: String? = nil,
+        path: String,
+        origin: HandlerOrigin,
+        installed: Timestamp,
+        executable: String?,
+        documentTypes: [DocumentType] = [],
+        urlTypes: [URLType] = [],
+        exportedTypes: [TypeDeclaration] = [],
+        importedTypes: [TypeDeclaration] = [],
+        launch: LaunchRules = LaunchRules()
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.folderName = folderName ?? name
+        self.path = path
+        self.origin = origin
+        self.installed = installed
+        self.executable = executable
+        self.documentTypes = documentTypes
+        self.urlTypes = urlTypes
+        self.exportedTypes = exportedTypes
+        self.importedTypes = importedTypes
+        self.launch = launch
+    }
+
+    /// The handler that takes what no other does, and leaves it in the Inbox.
+    package static let inbox = HandlerBundle(
+        identifier: .inbox,
+        name: "Inbox",
+        path: "",
+        origin: .builtIn,
+        installed: Timestamp(seconds: 0, nanoseconds: 0),
+        executable: nil,
+        documentTypes: [DocumentType(name: "Anything", contents: .types([.item]), rank: .alternate)]
+    )
+
+    package var isBuiltIn: Bool { origin == .builtIn }
+
+    /// The one installed first comes first; of two installed at once, the one whose identifier does.
+    static func isInstalledBefore(_ left: HandlerBundle, _ right: HandlerBundle) -> Bool {
+        let (one, other) = (left.installed, right.installed)
+        if one == other { return left.identifier < right.identifier }
+        return (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
+    }
+}
+
+/// Something wrong with a bundle, or with what the user chose.
+package struct HandlerProblem: Hashable, Sendable {
+    package enum Severity: String, Hashable, Sendable {
+        /// The bundle is not used.
+        case unusable
+        /// It is used, but for a part.
+        case warning
+    }
+
+    /// Absolute path of the folder or file that has the problem.
+    package let path: String
+    /// The folder's name without `.handler`, or the file's.
+    package let name: String
+    /// Nil where it could not be read.
+    package let identifier: BundleIdentifier?
+    package let severity: Severity
+    /// One line for people, lower case. May quote the bundle: it is foreign text.
+    package let reason: String
+
+    init(path: String, name: String, identifier: BundleIdentifier?, severity: Severity, reason: String) {
+        self.path = path
+        self.name = name
+        self.identifier = identifier
+        self.severity = severity
+        self.reason = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

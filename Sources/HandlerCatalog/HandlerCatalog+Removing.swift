@@ -1,0 +1,66 @@
+import Foundation
+import SystemCalls
+
+extension HandlerCatalog {
+    /// Removes a handler from the user's folder, a broken one too, and the user's choices about it.
+    ///
+    /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`; for a bundle that cannot be used, its folder's name.
+    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours`, `storage`.
+    /// - Returns: the path that is no more.
+    @discardableResult
+    package func remove(_ name: String) throws(CatalogError) -> String {
+        let snapshot = load()
+        let (path, identifier) = try removable(name, in: snapshot)
+        let folder = UserFolder(path: folders.user)
+        let lock = try folder.locked()
+        defer { extendLifetime(lock) }
+        do throws(SystemError) {
+            // Out of sight first: nobody is to start half a bundle.
+            let work = try folder.makeWorkFolder()
+            defer { try? FileManager.default.removeItem(atPath: work) }
+            try systemCall { rename(path, work + "/" + Paths.name(of: path)) }
+            try SmallFile.syncFolder(folder.path)
+        } catch {
+            throw .storage(path, error)
+        }
+        // Another bundle with this identifier may come to light now: then the choices are about that.
+        if let identifier, load().bundle(identifier) == nil {
+            let choices = choicesFile.read().choices
+            let isChosen =
+                choices.disabled.contains(identifier) || choices.typeDefaults.values.contains(identifier)
+                || choices.schemeDefaults.values.contains(identifier)
+            if isChosen { try change { $0.forget(identifier) } }
+        }
+        return path
+    }
+
+    private func removable(
+        _ name: String,
+        in snapshot: CatalogSnapshot
+    ) throws(CatalogError) -> (path: String, identifier: BundleIdentifier?) {
+        let plain = name.hasSuffix(BundleFolder.suffix) ? String(name.dropLast(BundleFolder.suffix.count)) : name
+        let unusable = snapshot.problems.first { problem in
+            problem.severity == .unusable && problem.name == plain && Paths.folder(of: problem.path) == folders.user
+        }
+        do throws(CatalogError) {
+            let bundle = try snapshot.bundle(named: name)
+            if bundle.isBuiltIn { throw CatalogError.builtIn }
+            if bundle.origin == .user { return (bundle.path, bundle.identifier) }
+            if unusable == nil { throw CatalogError.notYours(bundle.path) }
+        } catch {
+            guard error.code == .unknownHandler, unusable != nil else { throw error }
+        }
+        guard let unusable else { throw .unknownHandler(name) }
+        // Of an unusable bundle the choices are kept: they may be about another with its identifier.
+        return (unusable.path, nil)
+    }
+}
+
+extension UserChoices {
+    /// Leaves out all that was decided about one handler.
+    fileprivate mutating func forget(_ identifier: BundleIdentifier) {
+        disabled.remove(identifier)
+        typeDefaults = typeDefaults.filter { $0.value != identifier }
+        schemeDefaults = schemeDefaults.filter { $0.value != identifier }
+    }
+}

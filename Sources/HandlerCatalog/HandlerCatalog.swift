@@ -1,0 +1,101 @@
+import Foundation
+import UniformTypes
+
+/// The handlers of one user: where they lie, and what can be done with them.
+///
+/// Everything here reads the disk, and may wait for it. Whoever asks often keeps a `CatalogSnapshot`, or has a
+/// `CatalogWatch` keep one.
+package struct HandlerCatalog: Sendable {
+    package let folders: HandlerFolders
+    /// Absolute path of the JSON file with the user's choices.
+    package let choicesPath: String
+    /// What `~/` stands for in bundles' paths; nil where nobody knows.
+    package let home: String?
+    /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil where it is not known.
+    package let device: String?
+    package let rule: EligibilityRule
+
+    package init(
+        folders: HandlerFolders,
+        choicesPath: String,
+        home: String?,
+        device: String? = nil,
+        rule: EligibilityRule = .everything
+    ) {
+        self.folders = folders
+        self.choicesPath = choicesPath
+        self.home = home
+        self.device = device
+        self.rule = rule
+    }
+
+    /// Reads all bundles and the user's choices. Never fails: what cannot be read is among the snapshot's problems.
+    package func load() -> CatalogSnapshot { read(list()).snapshot }
+
+    var choicesFile: ChoicesFile { ChoicesFile(path: choicesPath) }
+
+    /// The folders that want to be bundles, and what was wrong with those they lie in.
+    func list() -> (bundles: [BundleFolder], problems: [HandlerProblem]) {
+        var result: (bundles: [BundleFolder], problems: [HandlerProblem]) = ([], [])
+        for (path, origin) in folders.all {
+            let (bundles, complaints) = HandlerFolders.bundles(in: path, origin)
+            result.bundles += bundles
+            result.problems += complaints.map { Self.problem(path, .warning, $0) }
+        }
+        return result
+    }
+
+    /// What reading them came to.
+    func read(
+        _ list: (bundles: [BundleFolder], problems: [HandlerProblem])
+    ) -> (snapshot: CatalogSnapshot, readings: [BundleFolder.Reading]) {
+        var problems = list.problems
+        let readings = list.bundles.map { $0.read(device: device, home: home) }
+        let (choices, complaints) = choicesFile.read()
+        problems += complaints.map { Self.problem(choicesPath, .warning, $0) }
+        var bundles: [HandlerBundle] = []
+        for reading in readings {
+            problems += reading.warnings.map { reading.problem(.warning, $0) }
+            switch reading.result {
+            case .success(let bundle): bundles.append(bundle)
+            case .failure(let fault): problems.append(reading.problem(.unusable, fault.description))
+            }
+        }
+        problems += idleDefaults(choices, Set(bundles.map(\.identifier)))
+        let snapshot = CatalogSnapshot(bundles: bundles, problems: problems, choices: choices, rule: rule)
+        return (snapshot, readings)
+    }
+
+    private func idleDefaults(_ choices: UserChoices, _ installed: Set<BundleIdentifier>) -> [HandlerProblem] {
+        let defaults =
+            choices.typeDefaults.map { ($0.key.identifier, $0.value) }
+            + choices.schemeDefaults.map { ($0.key.text, $0.value) }
+        return defaults.compactMap { what, identifier in
+            guard identifier != .inbox, !installed.contains(identifier) || choices.disabled.contains(identifier) else {
+                return nil
+            }
+            let state = installed.contains(identifier) ? "disabled" : "not installed"
+            return Self.problem(choicesPath, .warning, "your default for \(what), \(identifier), is \(state)")
+        }
+    }
+
+    private static func problem(
+        _ path: String,
+        _ severity: HandlerProblem.Severity,
+        _ reason: String
+    ) -> HandlerProblem {
+        HandlerProblem(path: path, name: Paths.name(of: path), identifier: nil, severity: severity, reason: reason)
+    }
+}
+
+extension BundleFolder.Reading {
+    fileprivate func problem(_ severity: HandlerProblem.Severity, _ reason: String) -> HandlerProblem {
+        HandlerProblem(
+            path: folder.path,
+            name: folder.name,
+            identifier: identifier,
+            severity: severity,
+            reason: reason
+        )
+    }
+}

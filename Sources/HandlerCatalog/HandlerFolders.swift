@@ -1,0 +1,68 @@
+import CLinuxShims
+import Glibc
+import SystemCalls
+
+/// Where bundles lie.
+package struct HandlerFolders: Hashable, Sendable {
+    /// The user's own: the only one that is written to. Absolute.
+    package let user: String
+    /// For everybody on this machine. Absolute.
+    package let machine: String
+    /// Of packages. Absolute.
+    package let distribution: String
+
+    package init(
+        user: String,
+        machine: String = "/etc/waft/handlers",
+        distribution: String = "/usr/share/waft/handlers"
+    ) {
+        self.user = user
+        self.machine = machine
+        self.distribution = distribution
+    }
+
+    /// Each with what its bundles are, the one that goes first first.
+    var all: [(path: String, origin: HandlerOrigin)] {
+        [(user, .user), (machine, .machine), (distribution, .distribution)]
+    }
+
+    /// The folders in one of them that want to be bundles, by name; hidden ones are passed over, they are being made.
+    ///
+    /// A folder that is not there has none. A file with such a name counts: it is found to be none later.
+    static func bundles(in path: String, _ origin: HandlerOrigin) -> (folders: [BundleFolder], problems: [String]) {
+        guard let stream = opendir(path) else {
+            let isMissing = errno == ENOENT || errno == ENOTDIR && !isThere(path)
+            return ([], isMissing ? [] : ["it cannot be read: \(SystemError.last)"])
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        var problems: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { problems.append("it cannot be read to its end: \(SystemError.last)") }
+                break
+            }
+            guard let raw = CLinuxShims_dirent_name(entry) else { continue }
+            guard raw[0] != CChar(UInt8(ascii: ".")) else { continue }
+            guard let name = String(validatingCString: raw) else {
+                problems.append("there is a name in it that is not UTF-8")
+                continue
+            }
+            if name.hasSuffix(BundleFolder.suffix) { names.append(name) }
+        }
+        names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        if names.count > CatalogLimits.bundlesInFolder {
+            problems.append("there are more than \(CatalogLimits.bundlesInFolder) bundles in it; the rest is left out")
+        }
+        let folders = names.prefix(CatalogLimits.bundlesInFolder).map { name in
+            BundleFolder(path: path + "/" + name, origin: origin)
+        }
+        return (folders, problems)
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+}

@@ -1,0 +1,130 @@
+import Sharing
+import UniformTypes
+
+/// A handler that somebody wants to have: what `waft handlers add` is told.
+package struct HandlerRecipe: Sendable {
+    /// What to call it; the folder is named after it.
+    package var name: String
+    /// Uniform type identifiers of what it opens.
+    package var types: [String]
+    /// Schemes of URLs that it opens, with or without the colon.
+    package var schemes: [String]
+    /// Path of the program to run; a relative one is taken from the working directory.
+    package var run: String
+    /// Folders it may write to; relative ones are taken from the working directory.
+    package var writable: [String]
+    /// Whether the program is copied into the bundle. If not, the bundle starts it where it lies, and changes of it
+    /// take effect at once.
+    package var copying: Bool
+
+    package init(
+        name: String,
+        types: [String] = [],
+        schemes: [String] = [],
+        run: String,
+        writable: [String] = [],
+        copying: Bool = true
+    ) {
+        self.name = name
+        self.types = types
+        self.schemes = schemes
+        self.run = run
+        self.writable = writable
+        self.copying = copying
+    }
+}
+
+/// A recipe with nothing in it that cannot be.
+struct CheckedRecipe {
+    let name: SafeName
+    let types: [UniformType]
+    let schemes: [URLScheme]
+    let writable: [String]
+    /// What the user should hear of, though it is done.
+    private(set) var warnings: [String] = []
+
+    /// - Throws: `CatalogError` `unfit`.
+    init(_ recipe: HandlerRecipe, registry: TypeRegistry, workingDirectory: String) throws(CatalogError) {
+        name = try Self.name(recipe.name)
+        guard !recipe.types.isEmpty || !recipe.schemes.isEmpty else {
+            throw .unfit("a handler must open something: give it a type such as public.image, or a URL scheme")
+        }
+        var types: [UniformType] = []
+        for text in recipe.types {
+            let type = try Self.type(text, registry)
+            if !registry.isDeclared(type) {
+                warnings.append("nothing declares the type \(type); items must be sent as exactly that")
+            }
+            if !types.contains(type) { types.append(type) }
+        }
+        self.types = types
+        schemes = try recipe.schemes.map { text throws(CatalogError) in try Self.scheme(text) }
+        var writable: [String] = []
+        for path in recipe.writable {
+            let absolute = Paths.absolute(path, from: workingDirectory)
+            guard Paths.isFolder(absolute) else { throw .unfit("\(absolute) is not a folder that can be written to") }
+            if absolute == "/" { warnings.append("/ is writable: it may write wherever you may") }
+            writable.append(absolute)
+        }
+        guard writable.count <= CatalogLimits.writablePaths else {
+            throw .unfit("more than \(CatalogLimits.writablePaths) writable folders are too many")
+        }
+        self.writable = writable
+    }
+
+    private static func name(_ text: String) throws(CatalogError) -> SafeName {
+        let reason: String
+        do {
+            let name = try SafeName(text)
+            _ = try SafeName(text + BundleFolder.suffix)
+            if !text.hasPrefix("."), !text.hasPrefix("-"), text.lowercased() != HandlerBundle.inbox.name.lowercased(),
+                !text.allSatisfy(\.isWhitespace)
+            {
+                return name
+            }
+            reason = text.lowercased() == "inbox" ? "it is built in" : "it starts with . or -, or is blank"
+        } catch {
+            reason = "\(error)"
+        }
+        throw .unfit("a handler cannot be called \"\(text.prefix(64))\": \(reason)")
+    }
+
+    private static func type(_ text: String, _ registry: TypeRegistry) throws(CatalogError) -> UniformType {
+        if text.contains("/") {
+            if let type = registry.type(forMIMEType: text) {
+                throw .unfit("\(text) is a MIME type; its type is \(type)")
+            }
+        } else if let type = UniformType(text) {
+            if type.isDynamic {
+                throw .unfit("\(text.prefix(64)) is a dynamic identifier; name a type that somebody declares")
+            }
+            if registry.isDeclared(type) || text.dropFirst().dropLast().contains(".") { return type }
+        }
+        let plain = text.hasPrefix(".") ? String(text.dropFirst()) : text
+        if let type = registry.type(forExtension: plain, kind: .regularFile)
+            ?? registry.type(forExtension: plain, kind: .directory)
+        {
+            throw .unfit("\(text) is a file name extension; its type is \(type)")
+        }
+        throw .unfit("\"\(text.prefix(64))\" is not a uniform type identifier such as public.image or com.adobe.pdf")
+    }
+
+    private static func scheme(_ text: String) throws(CatalogError) -> URLScheme {
+        guard let scheme = URLScheme(text.hasSuffix(":") ? String(text.dropLast()) : text) else {
+            throw .unfit("\"\(text.prefix(64))\" is not a URL scheme: letters, digits, +, - and ., a letter first")
+        }
+        guard !scheme.isBuiltIn else { throw .unfit("\(scheme): is built in; no handler can claim it") }
+        return scheme
+    }
+}
+
+extension Paths {
+    /// The path from the root, without `.`, `..` and doubled slashes; links are not looked at.
+    static func absolute(_ path: String, from folder: String) -> String {
+        var names: [Substring] = []
+        for name in (path.hasPrefix("/") ? path : folder + "/" + path).split(separator: "/") where name != "." {
+            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        }
+        return "/" + names.joined(separator: "/")
+    }
+}

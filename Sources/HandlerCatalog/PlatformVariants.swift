@@ -1,0 +1,61 @@
+/// Keys of an `Info.plist` for one platform or kind of device: `KEY-linux`, `KEY~laptop`, `KEY-linux~laptop`.
+///
+/// Apple's Core Foundation Keys; the precedence is that of Core Foundation's `CFBundle_InfoPlist.c`, which does none of
+/// this on Linux.
+struct PlatformVariants {
+    static let platform = "linux"
+
+    /// The kinds of machine that a key can be meant for: the chassis types of systemd's hostnamectl.
+    static let devices: Set<String> = [
+        "desktop", "laptop", "convertible", "server", "tablet", "handset", "watch", "embedded", "vm", "container",
+    ]
+
+    /// Who a bundle is and what is run is the same everywhere.
+    private static let fixed: Set<String> = ["CFBundleIdentifier", "CFBundleExecutable"]
+
+    /// The kind of this machine; nil where it is not known.
+    let device: String?
+
+    /// The keys as they hold here: `KEY-linux~DEVICE` goes before `KEY~DEVICE`, that before `KEY-linux`, that before
+    /// `KEY`. Variants for other devices are left out; a key with any other suffix is a key like any other.
+    func resolved(_ keys: [String: PropertyList]) -> [String: PropertyList] {
+        var result: [String: PropertyList] = [:]
+        var strength: [String: Int] = [:]
+        for (key, value) in keys {
+            let variant = variant(key)
+            guard variant.applies, variant.root == key || !Self.fixed.contains(variant.root) else { continue }
+            if let present = strength[variant.root], present > variant.strength { continue }
+            strength[variant.root] = variant.strength
+            result[variant.root] = value
+        }
+        return result
+    }
+
+    private struct Variant {
+        let root: String
+        let applies: Bool
+        let strength: Int
+    }
+
+    private func variant(_ key: String) -> Variant {
+        var root = key[...]
+        var applies = true
+        var strength = 0
+        if let tilde = root.lastIndex(of: "~") {
+            let name = String(root[root.index(after: tilde)...])
+            if Self.devices.contains(name) || name == device {
+                root = root[..<tilde]
+                applies = name == device
+                strength = 2
+            }
+        }
+        let suffix = "-" + Self.platform
+        // `KEY~DEVICE-linux` is none of ours: the platform comes first.
+        if root.hasSuffix(suffix), !root.contains("~") {
+            root = root.dropLast(suffix.count)
+            strength += 1
+        }
+        guard !root.isEmpty else { return Variant(root: key, applies: true, strength: 0) }
+        return Variant(root: String(root), applies: applies, strength: strength)
+    }
+}

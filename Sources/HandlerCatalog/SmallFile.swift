@@ -1,0 +1,119 @@
+import Glibc
+import SystemCalls
+
+/// Reading and writing files that fit in memory.
+enum SmallFile {
+    /// Why a file could not be read.
+    enum Fault: Error, Hashable {
+        case missing
+        case link
+        case notRegular
+        case tooLarge
+        case system(SystemError)
+    }
+
+    /// Reads a whole regular file. A link in its last place is not followed, and nothing is read of a pipe or a device.
+    ///
+    /// - Parameter limit: the most bytes it may have; looked at before any memory is taken.
+    static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+        do {
+            // Non-blocking: opening a pipe would wait for its other end.
+            let file = try FileDescriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+            var status = stat()
+            try systemCall { fstat(file.raw, &status) }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw Fault.notRegular }
+            guard status.st_size <= limit else { throw Fault.tooLarge }
+            // One more byte than it says: it may be growing.
+            return try read(file.raw, capacity: Int(status.st_size) + 1, limit: limit)
+        } catch let error as SystemError {
+            switch error.number {
+            case ENOENT, ENOTDIR: throw .missing
+            case ELOOP: throw .link
+            case ENXIO: throw .notRegular
+            default: throw .system(error)
+            }
+        } catch {
+            throw error as? Fault ?? .notRegular
+        }
+    }
+
+    private static func read(_ file: Int32, capacity: Int, limit: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: min(capacity, limit + 1))
+        var filled = 0
+        while true {
+            if filled == bytes.count {
+                guard filled <= limit else { throw Fault.tooLarge }
+                bytes += [UInt8](repeating: 0, count: min(max(filled, 1), limit + 1 - filled))
+            }
+            let room = bytes.count - filled
+            let start = filled
+            let count = try systemCall {
+                bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress.map { $0 + start }, room) }
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+
+    /// Writes all bytes to an open file.
+    static func write(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let start = written
+            written += try systemCall {
+                bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress.map { $0 + start }, $0.count - start) }
+            }
+        }
+    }
+
+    /// Puts a file in place of another, or of none: whoever looks sees the old contents or the new ones, also after a
+    /// power cut. The temporary file lies beside it under a hidden name, and goes if anything fails.
+    static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(SystemError) {
+        let temporary = Paths.folder(of: path) + "/." + Paths.name(of: path) + ".\(getpid())"
+        unlink(temporary)
+        do throws(SystemError) {
+            let file = try FileDescriptor.opening(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            try write(bytes, to: file.raw)
+            try systemCall { fsync(file.raw) }
+            try systemCall { rename(temporary, path) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        try syncFolder(Paths.folder(of: path))
+    }
+
+    /// Makes sure that the names in a folder survive a power cut.
+    static func syncFolder(_ path: String) throws(SystemError) {
+        let folder = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY)
+        try systemCall { fsync(folder.raw) }
+    }
+}
+
+/// The parts of absolute paths.
+enum Paths {
+    /// The path without its last name; `/` for `/`.
+    static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.utf8.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// The last name.
+    static func name(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    }
+
+    /// The path without links, `.` and `..`.
+    static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(validatingCString: resolved)
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

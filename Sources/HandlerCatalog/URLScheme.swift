@@ -1,0 +1,50 @@
+/// The scheme of a URL, lower-case: RFC 3986, section 3.1.
+package struct URLScheme: Hashable, Sendable, CustomStringConvertible {
+    /// A letter, then letters, digits, `+`, `-` and `.`; at most `CatalogLimits.schemeBytes` bytes.
+    package let text: String
+
+    package var description: String { text }
+
+    /// Takes a scheme without its colon, in any case; returns nil for what is none.
+    package init?(_ text: String) {
+        guard text.utf8.prefix(CatalogLimits.schemeBytes + 1).count <= CatalogLimits.schemeBytes else { return nil }
+        let bytes = text.utf8.map { byte in
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        guard let first = bytes.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return nil }
+        let isWellFormed = bytes.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+                UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        guard isWellFormed else { return nil }
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether it is one of those that mean the same everywhere and that no bundle can claim.
+    package var isBuiltIn: Bool { Self.builtIn.contains(text) }
+
+    private static let builtIn: Set<String> = ["http", "https", "mailto", "tel", "sms", "file"]
+}
+
+extension URLScheme: Comparable {
+    package static func < (left: URLScheme, right: URLScheme) -> Bool { left.text < right.text }
+}
+
+/// Schemes that a handler says it can open: an element of `CFBundleURLTypes`.
+package struct URLType: Hashable, Sendable {
+    /// What the bundle calls them (`CFBundleURLName`), usually in reverse DNS form; nil where it does not say.
+    package var name: String?
+    /// `CFBundleURLSchemes`, without those that are built in.
+    package var schemes: [URLScheme]
+    package var role: HandlerRole
+
+    package init(name: String? = nil, schemes: [URLScheme], role: HandlerRole = .viewer) {
+        self.name = name
+        self.schemes = schemes
+        self.role = role
+    }
+}

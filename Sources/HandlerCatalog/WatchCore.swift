@@ -1,0 +1,244 @@
+import CLinuxShims
+import Foundation
+import Logging
+import Synchronization
+import SystemCalls
+
+/// What the watch and its thread share. The thread does not keep the watch itself alive.
+final class WatchCore: Sendable {
+    private struct State {
+        var snapshot: CatalogSnapshot
+        var isListening = false
+        var isStopped = false
+        var streams: [UInt64: AsyncStream<CatalogSnapshot>.Continuation] = [:]
+        var lastStream: UInt64 = 0
+    }
+
+    /// What each use compares with, where nothing is heard.
+    private struct Look {
+        var places: CatalogPlaces
+        var stamps: [String: CatalogPlaces.Stamp]
+    }
+
+    private let catalog: HandlerCatalog
+    private let quiet: Duration
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let look: Mutex<Look?>
+    /// Written to when the thread is to end; nil where there is none to be had.
+    private let wake: Wake?
+
+    init(_ catalog: HandlerCatalog, quiet: Duration, logger: Logger) {
+        self.catalog = catalog
+        self.quiet = quiet
+        self.logger = logger
+        state = Mutex(State(snapshot: CatalogSnapshot(bundles: [], rule: catalog.rule)))
+        look = Mutex(nil)
+        wake = Wake()
+    }
+
+    func begin(listening: Bool) {
+        if listening, wake != nil {
+            do {
+                let events = try FolderEvents()
+                let snapshot = try refreshed(events)
+                state.withLock { state in
+                    state.snapshot = snapshot
+                    state.isListening = true
+                }
+                let run = Transferred(value: events)
+                Thread.detachNewThread { [self] in
+                    CLinuxShims_pthread_setname("waft-handlers")
+                    listen(run.value)
+                }
+                return
+            } catch {
+                stopListening(error)
+            }
+        }
+        _ = current
+    }
+
+    var isListening: Bool { state.withLock { $0.isListening } }
+
+    var current: CatalogSnapshot {
+        let (snapshot, mustLook) = state.withLock { ($0.snapshot, !$0.isListening && !$0.isStopped) }
+        return mustLook ? looked() : snapshot
+    }
+
+    func changes() -> AsyncStream<CatalogSnapshot> {
+        let (stream, continuation) = AsyncStream<CatalogSnapshot>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isStopped else { return nil }
+            state.lastStream += 1
+            state.streams[state.lastStream] = continuation
+            return state.lastStream
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { state in
+                // Not released in here: that would end the stream once more.
+                withExtendedLifetime(state.streams.removeValue(forKey: number)) {}
+            }
+        }
+        return stream
+    }
+
+    func stop() {
+        let streams = state.withLock { state in
+            state.isStopped = true
+            defer { state.streams = [:] }
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.finish() }
+        wake?.signal()
+    }
+
+    // MARK: Listening
+
+    /// Runs on the watch's own thread until it is stopped.
+    private func listen(_ events: FolderEvents) {
+        guard let wake else { return }
+        while true {
+            switch wait(events, wake, nil) {
+            case .stopped: return
+            // A signal.
+            case .nothing: continue
+            case .events: break
+            }
+            guard events.drain() else { continue }
+            guard settle(events, wake) else { return }
+            do {
+                publish(try refreshed(events))
+            } catch {
+                stopListening(error)
+                _ = current
+                return
+            }
+        }
+    }
+
+    private enum Waited {
+        case events
+        case nothing
+        case stopped
+    }
+
+    /// Waits until nothing that matters has happened for a moment, or for twenty times as long.
+    /// - Returns: false when it was stopped meanwhile.
+    private func settle(_ events: FolderEvents, _ wake: Wake) -> Bool {
+        let end = ContinuousClock.now + quiet * 20
+        var next = ContinuousClock.now + quiet
+        while true {
+            let now = ContinuousClock.now
+            guard now < min(next, end) else { return true }
+            switch wait(events, wake, min(next, end) - now) {
+            case .stopped: return false
+            case .nothing: continue
+            case .events: if events.drain() { next = ContinuousClock.now + quiet }
+            }
+        }
+    }
+
+    private func wait(_ events: FolderEvents, _ wake: Wake, _ limit: Duration?) -> Waited {
+        var files = [
+            pollfd(fd: events.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        let milliseconds = limit.map { Int32(clamping: $0.components.seconds * 1_000 + $0.milliseconds) } ?? -1
+        let count = poll(&files, nfds_t(files.count), milliseconds)
+        if files[1].revents != 0 { return .stopped }
+        return count > 0 ? .events : .nothing
+    }
+
+    /// Reads everything, having listened before: what changes while it is read is heard of.
+    private func refreshed(_ events: FolderEvents) throws(SystemError) -> CatalogSnapshot {
+        // Enough for every folder on the way to come into being meanwhile; should that not do, events follow.
+        let tries = 16
+        var base = CatalogPlaces(catalog)
+        for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = CatalogPlaces(catalog) }
+        let list = catalog.list()
+        for bundle in list.bundles { base.add(bundle) }
+        _ = try events.cover(base.interests, isAll: false)
+        var result = catalog.read(list)
+        for _ in 0..<tries {
+            var places = base
+            for reading in result.readings { places.add(reading) }
+            // New is only what lies deeper in a bundle than its own folder.
+            guard try events.cover(places.interests, isAll: true) else { break }
+            result = catalog.read(list)
+        }
+        return result.snapshot
+    }
+
+    private func stopListening(_ error: SystemError) {
+        logger.warning(
+            "changes of handlers cannot be listened for; they are looked for at each use",
+            metadata: ["reason": "\(error)"]
+        )
+        state.withLock { $0.isListening = false }
+    }
+
+    // MARK: Looking
+
+    /// The snapshot, read again where a file is not what it was.
+    private func looked() -> CatalogSnapshot {
+        look.withLock { look in
+            if let known = look, known.places.stamps() == known.stamps { return state.withLock { $0.snapshot } }
+            let list = catalog.list()
+            var places = CatalogPlaces(catalog)
+            for bundle in list.bundles { places.add(bundle) }
+            // Taken before reading: what changes while it is read is seen at the next use.
+            var stamps = places.stamps()
+            let (snapshot, readings) = catalog.read(list)
+            for reading in readings { places.add(reading) }
+            stamps.merge(places.stamps()) { before, _ in before }
+            look = Look(places: places, stamps: stamps)
+            publish(snapshot)
+            return snapshot
+        }
+    }
+
+    private func publish(_ snapshot: CatalogSnapshot) {
+        let streams = state.withLock { state -> [AsyncStream<CatalogSnapshot>.Continuation] in
+            guard !state.isStopped, !snapshot.isSame(as: state.snapshot) else { return [] }
+            state.snapshot = snapshot
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.yield(snapshot) }
+    }
+}
+
+/// Hands a value to the one thread that will use it.
+private struct Transferred<Value>: @unchecked Sendable {
+    let value: Value
+}
+
+/// A descriptor that becomes readable once.
+private final class Wake: Sendable {
+    private let file: Int32
+
+    init?() {
+        file = CLinuxShims_eventfd()
+        if file < 0 { return nil }
+    }
+
+    deinit {
+        if file >= 0 { close(file) }
+    }
+
+    var descriptor: Int32 { file }
+
+    func signal() {
+        var one: UInt64 = 1
+        write(file, &one, MemoryLayout<UInt64>.size)
+    }
+}
+
+extension Duration {
+    /// The part of it below a second, in milliseconds, rounded up.
+    fileprivate var milliseconds: Int64 { (components.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000 }
+}
