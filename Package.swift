@@ -80,12 +80,16 @@ let package = Package(
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
             swiftSettings: strict),
+        // What HookSandboxTests start in the sandbox.
+        .executableTarget(
+            name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
         .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
         + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
+        + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
         + module(

@@ -1,0 +1,41 @@
+import CLinuxShims
+
+/// Rights over files and folders, `LANDLOCK_ACCESS_FS_…`, as far as they change something: reading and executing are
+/// never handled, and so never denied.
+struct LandlockRights: OptionSet, Hashable, Sendable {
+    let rawValue: UInt64
+
+    /// To open a file for writing.
+    static let write = LandlockRights(rawValue: CLinuxShims_LANDLOCK_WRITE_FILE)
+    /// To cut a file short, ABI 3.
+    static let truncate = LandlockRights(rawValue: CLinuxShims_LANDLOCK_TRUNCATE)
+    /// To control a device, ABI 5.
+    static let control = LandlockRights(rawValue: CLinuxShims_LANDLOCK_IOCTL_DEV)
+    /// To link or move something from or to another folder, ABI 2. Without it both are denied.
+    static let refer = LandlockRights(rawValue: CLinuxShims_LANDLOCK_REFER)
+    /// To remove, or move away, what a folder contains.
+    static let remove = LandlockRights(
+        rawValue: CLinuxShims_LANDLOCK_REMOVE_FILE | CLinuxShims_LANDLOCK_REMOVE_DIR)
+    /// To make anything in a folder, by creation, link or move.
+    static let make = LandlockRights(
+        rawValue: CLinuxShims_LANDLOCK_MAKE_REG | CLinuxShims_LANDLOCK_MAKE_DIR | CLinuxShims_LANDLOCK_MAKE_SYM
+            | CLinuxShims_LANDLOCK_MAKE_FIFO | CLinuxShims_LANDLOCK_MAKE_SOCK | CLinuxShims_LANDLOCK_MAKE_CHAR
+            | CLinuxShims_LANDLOCK_MAKE_BLOCK)
+
+    /// What a hook may do where it may write.
+    static let writable: LandlockRights = [.write, .truncate, .control, .refer, .remove, .make]
+    /// What a hook may do to the contents of the Inbox.
+    static let inbox: LandlockRights = [.remove, .refer]
+    /// The rights that a file, not a folder, can be given; the kernel refuses the others.
+    static let ofFile: LandlockRights = [.write, .truncate, .control]
+
+    /// Every right that the kernel of this version of the ABI knows; it refuses the others.
+    static func known(abi: Int) -> LandlockRights {
+        guard abi >= 1 else { return [] }
+        var rights: LandlockRights = [.write, .remove, .make]
+        if abi >= 2 { rights.insert(.refer) }
+        if abi >= 3 { rights.insert(.truncate) }
+        if abi >= 5 { rights.insert(.control) }
+        return rights
+    }
+}

@@ -1,0 +1,46 @@
+import CLinuxShims
+import Glibc
+
+/// A set of Landlock rules: closed when it is let go, in force only after ``restrictThisThread()``.
+struct LandlockRuleset: ~Copyable {
+    /// Owned.
+    private let file: Int32
+    /// What it denies where no rule allows it.
+    private let handled: LandlockRights
+
+    private init(owning file: Int32, handled: LandlockRights) {
+        self.file = file
+        self.handled = handled
+    }
+
+    deinit { close(file) }
+
+    /// Denies all rights that the version of the ABI knows.
+    static func make(abi: Int) throws(SandboxError) -> LandlockRuleset {
+        let handled = LandlockRights.known(abi: abi)
+        let file = CLinuxShims_landlock_create_ruleset(handled.rawValue)
+        guard file >= 0 else { throw .notRestricted("no set of rules: \(SandboxError.lastCause)") }
+        return LandlockRuleset(owning: file, handled: handled)
+    }
+
+    /// Allows the rights, as far as the kernel knows them and the place can have them, at and beneath an open file.
+    ///
+    /// - Parameter place: borrowed; O_PATH is enough.
+    /// - Returns: whether it could be said; `errno` is set if not.
+    func allow(_ rights: LandlockRights, beneath place: Int32) -> Bool {
+        var status = stat()
+        guard fstat(place, &status) == 0 else { return false }
+        var allowed = rights.intersection(handled)
+        if status.st_mode & S_IFMT != S_IFDIR { allowed.formIntersection(.ofFile) }
+        // The kernel takes no rule without a right.
+        guard !allowed.isEmpty else { return true }
+        return CLinuxShims_landlock_allow_beneath(file, place, allowed.rawValue) == 0
+    }
+
+    /// Puts the rules into force for the calling thread and everything it starts or executes, for good.
+    func restrictThisThread() throws(SandboxError) {
+        guard CLinuxShims_landlock_restrict_self(file) == 0 else {
+            throw .notRestricted("the rules were refused: \(SandboxError.lastCause)")
+        }
+    }
+}

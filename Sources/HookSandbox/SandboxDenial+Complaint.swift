@@ -1,0 +1,67 @@
+/// A line in which a program says that something was denied, and of which paths. Programs have no common form for it:
+///
+///     cp: cannot create regular file '/a/b': Permission denied
+///     hook.sh: 3: cannot create /a/b: Permission denied
+///     PermissionError: [Errno 13] Permission denied: '/a/b'
+///     open /a/b: permission denied
+///     OSError: [Errno 18] Invalid cross-device link: '/a/b' -> '/c/d'
+struct Complaint {
+    /// Whether the kernel's word was EXDEV, not EACCES.
+    let isCrossDevice: Bool
+    /// The absolute paths in it, in order.
+    let paths: [String]
+
+    private static let denied = "permission denied"
+    private static let crossDevice = "invalid cross-device link"
+    private static let quotes: [Character: Character] = ["'": "'", "‘": "’", "\"": "\"", "`": "'"]
+
+    /// - Returns: `nil` for a line that says nothing of the kind, or names no absolute path.
+    init?(_ line: some StringProtocol) {
+        let lowered = line.lowercased()
+        isCrossDevice = lowered.contains(Self.crossDevice)
+        guard isCrossDevice || lowered.contains(Self.denied) else { return nil }
+        let quoted = Self.quotedPaths(in: line)
+        paths = (quoted.isEmpty ? Self.barePaths(in: line) : quoted).filter { path in
+            !path.unicodeScalars.contains { $0.properties.generalCategory == .control }
+                && path.utf8.count <= SandboxPlan.longestPath
+                // `..` would make a path look as if it were where it is not.
+                && !path.split(separator: "/").contains("..")
+        }
+        if paths.isEmpty { return nil }
+    }
+
+    /// What stands in quotes and begins with a slash.
+    private static func quotedPaths(in line: some StringProtocol) -> [String] {
+        var found: [String] = []
+        var rest = line[...]
+        while let start = rest.firstIndex(where: { quotes[$0] != nil }) {
+            let inside = rest[rest.index(after: start)...]
+            guard let closing = quotes[rest[start]], let end = inside.firstIndex(of: closing) else { break }
+            // An apostrophe (`can't`) opens nothing.
+            guard inside.first == "/" else {
+                rest = inside
+                continue
+            }
+            found.append(String(inside[..<end]))
+            rest = inside[inside.index(after: end)...]
+        }
+        return found
+    }
+
+    /// From a slash that begins a word to the next `: ` or the end: the words before the colon of the complaint itself
+    /// count, the first name (that of the program) only where there is no other.
+    private static func barePaths(in line: some StringProtocol) -> [String] {
+        var found: [String] = []
+        for part in line.split(separator: ": ") {
+            var previous: Character = " "
+            for index in part.indices {
+                if part[index] == "/", previous == " " {
+                    found.append(String(part[index...]))
+                    break
+                }
+                previous = part[index]
+            }
+        }
+        return Array(found.suffix(1))
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+
+/// A write that the sandbox seems to have refused, read from what the hook said about it: the kernel tells nobody else.
+package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
+    /// What can be done about it.
+    package enum Remedy: Hashable, Sendable {
+        /// To let the hook write in this folder, or to this file.
+        case allow(path: String)
+        /// To give the hook a folder of its own: the one it wrote to cannot be writable, or is too much.
+        case folderOfItsOwn
+        /// None: what is in the Inbox can be read, moved out and removed.
+        case leaveInbox
+        /// To copy and then remove, as mv(1) does: the kernel denies a rename by which a file would become writable.
+        case copyOutOfInbox
+    }
+
+    /// Longest end of a hook's standard error that is looked at, in bytes.
+    package static let longestTail = 65_536
+    /// Most denials that are told of.
+    package static let mostDenials = 8
+
+    /// The path that the hook could not write, an absolute path as the hook said it. It is the hook's text: to be
+    /// escaped for wherever it is shown.
+    package let path: String
+    /// What can be done about it.
+    package let remedy: Remedy
+
+    /// One line for the hook's log.
+    package var description: String {
+        switch remedy {
+        case .allow(let place):
+            "the sandbox seems to have refused a write to \(path): to allow it, add --writable \(Self.quoted(place))"
+        case .folderOfItsOwn:
+            "the sandbox seems to have refused a write to \(path): make a folder for what this handler writes, "
+                + "and add --writable FOLDER"
+        case .leaveInbox:
+            "the sandbox seems to have refused a write to \(path): files in the Inbox can be read, moved out and "
+                + "removed, not written"
+        case .copyOutOfInbox:
+            "the sandbox refused to rename \(path) out of the Inbox: copy it and then remove it, as mv does"
+        }
+    }
+
+    /// The denials that a hook's standard error tells of, each path once.
+    ///
+    /// It is a guess, for people to read: other causes have the same words.
+    ///
+    /// - Parameters:
+    ///   - standardError: its end; no more than ``longestTail`` bytes of it are looked at.
+    ///   - plan: what the hook ran under.
+    package static func denials(in standardError: String, plan: SandboxPlan) -> [SandboxDenial] {
+        guard plan.level != .none else { return [] }
+        var found: [SandboxDenial] = []
+        let tail = String(decoding: standardError.utf8.suffix(longestTail), as: UTF8.self)
+        for line in tail.split(whereSeparator: \.isNewline) {
+            guard let complaint = Complaint(line), let denial = SandboxDenial(complaint, plan: plan),
+                !found.contains(where: { $0.path == denial.path })
+            else { continue }
+            found.append(denial)
+            if found.count == mostDenials { break }
+        }
+        return found
+    }
+
+    private init?(_ complaint: Complaint, plan: SandboxPlan) {
+        if complaint.isCrossDevice {
+            guard let source = complaint.paths.first, Self.isBeneath(source, plan.inbox) else { return nil }
+            path = source
+            remedy = .copyOutOfInbox
+            return
+        }
+        let writable = [plan.folder, plan.temporaryFolder] + plan.writablePaths
+        // Where two are named, the second is where it should have gone.
+        guard let denied = complaint.paths.last(where: { path in !writable.contains { Self.isBeneath(path, $0) } })
+        else { return nil }
+        path = denied
+        if Self.isBeneath(denied, plan.inbox) {
+            remedy = .leaveInbox
+            return
+        }
+        let place = Self.isFolder(denied) ? denied : Self.parent(of: denied)
+        // Where the user may not write either, it was not the sandbox, and no flag would help.
+        guard access(place, W_OK) == 0 || access(denied, W_OK) == 0 else { return nil }
+        remedy = Self.isTooMuch(place, plan: plan) ? .folderOfItsOwn : .allow(path: place)
+    }
+
+    private static func isBeneath(_ path: String, _ folder: String) -> Bool {
+        path == folder || path.utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
+    }
+
+    /// Whether a folder is refused as writable, since the Inbox is in it, or is more than a hook should be given.
+    private static func isTooMuch(_ folder: String, plan: SandboxPlan) -> Bool {
+        if folder == "/" || isBeneath(plan.inbox, folder) { return true }
+        guard let home = getenv("HOME") else { return false }
+        return folder == String(cString: home)
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func parent(of path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        return "/" + parts.dropLast().joined(separator: "/")
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+}

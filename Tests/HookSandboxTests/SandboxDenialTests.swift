@@ -1,0 +1,94 @@
+import Glibc
+import Testing
+
+@testable import HookSandbox
+
+@Suite("What a hook says of a denied write")
+struct SandboxDenialTests {
+    let fixture: SandboxFixture
+
+    init() throws { fixture = try SandboxFixture() }
+
+    private func denials(_ text: String) -> [SandboxDenial] {
+        SandboxDenial.denials(in: text, plan: fixture.plan([]))
+    }
+
+    @Test("the path and the flag are found in the words of many programs")
+    func words() {
+        let home = fixture.home
+        let lines = [
+            "/bin/sh: 1: cannot create \(home)/new: Permission denied",
+            "\(fixture.folder)/run.sh: line 3: \(home)/new: Permission denied",
+            "cp: cannot create regular file '\(home)/new': Permission denied",
+            "cp: cannot create regular file ‘\(home)/new’: Permission denied",
+            "mkdir: can't create directory '\(home)/new': Permission denied",
+            "mv: cannot move '\(fixture.inbox)/photo.png' to '\(home)/new': Permission denied",
+            "PermissionError: [Errno 13] Permission denied: '\(home)/new'",
+            "Error: EACCES: permission denied, open '\(home)/new'",
+            "open \(home)/new: permission denied",
+        ]
+        for line in lines {
+            let found = denials("some output\n\(line)\nmore\n")
+            #expect(found.map(\.path) == [home + "/new"], "\(line)")
+            #expect(found.first?.remedy == .allow(path: home), "\(line)")
+            #expect(found.first?.description.hasSuffix("add --writable \(home)") == true)
+        }
+    }
+
+    @Test("a folder is named itself, and quoted where a shell needs it")
+    func folders() throws {
+        let folder = fixture.root + "/it's here"
+        try #require(mkdir(folder, 0o700) == 0)
+        let found = denials("cannot create \(folder)/a: Permission denied\ntouch: \(fixture.home): Permission denied")
+        #expect(found.map(\.remedy) == [.allow(path: folder), .allow(path: fixture.home)])
+        #expect(found.first?.description.hasSuffix("--writable '\(fixture.root)/it'\\''s here'") == true)
+    }
+
+    @Test("no flag is named for what is in the Inbox, nor a folder that contains it")
+    func inbox() {
+        #expect(denials("rm: cannot touch '\(fixture.inbox)/a': Permission denied").first?.remedy == .leaveInbox)
+        #expect(denials("cannot create \(fixture.root)/a: Permission denied").first?.remedy == .folderOfItsOwn)
+    }
+
+    @Test("a rename out of the Inbox is explained")
+    func crossDevice() {
+        let text = "OSError: [Errno 18] Invalid cross-device link: '\(fixture.inbox)/a' -> '\(fixture.folder)/a'"
+        #expect(denials(text).map(\.remedy) == [.copyOutOfInbox])
+        #expect(denials("Invalid cross-device link: '\(fixture.home)/a' -> '/b'").isEmpty)
+    }
+
+    @Test("nothing is said of other complaints, of what is writable, or where the user cannot write either")
+    func silence() {
+        #expect(denials("").isEmpty)
+        #expect(denials("\(fixture.home)/x: No such file or directory").isEmpty)
+        #expect(denials("Permission denied").isEmpty)
+        #expect(denials("ssh: user@host: Permission denied (publickey).").isEmpty)
+        #expect(denials("cannot open \(fixture.folder)/x: Permission denied").isEmpty)
+        #expect(denials("cannot open \(fixture.named)/x: Permission denied").isEmpty)
+        #expect(denials("cannot open '/missing/folder/x': Permission denied").isEmpty)
+        #expect(denials("cannot open '\(fixture.folder)/../home/x': Permission denied").isEmpty)
+        #expect(denials("cannot open '\(fixture.home)/\u{1b}[2J': Permission denied").isEmpty)
+        let line = "cannot create \(fixture.home)/new: Permission denied"
+        #expect(SandboxDenial.denials(in: line, plan: fixture.plan([], level: .none)).isEmpty)
+    }
+
+    @Test("each path is told of once, and of no more than the limit")
+    func limits() {
+        let line = "cannot create \(fixture.home)/new: Permission denied\n"
+        #expect(denials(line + line).count == 1)
+        let many = (0..<100).map { "cannot create \(fixture.home)/\($0): Permission denied\n" }.joined()
+        #expect(denials(many).count == SandboxDenial.mostDenials)
+        #expect(denials(line + String(repeating: "x", count: SandboxDenial.longestTail)).isEmpty)
+    }
+
+    @Test(
+        "what a real hook writes to standard error is understood",
+        .enabled(if: HookSandbox.support.abi >= 1, "NOT TESTED: this kernel has no Landlock"))
+    func realHook() throws {
+        let plan = fixture.shell("cp '\(fixture.inbox)/photo.png' '\(fixture.home)/'; echo x > '\(fixture.home)/b'")
+        let run = try fixture.run(plan)
+        #expect(run.exitCode != 0)
+        let found = SandboxDenial.denials(in: run.error, plan: plan)
+        #expect(found.map(\.path) == ["photo.png", "b"].map { fixture.home + "/" + $0 })
+    }
+}
