@@ -31,7 +31,7 @@ struct BundleContents {
         guard let identifier = BundleIdentifier(text) else {
             throw .unfit(key, "it should be letters, digits, hyphens and dots, such as org.example.photos")
         }
-        guard identifier != .inbox else { throw .reserved(identifier) }
+        guard identifier != .inbox, identifier != .hook else { throw .reserved(identifier) }
         return identifier
     }
 

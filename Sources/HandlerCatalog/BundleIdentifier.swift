@@ -28,6 +28,9 @@ package struct BundleIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The handler that is always there, and does nothing.
     package static let inbox = BundleIdentifier(known: "org.waft.inbox")
 
+    /// The program that the configuration names.
+    package static let hook = BundleIdentifier(known: "org.waft.hook")
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -31,24 +31,9 @@ struct BundleWriting {
     }
 
     private func writeInfo(to path: String, executable: String) throws(SystemError) {
-        var keys: [String: Any] = [
-            "CFBundleIdentifier": identifier.text,
-            "CFBundleName": recipe.name.text,
-            "CFBundleExecutable": executable,
-        ]
-        if !recipe.types.isEmpty {
-            let types = recipe.types.map(\.identifier)
-            keys["CFBundleDocumentTypes"] = [
-                ["CFBundleTypeName": recipe.name.text, "LSItemContentTypes": types, "CFBundleTypeRole": "Viewer"]
-            ]
-        }
-        if !recipe.schemes.isEmpty {
-            keys["CFBundleURLTypes"] = [
-                ["CFBundleURLName": identifier.text, "CFBundleURLSchemes": recipe.schemes.map(\.text)]
-            ]
-        }
-        if !recipe.writable.isEmpty { keys["WaftWritablePaths"] = recipe.writable }
-        guard let info = try? PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0) else {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        guard let info = try? encoder.encode(InfoPropertyList(recipe, identifier, executable: executable)) else {
             throw SystemError(EINVAL)
         }
         try Self.writeFile(path, mode: 0o644) { file throws(SystemError) in
@@ -77,5 +62,60 @@ struct BundleWriting {
         let name = Paths.name(of: path)
         let isFit = (try? SafeName(name)) != nil && name.lowercased() != BundleFolder.infoName.lowercased()
         return isFit ? name : "program"
+    }
+}
+
+/// The `Info.plist` of a new bundle. Encoded, and not put together as a dictionary for `PropertyListSerialization`, which
+/// refuses every dictionary in a program that Foundation is linked into statically (Swift 6.3).
+private struct InfoPropertyList: Encodable {
+    private struct Documents: Encodable {
+        var name: String
+        var types: [String]
+        var role = "Viewer"
+
+        enum CodingKeys: String, CodingKey {
+            case name = "CFBundleTypeName"
+            case types = "LSItemContentTypes"
+            case role = "CFBundleTypeRole"
+        }
+    }
+
+    private struct URLs: Encodable {
+        var name: String
+        var schemes: [String]
+
+        enum CodingKeys: String, CodingKey {
+            case name = "CFBundleURLName"
+            case schemes = "CFBundleURLSchemes"
+        }
+    }
+
+    private var identifier: String
+    private var name: String
+    private var executable: String
+    private var documents: [Documents]?
+    private var urls: [URLs]?
+    private var writablePaths: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case identifier = "CFBundleIdentifier"
+        case name = "CFBundleName"
+        case executable = "CFBundleExecutable"
+        case documents = "CFBundleDocumentTypes"
+        case urls = "CFBundleURLTypes"
+        case writablePaths = "WaftWritablePaths"
+    }
+
+    init(_ recipe: CheckedRecipe, _ identifier: BundleIdentifier, executable: String) {
+        self.identifier = identifier.text
+        name = recipe.name.text
+        self.executable = executable
+        if !recipe.types.isEmpty {
+            documents = [Documents(name: recipe.name.text, types: recipe.types.map(\.identifier))]
+        }
+        if !recipe.schemes.isEmpty {
+            urls = [URLs(name: identifier.text, schemes: recipe.schemes.map(\.text))]
+        }
+        if !recipe.writable.isEmpty { writablePaths = recipe.writable }
     }
 }

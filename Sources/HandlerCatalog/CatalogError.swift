@@ -10,6 +10,8 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
         case ambiguousName
         /// What was given cannot be used: a name, a type, a scheme, a file.
         case unfit
+        /// The program that is to be run is not there, or cannot be read.
+        case missingProgram
         /// It is there already.
         case nameTaken
         /// It is not the user's to remove, or built in.
@@ -41,6 +43,16 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
         "the handler Inbox is built in; with eligibility: handlers in the configuration it takes nothing"
     )
 
+    static let hook = CatalogError(
+        .notYours,
+        "the hook is set by hook: in the configuration; change it there"
+    )
+
+    static let hookIsLast = CatalogError(
+        .unfit,
+        "the hook is asked after all handlers; it can be the default for nothing"
+    )
+
     static func notYours(_ path: String) -> CatalogError {
         CatalogError(.notYours, "\(path) is not in your own folder; disable it instead")
     }
@@ -61,6 +73,10 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
 
     static func unfitProgram(_ path: String, _ reason: String) -> CatalogError {
         CatalogError(.unfit, "\(path) cannot be run for what arrives: \(reason)")
+    }
+
+    static func missingProgram(_ path: String, _ error: SystemError) -> CatalogError {
+        CatalogError(.missingProgram, "\(path) cannot be run for what arrives: \(error)")
     }
 
     static func storage(_ path: String, _ error: SystemError) -> CatalogError {

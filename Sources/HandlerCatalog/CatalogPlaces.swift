@@ -45,7 +45,7 @@ struct CatalogPlaces: Sendable {
     /// Paths, and whether only their identity counts.
     private var stamped: [String: Bool] = [:]
 
-    /// Where bundles can appear, and the user's choices.
+    /// Where bundles can appear, the user's choices, and the hook.
     init(_ catalog: HandlerCatalog) {
         for (path, _) in catalog.folders.all {
             watch(path, for: Interest(bundles: true))
@@ -53,6 +53,10 @@ struct CatalogPlaces: Sendable {
         }
         watch(Paths.folder(of: catalog.choicesPath), for: Interest(names: [Paths.name(of: catalog.choicesPath)]))
         stamped[catalog.choicesPath] = false
+        if let hook = catalog.hook {
+            watch(Paths.folder(of: hook.path), for: Interest(names: [Paths.name(of: hook.path)]))
+            stamped[hook.path] = false
+        }
     }
 
     /// A handler may write into its folder whenever it likes: only what makes the bundle counts.

@@ -4,7 +4,7 @@ extension CatalogSnapshot {
     /// The handlers that can open items of a type, the one to be asked first first. Deterministic:
     ///
     /// 1. the user's default for the type, then for the nearest type that it conforms to;
-    /// 2. what is installed before what is built in;
+    /// 2. what is installed, then the hook of the configuration, then what is built in;
     /// 3. those that claim the type itself, then those that claim one fewer steps of conformance away;
     /// 4. rank: Owner, Default, Alternate; None is never chosen;
     /// 5. role: the one asked for, then Editor, Viewer, Shell; the others open nothing;
@@ -29,7 +29,8 @@ extension CatalogSnapshot {
             }
         }
         var candidates = Array(best.values)
-        if rule == .everything { candidates.append(inboxCandidate(reach, bound)) }
+        if let hook { candidates.append(lastResort(hook, reach, bound)) }
+        if rule == .everything { candidates.append(lastResort(.inbox, reach, bound)) }
         candidates.sort { $0.comesBefore($1) }
         return explained(candidates, bound.map(\.type))
     }
@@ -85,12 +86,15 @@ extension CatalogSnapshot {
         return reach.compactMap { type, _ in choices.typeDefaults[type].map { (type, $0) } }
     }
 
-    private func inboxCandidate(
+    /// What takes everything, after all that is installed. The user may want to leave some things in the Inbox, before
+    /// everything else.
+    private func lastResort(
+        _ bundle: HandlerBundle,
         _ reach: [(type: UniformType, steps: Int)],
         _ bound: [(type: UniformType, identifier: BundleIdentifier)]
     ) -> Candidate {
         let claim = TypeClaim(
-            bundle: .inbox,
+            bundle: bundle,
             isEnabled: true,
             type: .item,
             declaredRank: .alternate,
@@ -100,7 +104,7 @@ extension CatalogSnapshot {
         return Candidate(
             claim: claim,
             steps: reach.first { $0.type == .item }?.steps ?? 0,
-            bound: bound.firstIndex { $0.identifier == .inbox },
+            bound: bundle.isBuiltIn ? bound.firstIndex { $0.identifier == bundle.identifier } : nil,
             wanted: nil
         )
     }
@@ -144,7 +148,7 @@ private struct Candidate {
     func comesBefore(_ other: Candidate) -> Bool {
         switch difference(from: other) {
         case .userBinding: return (bound ?? .max) < (other.bound ?? .max)
-        case .lastResort: return other.claim.bundle.isBuiltIn
+        case .lastResort: return claim.bundle.resort < other.claim.bundle.resort
         case .exactType, .conformanceSteps: return steps < other.steps
         case .rank: return claim.rank < other.claim.rank
         case .role: return rolePlace < other.rolePlace
@@ -155,7 +159,7 @@ private struct Candidate {
     /// What decides between the two.
     func difference(from other: Candidate) -> ChoiceStep {
         if bound != other.bound { return .userBinding }
-        if claim.bundle.isBuiltIn != other.claim.bundle.isBuiltIn { return .lastResort }
+        if claim.bundle.resort != other.claim.bundle.resort { return .lastResort }
         if steps != other.steps { return steps == 0 || other.steps == 0 ? .exactType : .conformanceSteps }
         if claim.rank != other.claim.rank { return .rank }
         if rolePlace != other.rolePlace { return .role }

@@ -12,8 +12,11 @@ package enum EligibilityRule: String, Hashable, Sendable, CaseIterable {
 ///
 /// A value: it can be handed to any number of tasks, and asked without waiting for anybody.
 package struct CatalogSnapshot: Sendable {
-    /// The usable bundles, disabled ones too, what is built in not among them: in the order of their names.
+    /// The usable bundles, disabled ones too, the hook and what is built in not among them: in the order of their names.
     package let bundles: [HandlerBundle]
+
+    /// The hook of the configuration, where there is one that can be used.
+    package let hook: HandlerBundle?
 
     /// What is wrong, in the order of the paths; the unusable bundles are only here.
     package let problems: [HandlerProblem]
@@ -32,7 +35,8 @@ package struct CatalogSnapshot: Sendable {
         bundles: [HandlerBundle],
         problems: [HandlerProblem] = [],
         choices: UserChoices = UserChoices(),
-        rule: EligibilityRule = .everything
+        rule: EligibilityRule = .everything,
+        hook: HandlerBundle? = nil
     ) {
         var problems = problems
         let bundles = Self.withoutDuplicates(bundles, &problems).sorted { left, right in
@@ -48,19 +52,30 @@ package struct CatalogSnapshot: Sendable {
         self.problems = problems.sorted { ($0.path, $0.severity.rawValue) < ($1.path, $1.severity.rawValue) }
         self.choices = choices
         self.rule = rule
+        self.hook = hook
     }
 
-    /// Whether the user did not disable it.
-    package func isEnabled(_ bundle: HandlerBundle) -> Bool { !choices.disabled.contains(bundle.identifier) }
+    /// Whether the user did not disable it; only what is installed can be.
+    package func isEnabled(_ bundle: HandlerBundle) -> Bool {
+        bundle.resort > 0 || !choices.disabled.contains(bundle.identifier)
+    }
 
-    /// The usable bundle with an identifier, what is built in too.
+    /// The usable bundle with an identifier, the hook and what is built in too.
     package func bundle(_ identifier: BundleIdentifier) -> HandlerBundle? {
-        identifier == .inbox ? .inbox : bundles.first { $0.identifier == identifier }
+        switch identifier {
+        case .inbox: .inbox
+        case .hook: hook
+        default: bundles.first { $0.identifier == identifier }
+        }
     }
+
+    /// All handlers, in the order in which they are listed: the hook and what is built in last.
+    package var handlers: [HandlerBundle] { bundles + [hook, .inbox].compactMap(\.self) }
 
     /// Whether it says the same as another, so that nobody need hear of it.
     func isSame(as other: CatalogSnapshot) -> Bool {
-        bundles == other.bundles && problems == other.problems && choices == other.choices && rule == other.rule
+        bundles == other.bundles && hook == other.hook && problems == other.problems && choices == other.choices
+            && rule == other.rule
     }
 
     /// Of bundles with one identifier the user's own goes first, then this machine's, then that of a package; of two in

@@ -33,12 +33,7 @@ struct ChoicesFile: Hashable, Sendable {
     /// A file that cannot be understood at all is moved aside first, to `handlers.json.damaged`.
     /// - Throws: what the kernel said.
     func change(_ body: (inout UserChoices) -> Void) throws(SystemError) {
-        let folder = Paths.folder(of: path)
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // On the folder: a lock on the file itself would be lost with it when it is replaced.
-        let lock = try FileDescriptor.opening(folder, O_RDONLY | O_DIRECTORY)
-        try systemCall { flock(lock.raw, LOCK_EX) }
+        let lock = try FolderLock.taking(Paths.folder(of: path))
         var keys: [String: Any] = [:]
         do {
             keys = try load() ?? [:]
@@ -58,6 +53,7 @@ struct ChoicesFile: Hashable, Sendable {
             throw SystemError(EINVAL)
         }
         try SmallFile.replace(path, with: Array(data) + [UInt8(ascii: "\n")], mode: 0o600)
+        lock.release()
     }
 
     private enum Fault: Error, CustomStringConvertible {

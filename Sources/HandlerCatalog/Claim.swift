@@ -3,7 +3,7 @@ package import UniformTypes
 /// What a place in the order of claimants was decided by, in the order in which it is asked.
 package enum ChoiceStep: String, Hashable, Sendable, CaseIterable {
     case userBinding
-    /// What is built in comes after all that is installed.
+    /// The hook of the configuration comes after all that is installed, and what is built in after that.
     case lastResort
     case exactType
     case conformanceSteps
@@ -33,7 +33,11 @@ package struct Claim: Hashable, Sendable {
     package internal(set) var explanation: String
 
     var standing: String {
-        if bundle.isBuiltIn { return "takes what nothing else opens, and leaves it in the Inbox" }
+        switch bundle.origin {
+        case .builtIn: return "takes what nothing else opens, and leaves it in the Inbox"
+        case .configuration: return "is told of what no installed handler opens"
+        case .user, .machine, .distribution: break
+        }
         let what =
             switch steps {
             case 0: "opens \(claimedType.words) itself"
@@ -47,8 +51,8 @@ package struct Claim: Hashable, Sendable {
 }
 
 extension UniformType {
-    /// What to call it: a type that nobody declares by its tag.
-    var words: String {
+    /// What to call it: a type that nobody declares by its tag. May quote a bundle or a name: foreign text.
+    package var words: String {
         guard let tag = DynamicType(self)?.tags.first else { return identifier }
         return switch tag.tagClass {
         case .filenameExtension: ".\(tag.value) files"

@@ -9,6 +9,8 @@ package enum HandlerOrigin: Int, Hashable, Sendable, CaseIterable {
     case machine
     /// `/usr/share/waft/handlers`: packages.
     case distribution
+    /// `hook:` in the configuration.
+    case configuration
     /// Waft itself.
     case builtIn
 }
@@ -25,7 +27,7 @@ package struct HandlerBundle: Hashable, Sendable {
     package let name: String
     /// The folder's name without `.handler`.
     package let folderName: String
-    /// Absolute path of the folder; empty for what is built in.
+    /// Absolute path of the folder, for the hook of the configuration of the one it lies in; empty for what is built in.
     package let path: String
     package let origin: HandlerOrigin
     /// Since when the folder is there.
@@ -79,7 +81,19 @@ package struct HandlerBundle: Hashable, Sendable {
         documentTypes: [DocumentType(name: "Anything", contents: .types([.item]), rank: .alternate)]
     )
 
+    /// What the hook of the configuration is called among handlers.
+    static let hookName = "hook"
+
     package var isBuiltIn: Bool { origin == .builtIn }
+
+    /// Which resort it is: what is installed, then the hook of the configuration, then what is built in.
+    var resort: Int {
+        switch origin {
+        case .user, .machine, .distribution: 0
+        case .configuration: 1
+        case .builtIn: 2
+        }
+    }
 
     /// The one installed first comes first; of two installed at once, the one whose identifier does.
     static func isInstalledBefore(_ left: HandlerBundle, _ right: HandlerBundle) -> Bool {
@@ -102,7 +116,7 @@ package struct HandlerProblem: Hashable, Sendable {
     package let path: String
     /// The folder's name without `.handler`, or the file's.
     package let name: String
-    /// Nil where it could not be read.
+    /// Nil where it could not be read, and where it is about no bundle.
     package let identifier: BundleIdentifier?
     package let severity: Severity
     /// One line for people, lower case. May quote the bundle: it is foreign text.

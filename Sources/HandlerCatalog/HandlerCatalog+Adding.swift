@@ -14,22 +14,23 @@ extension HandlerCatalog {
     /// the program where it lies. Others see the whole bundle or none.
     ///
     /// - Parameter workingDirectory: absolute; what relative paths are taken from.
-    /// - Throws: `CatalogError` `unfit`, `nameTaken`, `storage`.
+    /// - Throws: `CatalogError` `unfit`, `missingProgram`, `nameTaken`, `storage`.
     @discardableResult
     package func add(
         _ recipe: HandlerRecipe,
         workingDirectory: String = FileManager.default.currentDirectoryPath
     ) throws(CatalogError) -> Addition {
+        // First, so that what cannot be leaves not even an empty folder behind.
+        let checked = try CheckedRecipe(recipe, registry: load().registry, workingDirectory: workingDirectory)
+        let program = try ProgramFile.opening(
+            Paths.absolute(recipe.run, from: workingDirectory),
+            isRunThere: !recipe.copying
+        )
         let folder = UserFolder(path: folders.user)
         // Held while it is decided which names and identifiers are free.
         let lock = try folder.locked()
         defer { extendLifetime(lock) }
         let snapshot = load()
-        let checked = try CheckedRecipe(recipe, registry: snapshot.registry, workingDirectory: workingDirectory)
-        let program = try ProgramFile.opening(
-            Paths.absolute(recipe.run, from: workingDirectory),
-            mustBeExecutable: !recipe.copying
-        )
         try Self.checkNameIsFree(checked.name, in: snapshot)
         let identifier = Self.freeIdentifier(for: checked.name.text, in: snapshot)
         let target = folder.path + "/" + checked.name.text + BundleFolder.suffix

@@ -6,7 +6,7 @@ extension CatalogSnapshot {
     ///
     /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`.
     package func bundle(named name: String) throws(CatalogError) -> HandlerBundle {
-        let all = bundles + [.inbox]
+        let all = handlers
         let plain = name.hasSuffix(BundleFolder.suffix) ? String(name.dropLast(BundleFolder.suffix.count)) : name
         let lowercased = plain.lowercased()
         let ways: [(HandlerBundle) -> Bool] = [
@@ -24,11 +24,22 @@ extension CatalogSnapshot {
     }
 }
 
+extension HandlerBundle {
+    /// - Throws: `CatalogError` `notYours` for the hook and what is built in.
+    func checkInstalled() throws(CatalogError) {
+        switch origin {
+        case .builtIn: throw .builtIn
+        case .configuration: throw .hook
+        case .user, .machine, .distribution: break
+        }
+    }
+}
+
 extension HandlerCatalog {
     /// Uses a handler again.
     ///
     /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`.
-    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours` for what is built in, `storage`.
+    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours` for the hook and what is built in, `storage`.
     /// - Returns: whom that was.
     @discardableResult
     package func enable(_ name: String) throws(CatalogError) -> HandlerBundle {
@@ -49,7 +60,7 @@ extension HandlerCatalog {
         _ body: (inout UserChoices, HandlerBundle) -> Void
     ) throws(CatalogError) -> HandlerBundle {
         let bundle = try load().bundle(named: name)
-        guard !bundle.isBuiltIn else { throw .builtIn }
+        try bundle.checkInstalled()
         try change { body(&$0, bundle) }
         return bundle
     }
@@ -63,6 +74,7 @@ extension HandlerCatalog {
     package func setDefault(_ name: String, for type: UniformType) throws(CatalogError) -> HandlerBundle {
         let snapshot = load()
         let bundle = try snapshot.bundle(named: name)
+        guard bundle.origin != .configuration else { throw .hookIsLast }
         guard snapshot.isEnabled(bundle) else { throw .disabled(bundle.name) }
         let opens = snapshot.claimants(of: type).contains { $0.bundle.identifier == bundle.identifier }
         guard opens else { throw .doesNotOpen(bundle.name, type.words) }

@@ -44,7 +44,7 @@ extension HandlerCatalog {
         }
         do throws(CatalogError) {
             let bundle = try snapshot.bundle(named: name)
-            if bundle.isBuiltIn { throw CatalogError.builtIn }
+            try bundle.checkInstalled()
             if bundle.origin == .user { return (bundle.path, bundle.identifier) }
             if unusable == nil { throw CatalogError.notYours(bundle.path) }
         } catch {

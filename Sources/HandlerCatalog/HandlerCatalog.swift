@@ -14,19 +14,23 @@ package struct HandlerCatalog: Sendable {
     /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil where it is not known.
     package let device: String?
     package let rule: EligibilityRule
+    /// The program that the configuration names; nil for none.
+    package let hook: ConfiguredHook?
 
     package init(
         folders: HandlerFolders,
         choicesPath: String,
         home: String?,
         device: String? = nil,
-        rule: EligibilityRule = .everything
+        rule: EligibilityRule = .everything,
+        hook: ConfiguredHook? = nil
     ) {
         self.folders = folders
         self.choicesPath = choicesPath
         self.home = home
         self.device = device
         self.rule = rule
+        self.hook = hook
     }
 
     /// Reads all bundles and the user's choices. Never fails: what cannot be read is among the snapshot's problems.
@@ -61,8 +65,11 @@ package struct HandlerCatalog: Sendable {
             case .failure(let fault): problems.append(reading.problem(.unusable, fault.description))
             }
         }
+        let hook = hook?.read()
+        if let problem = hook?.problem { problems.append(problem) }
         problems += idleDefaults(choices, Set(bundles.map(\.identifier)))
-        let snapshot = CatalogSnapshot(bundles: bundles, problems: problems, choices: choices, rule: rule)
+        let snapshot = CatalogSnapshot(
+            bundles: bundles, problems: problems, choices: choices, rule: rule, hook: hook?.bundle)
         return (snapshot, readings)
     }
 

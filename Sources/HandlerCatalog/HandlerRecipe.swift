@@ -51,14 +51,21 @@ struct CheckedRecipe {
         }
         var types: [UniformType] = []
         for text in recipe.types {
-            let type = try Self.type(text, registry)
+            let type = try registry.type(named: text)
+            if type.isDynamic {
+                throw .unfit("\(text.prefix(64)) is a dynamic identifier; name a type that somebody declares")
+            }
             if !registry.isDeclared(type) {
                 warnings.append("nothing declares the type \(type); items must be sent as exactly that")
             }
             if !types.contains(type) { types.append(type) }
         }
         self.types = types
-        schemes = try recipe.schemes.map { text throws(CatalogError) in try Self.scheme(text) }
+        schemes = try recipe.schemes.map { text throws(CatalogError) in
+            let scheme = try URLScheme(named: text)
+            guard !scheme.isBuiltIn else { throw .unfit("\(scheme): is built in; no handler can claim it") }
+            return scheme
+        }
         var writable: [String] = []
         for path in recipe.writable {
             let absolute = Paths.absolute(path, from: workingDirectory)
@@ -72,49 +79,21 @@ struct CheckedRecipe {
         self.writable = writable
     }
 
+    /// Of the handlers that are no bundles.
+    private static let ownNames = [HandlerBundle.inbox.name, HandlerBundle.hookName].map { $0.lowercased() }
+
     private static func name(_ text: String) throws(CatalogError) -> SafeName {
         let reason: String
         do {
             let name = try SafeName(text)
             _ = try SafeName(text + BundleFolder.suffix)
-            if !text.hasPrefix("."), !text.hasPrefix("-"), text.lowercased() != HandlerBundle.inbox.name.lowercased(),
-                !text.allSatisfy(\.isWhitespace)
-            {
-                return name
-            }
-            reason = text.lowercased() == "inbox" ? "it is built in" : "it starts with . or -, or is blank"
+            let isTaken = ownNames.contains(text.lowercased())
+            if !text.hasPrefix("."), !text.hasPrefix("-"), !isTaken, !text.allSatisfy(\.isWhitespace) { return name }
+            reason = isTaken ? "the name has a meaning of its own" : "it starts with . or -, or is blank"
         } catch {
             reason = "\(error)"
         }
         throw .unfit("a handler cannot be called \"\(text.prefix(64))\": \(reason)")
-    }
-
-    private static func type(_ text: String, _ registry: TypeRegistry) throws(CatalogError) -> UniformType {
-        if text.contains("/") {
-            if let type = registry.type(forMIMEType: text) {
-                throw .unfit("\(text) is a MIME type; its type is \(type)")
-            }
-        } else if let type = UniformType(text) {
-            if type.isDynamic {
-                throw .unfit("\(text.prefix(64)) is a dynamic identifier; name a type that somebody declares")
-            }
-            if registry.isDeclared(type) || text.dropFirst().dropLast().contains(".") { return type }
-        }
-        let plain = text.hasPrefix(".") ? String(text.dropFirst()) : text
-        if let type = registry.type(forExtension: plain, kind: .regularFile)
-            ?? registry.type(forExtension: plain, kind: .directory)
-        {
-            throw .unfit("\(text) is a file name extension; its type is \(type)")
-        }
-        throw .unfit("\"\(text.prefix(64))\" is not a uniform type identifier such as public.image or com.adobe.pdf")
-    }
-
-    private static func scheme(_ text: String) throws(CatalogError) -> URLScheme {
-        guard let scheme = URLScheme(text.hasSuffix(":") ? String(text.dropLast()) : text) else {
-            throw .unfit("\"\(text.prefix(64))\" is not a URL scheme: letters, digits, +, - and ., a letter first")
-        }
-        guard !scheme.isBuiltIn else { throw .unfit("\(scheme): is built in; no handler can claim it") }
-        return scheme
     }
 }
 

@@ -10,9 +10,10 @@ struct ProgramFile: ~Copyable {
 
     /// Opens it, and looks whether the kernel would start it.
     ///
-    /// - Parameter mustBeExecutable: whether it is run where it lies.
-    /// - Throws: `CatalogError` `unfit`.
-    static func opening(_ path: String, mustBeExecutable: Bool) throws(CatalogError) -> ProgramFile {
+    /// - Parameter isRunThere: whether it is run where it lies: then what somebody else may change of it, somebody else
+    ///   may run here.
+    /// - Throws: `CatalogError` `unfit`, `missingProgram`.
+    static func opening(_ path: String, isRunThere: Bool) throws(CatalogError) -> ProgramFile {
         do {
             let file = try FileDescriptor.opening(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             var status = stat()
@@ -23,12 +24,12 @@ struct ProgramFile: ~Copyable {
                 throw Unfit("it is larger than \(CatalogLimits.programBytes >> 20) MiB")
             }
             try lookAtStart(file.raw)
-            if mustBeExecutable, faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0 {
-                throw Unfit("it is not executable; chmod +x may be missing")
-            }
+            if isRunThere { try checkPlace(path, status) }
             return ProgramFile(path: path, file: file, bytes: Int(status.st_size))
         } catch let unfit as Unfit {
             throw .unfitProgram(path, unfit.reason)
+        } catch let error as SystemError {
+            throw .missingProgram(path, error)
         } catch {
             throw .unfitProgram(path, "\(error)")
         }
@@ -44,6 +45,18 @@ struct ProgramFile: ~Copyable {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
+    }
+
+    private static func checkPlace(_ path: String, _ status: stat) throws {
+        guard faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 else {
+            throw Unfit("it is not executable; chmod +x may be missing")
+        }
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw Unfit("everyone may write to it; chmod o-w may be missing, or have it copied")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Unfit("it belongs to user \(status.st_uid), who could have other programs run as you; have it copied")
+        }
     }
 
     /// Hooks are never started by a shell, which would make up for a missing `#!`: a text without one does not run.

@@ -25,19 +25,38 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// What can be done about it.
     package let remedy: Remedy
 
+    /// Whose program it was, and so where a folder is named as writable.
+    package enum Owner: Hashable, Sendable, CaseIterable {
+        /// A handler's bundle: by a flag of `waft handlers add`.
+        case bundle
+        /// The configuration's own hook: by `hookWritable` in `config.yaml`.
+        case configuredHook
+    }
+
+    /// One line for the log of a bundle's program.
+    package var description: String { text(for: .bundle) }
+
     /// One line for the hook's log.
-    package var description: String {
+    package func text(for owner: Owner) -> String {
         switch remedy {
         case .allow(let place):
-            "the sandbox seems to have refused a write to \(path): to allow it, add --writable \(Self.quoted(place))"
+            "the sandbox seems to have refused a write to \(path): to allow it, add \(Self.permission(place, owner))"
         case .folderOfItsOwn:
             "the sandbox seems to have refused a write to \(path): make a folder for what this handler writes, "
-                + "and add --writable FOLDER"
+                + "and add \(Self.permission(nil, owner))"
         case .leaveInbox:
             "the sandbox seems to have refused a write to \(path): files in the Inbox can be read, moved out and "
                 + "removed, not written"
         case .copyOutOfInbox:
             "the sandbox refused to rename \(path) out of the Inbox: copy it and then remove it, as mv does"
+        }
+    }
+
+    /// - Parameter place: nil for any.
+    private static func permission(_ place: String?, _ owner: Owner) -> String {
+        switch owner {
+        case .bundle: "--writable " + (place.map(quoted) ?? "FOLDER")
+        case .configuredHook: "hookWritable: [" + (place.map(quotedForYAML) ?? "FOLDER") + "] to config.yaml"
         }
     }
 
@@ -107,7 +126,16 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
 
     /// As a shell takes it.
     private static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
+        isPlain(path) ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+
+    /// As YAML takes it.
+    private static func quotedForYAML(_ path: String) -> String {
+        isPlain(path) ? path : "'" + path.replacing("'", with: "''") + "'"
+    }
+
+    private static func isPlain(_ path: String) -> Bool {
+        path.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
@@ -116,6 +144,5 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
             default: false
             }
         }
-        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
     }
 }

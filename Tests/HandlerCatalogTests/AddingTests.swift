@@ -191,7 +191,7 @@ struct AddingTests {
         ]
         for (name, reason) in refusals {
             let refused = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: name))
-            #expect(refused?.code == .unfit)
+            #expect(refused?.code == (name == "missing" ? .missingProgram : .unfit))
             #expect(refused?.description.contains("cannot be run for what arrives: \(reason)") == true, "\(name)")
         }
         #expect(userFolder == [])
@@ -307,5 +307,39 @@ struct AddingTests {
         for name in ["..", "../../etc/handlers/Theirs", "", "/"] {
             #expect(throws: CatalogError.self) { try catalog.remove(name) }
         }
+    }
+}
+
+@Suite("What a failed installation leaves behind")
+struct FailedAddingTests {
+    @Test("nothing, not even the folder of the user's handlers")
+    func nothing() throws {
+        let shelf = Shelf()
+        try FileManager.default.removeItem(atPath: shelf.user)
+        let program = shelf.folder / "p"
+        Shelf.writeProgram(program)
+        for recipe in [
+            HandlerRecipe(name: "../x", types: ["public.image"], run: program),
+            HandlerRecipe(name: "x", types: ["nonsense"], run: program),
+            HandlerRecipe(name: "x", types: ["public.image"], run: program + ".not"),
+            HandlerRecipe(name: "x", types: ["public.image"], run: program, writable: [program]),
+        ] {
+            #expect(throws: CatalogError.self) { try shelf.catalog().add(recipe) }
+        }
+        #expect(!FileManager.default.fileExists(atPath: shelf.user))
+        #expect(!FileManager.default.fileExists(atPath: shelf.choices))
+    }
+
+    @Test("a program that others may change is not run where it lies, but can be copied")
+    func trust() throws {
+        let shelf = Shelf()
+        let program = shelf.folder / "p"
+        Shelf.writeProgram(program, mode: 0o777)
+        var recipe = HandlerRecipe(name: "x", types: ["public.image"], run: program, copying: false)
+        let error = #expect(throws: CatalogError.self) { try shelf.catalog().add(recipe) }
+        #expect(error?.description.contains("everyone may write to it") == true)
+        recipe.copying = true
+        try shelf.catalog().add(recipe)
+        #expect(shelf.catalog().load().identifiers == ["org.waft.local.x"])
     }
 }

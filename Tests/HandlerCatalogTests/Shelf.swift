@@ -20,13 +20,18 @@ final class Shelf: Sendable {
     var distribution: String { folder / "usr/handlers" }
     var choices: String { folder / "config/handlers.json" }
 
-    func catalog(rule: EligibilityRule = .everything, device: String? = nil) -> HandlerCatalog {
+    func catalog(
+        rule: EligibilityRule = .everything,
+        device: String? = nil,
+        hook: ConfiguredHook? = nil
+    ) -> HandlerCatalog {
         HandlerCatalog(
             folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
             choicesPath: choices,
             home: "/home/somebody",
             device: device,
-            rule: rule
+            rule: rule,
+            hook: hook
         )
     }
 

@@ -44,6 +44,21 @@ struct SandboxDenialTests {
         #expect(found.first?.description.hasSuffix("--writable '\(fixture.root)/it'\\''s here'") == true)
     }
 
+    @Test("the configuration's own hook is told of the configuration, in YAML")
+    func configuredHook() throws {
+        let folder = fixture.root + "/it's here"
+        try #require(mkdir(folder, 0o700) == 0)
+        let text =
+            "touch: \(folder): Permission denied\ntouch: \(fixture.home): Permission denied\n"
+            + "touch: \(fixture.root)/a: Permission denied"
+        let lines = denials(text).map { $0.text(for: .configuredHook) }
+        #expect(lines.count == 3)
+        #expect(lines[0].hasSuffix("add hookWritable: ['\(fixture.root)/it''s here'] to config.yaml"))
+        #expect(lines[1].hasSuffix("to allow it, add hookWritable: [\(fixture.home)] to config.yaml"))
+        #expect(lines[2].contains("make a folder for what this handler writes"))
+        #expect(lines[2].hasSuffix("add hookWritable: [FOLDER] to config.yaml"))
+    }
+
     @Test("no flag is named for what is in the Inbox, nor a folder that contains it")
     func inbox() {
         #expect(denials("rm: cannot touch '\(fixture.inbox)/a': Permission denied").first?.remedy == .leaveInbox)

@@ -1,10 +1,9 @@
-import Glibc
-import SystemCalls
+package import Glibc
 
 /// Reading and writing files that fit in memory.
-enum SmallFile {
+package enum SmallFile {
     /// Why a file could not be read.
-    enum Fault: Error, Hashable {
+    package enum Fault: Error, Hashable {
         case missing
         case link
         case notRegular
@@ -15,7 +14,12 @@ enum SmallFile {
     /// Reads a whole regular file. A link in its last place is not followed, and nothing is read of a pipe or a device.
     ///
     /// - Parameter limit: the most bytes it may have; looked at before any memory is taken.
-    static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+    package static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+        try stamped(path, limit: limit).bytes
+    }
+
+    /// Reads a file as `read` does, with the stamp it had before.
+    package static func stamped(_ path: String, limit: Int) throws(Fault) -> (bytes: [UInt8], stamp: FileStamp) {
         do {
             // Non-blocking: opening a pipe would wait for its other end.
             let file = try FileDescriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -24,7 +28,7 @@ enum SmallFile {
             guard status.st_mode & S_IFMT == S_IFREG else { throw Fault.notRegular }
             guard status.st_size <= limit else { throw Fault.tooLarge }
             // One more byte than it says: it may be growing.
-            return try read(file.raw, capacity: Int(status.st_size) + 1, limit: limit)
+            return (try read(file.raw, capacity: Int(status.st_size) + 1, limit: limit), FileStamp(status))
         } catch let error as SystemError {
             switch error.number {
             case ENOENT, ENOTDIR: throw .missing
@@ -58,7 +62,7 @@ enum SmallFile {
     }
 
     /// Writes all bytes to an open file.
-    static func write(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
+    package static func write(_ bytes: [UInt8], to file: Int32) throws(SystemError) {
         var written = 0
         while written < bytes.count {
             let start = written
@@ -70,8 +74,8 @@ enum SmallFile {
 
     /// Puts a file in place of another, or of none: whoever looks sees the old contents or the new ones, also after a
     /// power cut. The temporary file lies beside it under a hidden name, and goes if anything fails.
-    static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(SystemError) {
-        let temporary = Paths.folder(of: path) + "/." + Paths.name(of: path) + ".\(getpid())"
+    package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(SystemError) {
+        let temporary = folder(of: path) + "/." + name(of: path) + ".\(getpid())"
         unlink(temporary)
         do throws(SystemError) {
             let file = try FileDescriptor.opening(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
@@ -82,38 +86,23 @@ enum SmallFile {
             unlink(temporary)
             throw error
         }
-        try syncFolder(Paths.folder(of: path))
+        try syncFolder(folder(of: path))
     }
 
     /// Makes sure that the names in a folder survive a power cut.
-    static func syncFolder(_ path: String) throws(SystemError) {
+    package static func syncFolder(_ path: String) throws(SystemError) {
         let folder = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY)
         try systemCall { fsync(folder.raw) }
     }
-}
 
-/// The parts of absolute paths.
-enum Paths {
-    /// The path without its last name; `/` for `/`.
-    static func folder(of path: String) -> String {
+    /// A path without its last name; `/` for `/`.
+    package static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.utf8.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// The last name.
-    static func name(of path: String) -> String {
+    /// The last name of a path.
+    package static func name(of path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
-    }
-
-    /// The path without links, `.` and `..`.
-    static func real(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(validatingCString: resolved)
-    }
-
-    static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }

@@ -1,0 +1,33 @@
+package import UniformTypes
+
+extension TypeRegistry {
+    /// The type whose identifier somebody types.
+    ///
+    /// - Throws: `CatalogError` `unfit` for what is none, with the type that was meant where that can be told: people
+    ///   type extensions and MIME types too.
+    package func type(named text: String) throws(CatalogError) -> UniformType {
+        let shown = text.prefix(64)
+        if text.contains("/") {
+            if let type = type(forMIMEType: text) { throw .unfit("\(shown) is a MIME type; its type is \(type)") }
+        } else if let type = UniformType(text) {
+            if type.isDynamic || isDeclared(type) || text.contains(".") { return type }
+        }
+        let plain = text.hasPrefix(".") ? String(text.dropFirst()) : text
+        if let type = type(forExtension: plain, kind: .regularFile) ?? type(forExtension: plain, kind: .directory) {
+            throw .unfit("\(shown) is a file name extension; its type is \(type)")
+        }
+        throw .unfit("\"\(shown)\" is not a uniform type identifier such as public.image or com.adobe.pdf")
+    }
+}
+
+extension URLScheme {
+    /// The scheme that somebody types, with or without its colon.
+    ///
+    /// - Throws: `CatalogError` `unfit` for what is none.
+    package init(named text: String) throws(CatalogError) {
+        guard let scheme = URLScheme(text.hasSuffix(":") ? String(text.dropLast()) : text) else {
+            throw .unfit("\"\(text.prefix(64))\" is not a URL scheme: letters, digits, +, - and ., a letter first")
+        }
+        self = scheme
+    }
+}
