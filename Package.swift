@@ -21,6 +21,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 
 /// A module of Waft and, when `tests` says so, its mirror in `Tests`.
@@ -60,6 +61,8 @@ let package = Package(
         // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
         // does not understand, where the user should hear of them with the line.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // The journal: SQLite with migrations, prepared statements and a reader beside the writer.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Hooks are started by it: no shell, own process group, pipes that do not block.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
         // The file paths and descriptors that swift-subprocess takes.
@@ -83,6 +86,10 @@ let package = Package(
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+        // What JournalTests kill while it writes.
+        .executableTarget(
+            name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
+            path: "Tests/JournalProbe", swiftSettings: strict),
         .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
@@ -107,13 +114,20 @@ let package = Package(
         )
         + module(
             "Handlers",
-            ["UniformTypes", "ContentCheck", "Digests", "Sharing", "CLinuxShims", logging, subprocess, systemPackage])
+            [
+                "SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
+                "CLinuxShims", logging, subprocess, systemPackage,
+            ],
+            tests: ["sandbox-probe"])
+        + module(
+            "Journal", ["UniformTypes", "ContentCheck", "Digests", "Sharing", grdb],
+            tests: ["journal-probe", "CLinuxShims"])
         + module("Control", ["UniformTypes", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging])
         + module(
             "Peer",
             [
-                "Sharing", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel", "WaftDialect",
-                "Handlers", "Control",
+                "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
+                "WaftDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -121,7 +135,7 @@ let package = Package(
             "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "CLinuxShims",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "CLinuxShims",
                 argumentParser, logging,
                 lifecycle, unixSignals, nioPosix,
             ]

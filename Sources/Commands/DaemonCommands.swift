@@ -40,13 +40,22 @@ struct StatusCommand: AsyncParsableCommand {
         let lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("discovery", status.discovery),
-            ("hook", status.hook ?? "none"), ("waiting offers", String(status.waitingOffers)),
+            ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
+            ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
+            ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
         for (label, value) in lines {
             let padding = String(repeating: " ", count: 17 - label.count)
             Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
         }
+    }
+
+    private static func deliveries(_ status: DaemonStatus) -> String {
+        guard let waiting = status.waitingDeliveries else { return "unknown: the journal cannot be read" }
+        let (parked, failed) = (status.parkedDeliveries ?? 0, status.failedDeliveries ?? 0)
+        let hint = parked + failed > 0 ? "; see: waft history" : ""
+        return "\(waiting) waiting, \(parked) parked, \(failed) failed\(hint)"
     }
 }
 

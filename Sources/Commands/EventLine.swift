@@ -40,6 +40,8 @@ struct EventLine: Encodable {
     var count: Int?
     /// To an `answered` event: the answers to the first `shownItems`; `count` says how many items were accepted.
     var answers: [Answer]?
+    /// The number by which `waft inbox show` knows it.
+    var arrival: Int64?
     /// Place of the item in its offer.
     var item: Int?
     /// What it was called when it was offered.

@@ -9,7 +9,7 @@ struct InboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
         abstract: "Look into the Inbox.",
-        subcommands: [InboxListCommand.self],
+        subcommands: [InboxListCommand.self, InboxShowCommand.self, InboxRetryCommand.self],
         defaultSubcommand: InboxListCommand.self
     )
 }

@@ -33,11 +33,16 @@ struct ReceiverRendering: Sendable {
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
             }
-        case .reception(.opened(let arrival, let answer)) where answer.state != .yes:
+        case .reception(.opened(let arrival, let answer)) where ![.yes, .none].contains(answer.state):
             let code = answer.exitCode.map { " (exit code \($0))" } ?? ""
-            Console.shared.note(
-                "  the hook answered \(answer.state.rawValue)\(code) to \(TerminalText.escaped(arrival.stored.name.text))"
-            )
+            let name = TerminalText.escaped(arrival.stored.name.text)
+            let said =
+                switch answer.state {
+                case .no: "no handler wants \(name)\(code)"
+                case .later: "the handler of \(name) wants to be asked again later\(code)"
+                default: "the handler of \(name) failed\(code)"
+                }
+            Console.shared.note("  \(said); see: waft inbox show \(arrival.number)")
         case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
             let answer = verdict.items.first ?? ItemVerdict(.declined)
             let reason = answer.reason.isEmpty ? "" : ": \(answer.reason)"
@@ -90,7 +95,9 @@ struct ReceiverRendering: Sendable {
         case .reception(.stored(let arrival)):
             Self.line("stored", arrival).print()
         case .reception(.opened(let arrival, let answer)):
-            var line = Self.line(answer.state == .yes ? "opened" : "failed", arrival)
+            guard answer.state != .none else { return }
+            let event = answer.state == .yes ? "opened" : answer.state == .later ? "deferred" : "failed"
+            var line = Self.line(event, arrival)
             (line.handler, line.exitCode) = (answer.state.rawValue, answer.exitCode)
             line.print()
         case .reception(.ended(let id, let peer, _, let fault)):
@@ -110,6 +117,7 @@ struct ReceiverRendering: Sendable {
         var line = EventLine(event)
         line.from = EventLine.Peer(id: arrival.peer.text, name: arrival.senderName)
         line.transfer = arrival.transfer.text
+        line.arrival = arrival.number.value
         line.item = arrival.itemNumber
         line.name = arrival.item.name.text
         line.stored = arrival.stored.name.text

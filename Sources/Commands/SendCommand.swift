@@ -48,6 +48,9 @@ struct SendCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Wait until it is stored, or until it was opened by a handler.")
     var wait: SendOptions.Wait = .stored
 
+    @Flag(name: .long, help: "Send the items that the other side can take when it cannot take others.")
+    var partial = false
+
     @Option(name: .long, help: "Seconds to look for the peer, to wait for an answer, and to bear silence.")
     var timeout: Double?
 
@@ -105,6 +108,7 @@ struct SendCommand: AsyncParsableCommand {
     private func options() throws(CommandFailure) -> SendOptions {
         var options = SendOptions()
         options.wait = wait
+        options.takesPart = partial
         if let note {
             guard note.utf8.count <= Limits.annotationBytes - 64 else {
                 throw CommandFailure(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")

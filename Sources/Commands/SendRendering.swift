@@ -217,6 +217,9 @@ struct ItemText {
         case .no:
             exit = .handlerSaidNo
             text += ", but the handler said no\(code)"
+        case .later:
+            exit = .handlerSaidNo
+            text += ", but the handler wants to be asked again later\(code)"
         case .failed, .pending:
             exit = .handlerSaidNo
             text += ", but the handler failed\(code)"

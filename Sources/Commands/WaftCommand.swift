@@ -1,6 +1,7 @@
 package import ArgumentParser
 import CLinuxShims
 import Foundation
+import HookSandbox
 
 /// `waft`: the verbs.
 package struct WaftCommand: AsyncParsableCommand {
@@ -17,7 +18,8 @@ package struct WaftCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             SendCommand.self, ReceiveCommand.self, PeersCommand.self, InboxCommand.self, OffersCommand.self,
-            AcceptCommand.self, DeclineCommand.self, StatusCommand.self, TypeCommand.self,
+            AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
+            OpenCommand.self, TypeCommand.self,
         ]
     )
 
@@ -32,6 +34,8 @@ package enum Version {
 package enum CommandLineRun {
     /// Does not return.
     package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
+        // This program starts itself to restrict a handler, and then becomes the handler.
+        SandboxedLaunch.runIfAsked()
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         // A heap for each thread would keep the largest buffers that ever passed through it, on each of them: twice the

@@ -70,12 +70,13 @@ enum ReceiverLog {
             let name = TerminalText.escaped(arrival.stored.name.text)
             logger.notice("stored", metadata: metadata(arrival.peer, arrival.transfer, ["name": "\(name)"]))
         case .reception(.opened(let arrival, let answer)):
-            let level: Logger.Level = answer.state == .yes ? .info : .warning
+            let level: Logger.Level = [.yes, .none].contains(answer.state) ? .info : .warning
             let facts: Logger.Metadata = [
+                "number": "\(arrival.number)",
                 "name": "\(TerminalText.escaped(arrival.stored.name.text))", "answer": "\(answer.state.rawValue)",
                 "exit": "\(answer.exitCode.map(String.init) ?? "-")",
             ]
-            logger.log(level: level, "hook", metadata: metadata(arrival.peer, arrival.transfer, facts))
+            logger.log(level: level, "handler", metadata: metadata(arrival.peer, arrival.transfer, facts))
         case .reception(.ended(let id, let peer, _, let fault)):
             guard let fault else { return }
             let reason = TerminalText.escaped(fault.message)

@@ -9,6 +9,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
     case answer(offer: Int, accept: Bool)
+    /// Deliver an arrival anew.
+    case retry(arrival: Int64)
 }
 
 /// The daemon's answer.
@@ -36,6 +38,14 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var activeTransfers: Int
     package var processID: Int
     package var hook: String?
+    /// What the kernel has to restrict handlers with, or why it has nothing.
+    package var sandbox: String?
+    /// Handlers that are in use.
+    package var handlers: Int?
+    /// Deliveries that wait for a handler, that nobody is asked about any more, and that failed.
+    package var waitingDeliveries: Int?
+    package var parkedDeliveries: Int?
+    package var failedDeliveries: Int?
 
     package init(
         name: String,

@@ -2,84 +2,132 @@ import CLinuxShims
 import ContentCheck
 import Digests
 import Foundation
-import Sharing
-import Subprocess
+package import HandlerCatalog
+package import Sharing
 import SystemPackage
 import UniformTypes
 
-/// What a hook is told of one arrival: the hook contract's arguments, environment and document.
-struct HookCall {
-    /// The `file:` URL of the item in the Inbox.
-    let url: String
-    let environment: [Environment.Key: String?]
-    private let facts: Facts
-
-    /// The document on the hook's standard input.
-    private struct Facts: Encodable {
-        struct Peer: Encodable {
-            var id: String
-            var name: String
-        }
-
-        var v = 1
-        var url: String
-        var file: String
-        var type: String
-        var name: String
-        var kind: String
-        var size: UInt64
-        var digest: String
-        var sourceApplication: String
-        var peer: Peer
-        var transfer: String
-        var item: Int
-        var attempt: Int
-        var annotation: [String: String]
-        /// `consistent`, `unverified` or `mislabelled`; absent where it was not looked into.
-        var content: String?
+/// What a program is told: the hook contract's arguments, environment and document.
+package struct HookCall: Sendable {
+    /// What is asked.
+    package enum Verb: String, Sendable, CaseIterable {
+        case willFinishLaunching = "will-finish-launching"
+        case didFinishLaunching = "did-finish-launching"
+        case openURL = "open-url"
     }
 
     /// What sent the item, as far as anybody can know: the dialect carries no other application's name.
-    private static let sourceApplication = "waft"
+    static let sourceApplication = "waft"
 
-    init(_ arrival: Arrival, attempt: Int) {
-        url = URL(fileURLWithPath: arrival.stored.path, isDirectory: arrival.item.kind == .tree).absoluteString
-        facts = Facts(
-            url: url,
-            file: arrival.stored.path,
-            type: arrival.type.identifier,
-            name: arrival.stored.name.text,
-            kind: arrival.item.kind.rawValue,
-            size: arrival.size,
-            digest: arrival.digest.description,
-            sourceApplication: Self.sourceApplication,
-            peer: Facts.Peer(id: arrival.peer.text, name: arrival.senderName),
-            transfer: arrival.transfer.text,
-            item: arrival.itemNumber,
-            attempt: attempt,
-            annotation: arrival.annotation,
-            content: arrival.content?.outcome.rawValue
-        )
-        environment = [
-            "WAFT_URL": facts.url,
-            "WAFT_FILE": facts.file,
-            "WAFT_TYPE": facts.type,
-            "WAFT_NAME": facts.name,
-            "WAFT_SIZE": String(facts.size),
-            "WAFT_DIGEST": facts.digest,
-            "WAFT_SOURCE_APPLICATION": facts.sourceApplication,
-            "WAFT_PEER_ID": facts.peer.id,
-            "WAFT_PEER_NAME": facts.peer.name,
-            "WAFT_TRANSFER": facts.transfer,
-            "WAFT_ATTEMPT": String(attempt),
+    package private(set) var verb: Verb = .openURL
+    /// The URL that is to be opened: that of the item in the Inbox (of the first, where there are several), or the URL
+    /// itself.
+    package let url: String
+    /// The number of the arrival, where it is one.
+    package let number: ArrivalNumber?
+    private let items: [ItemFacts]
+    /// Nil where nobody sent it.
+    private let origin: TransferFacts?
+    /// Whether the document lists its items.
+    private let isBatch: Bool
+
+    /// The call for one item.
+    ///
+    /// Where the item is a URL its file is read.
+    /// - Parameter attempt: 1 or more.
+    package static func open(_ arrival: Arrival, attempt: Int) -> HookCall {
+        let facts = ItemFacts(arrival, attempt: attempt)
+        return HookCall(
+            url: facts.url, number: arrival.number, items: [facts], origin: TransferFacts(arrival), isBatch: false)
+    }
+
+    /// The call for all items of a transfer; the facts of the transfer are those of the first.
+    ///
+    /// - Parameter arrivals: in order, with the attempt of each.
+    /// - Returns: nil where there are none.
+    package static func open(_ arrivals: [(arrival: Arrival, attempt: Int)]) -> HookCall? {
+        guard let first = arrivals.first?.arrival else { return nil }
+        let items = arrivals.map { ItemFacts($0.arrival, attempt: $0.attempt) }
+        return HookCall(
+            url: items[0].url, number: arrivals.count == 1 ? first.number : nil, items: items,
+            origin: TransferFacts(first), isBatch: true)
+    }
+
+    /// The call for a URL that is opened for its scheme.
+    ///
+    /// - Parameters:
+    ///   - received: the arrival that brought it; nil where the user opens it.
+    ///   - attempt: 1 or more.
+    package static func open(_ url: URLParts, received: Arrival?, attempt: Int) -> HookCall {
+        var facts = received.map { ItemFacts($0, attempt: attempt) } ?? ItemFacts(url, attempt: attempt)
+        facts.url = url.text
+        facts.link = url
+        return HookCall(
+            url: url.text, number: received?.number, items: [facts], origin: received.map(TransferFacts.init),
+            isBatch: false)
+    }
+
+    /// The same facts with a question of the launch protocol.
+    package func asking(_ call: LaunchRules.Call) -> HookCall {
+        var other = self
+        other.verb =
+            switch call {
+            case .willFinishLaunching: .willFinishLaunching
+            case .didFinishLaunching: .didFinishLaunching
+            }
+        return other
+    }
+
+    private init(url: String, number: ArrivalNumber?, items: [ItemFacts], origin: TransferFacts?, isBatch: Bool) {
+        self.url = url
+        self.number = number
+        self.items = items
+        self.origin = origin
+        self.isBatch = isBatch
+    }
+
+    /// The environment of a program that is told of things by its input alone.
+    static let withoutItems: [String: String?] = HookCall(
+        url: "", number: nil, items: [], origin: nil, isBatch: false
+    ).environment.mapValues { _ in nil }
+
+    /// What follows the executable in its arguments.
+    var arguments: [String] { verb == .openURL ? [verb.rawValue, url] : [verb.rawValue] }
+
+    /// Variables to set, or to remove: what the contract names and there is none of must not be left from our own
+    /// environment.
+    var environment: [String: String?] {
+        let first = items.first
+        let variables: [String: String?] = [
+            "WAFT_URL": url,
+            "WAFT_FILE": first?.file,
+            "WAFT_TYPE": first?.type,
+            "WAFT_NAME": first?.name,
+            "WAFT_SIZE": first?.size.map { String($0) },
+            "WAFT_DIGEST": first?.digest,
+            "WAFT_SOURCE_APPLICATION": Self.sourceApplication,
+            "WAFT_PEER_ID": origin?.peer.id,
+            "WAFT_PEER_NAME": origin?.peer.name,
+            "WAFT_TRANSFER": origin?.transfer,
+            "WAFT_ATTEMPT": first.map { String($0.attempt) },
+            "WAFT_ITEMS": isBatch ? String(items.count) : nil,
         ]
+        // A NUL would end the variable early: names and URLs have none, a sender's own name may.
+        return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
+    }
+
+    /// The document: one line of JSON, with its newline.
+    func document() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try [UInt8](encoder.encode(Document(call: self))) + [UInt8(ascii: "\n")]
     }
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
-    func document() throws -> FileDescriptor {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let bytes = try encoder.encode(facts) + [UInt8(ascii: "\n")]
+    ///
+    /// Not a pipe: a program that never reads its input must not hold anybody up.
+    func documentFile() throws -> FileDescriptor {
+        let bytes = try document()
         let raw = CLinuxShims_memory_file("waft-hook")
         guard raw >= 0 else { throw Errno(rawValue: errno) }
         let file = FileDescriptor(rawValue: raw)
@@ -90,6 +138,91 @@ struct HookCall {
         } catch {
             try? file.close()
             throw error
+        }
+    }
+}
+
+extension HookCall {
+    /// What is told of one item.
+    struct ItemFacts: Encodable, Sendable {
+        var url: String
+        var file: String?
+        var type: String
+        var name: String?
+        var kind: String
+        var size: UInt64?
+        var digest: String?
+        /// The item's place in the offer.
+        var item: Int?
+        /// The arrival's number.
+        var number: Int64?
+        var attempt: Int
+        /// `consistent`, `unverified` or `mislabelled`; absent where it was not looked into.
+        var content: String?
+        /// The parts of the URL that it is, or that its file holds.
+        var link: URLParts?
+
+        init(_ arrival: Arrival, attempt: Int) {
+            url = URL(fileURLWithPath: arrival.stored.path, isDirectory: arrival.item.kind == .tree).absoluteString
+            file = arrival.stored.path
+            type = arrival.type.identifier
+            name = arrival.stored.name.text
+            kind = arrival.item.kind.rawValue
+            size = arrival.size
+            digest = arrival.digest.description
+            item = arrival.itemNumber
+            number = arrival.number.value
+            self.attempt = attempt
+            content = arrival.content?.outcome.rawValue
+            link = arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
+        }
+
+        init(_ url: URLParts, attempt: Int) {
+            self.url = url.text
+            type = UniformType.url.identifier
+            kind = ItemKind.url.rawValue
+            self.attempt = attempt
+            link = url
+        }
+    }
+
+    /// What is told of the transfer that brought it.
+    struct TransferFacts: Sendable {
+        struct Peer: Encodable, Sendable {
+            var id: String
+            var name: String
+        }
+
+        var peer: Peer
+        var transfer: String
+        var annotation: [String: String]
+
+        init(_ arrival: Arrival) {
+            peer = Peer(id: arrival.peer.text, name: arrival.senderName)
+            transfer = arrival.transfer.text
+            annotation = arrival.annotation
+        }
+    }
+
+    /// The document on standard input. Where there is one item its facts stand at the top.
+    private struct Document: Encodable {
+        private enum Key: String, CodingKey {
+            case v, call, url, sourceApplication, peer, transfer, annotation, items
+        }
+
+        let call: HookCall
+
+        func encode(to encoder: any Encoder) throws {
+            if call.items.count == 1 { try call.items[0].encode(to: encoder) }
+            var document = encoder.container(keyedBy: Key.self)
+            try document.encode(1, forKey: .v)
+            try document.encode(call.verb.rawValue, forKey: .call)
+            try document.encode(call.url, forKey: .url)
+            try document.encode(HookCall.sourceApplication, forKey: .sourceApplication)
+            try document.encodeIfPresent(call.origin?.peer, forKey: .peer)
+            try document.encodeIfPresent(call.origin?.transfer, forKey: .transfer)
+            try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)
+            if call.isBatch { try document.encode(call.items, forKey: .items) }
         }
     }
 }

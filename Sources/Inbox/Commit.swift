@@ -10,8 +10,10 @@ import SystemCalls
 /// 1. *Take*: from here on nobody writes to the items. Modes and times were set when their files ended.
 /// 2. *Sync contents*: bytes, modes and times, and the names inside trees, are on the disk before anything can be seen.
 ///    A rename that came first could survive a crash that the bytes do not.
-/// 3. *Rename* into the Inbox, never replacing anything: the item appears, whole.
-/// 4. *Sync the Inbox folder*, once for the batch: now the names are on the disk too. Only after this are items stored.
+/// 3. *Announce*: whoever keeps a journal writes down what comes now, and what each item is on its file system, by which
+///    it is found again if the process dies between this and the next step.
+/// 4. *Rename* into the Inbox, never replacing anything: the item appears, whole.
+/// 5. *Sync the Inbox folder*, once for the batch: now the names are on the disk too. Only after this are items stored.
 struct Commit {
     /// Most numbers tried for a name that is taken. Far above what is met: past trials of one name are remembered.
     static let maximumTries = 65_536
@@ -26,18 +28,21 @@ struct Commit {
     ///   - path: where it lies, absolute.
     ///   - lastNumber: the last number tried for a name in this process.
     ///   - remember: keeps such a number.
+    ///   - announcing: as in `InboxStoring.commit`.
     /// - Returns: for each item, in order, what became of it. All of them are used up.
     mutating func run(
         into inbox: () throws(TransferFault) -> OpenFolder,
         at path: String,
         lastNumber: (SafeName) -> Int,
-        remember: (Int, SafeName) -> Void
+        remember: (Int, SafeName) -> Void,
+        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
         let contents = take()
         syncContents(contents)
         let folder: OpenFolder
         do {
             folder = try inbox()
+            try announcing(identities())
         } catch {
             return items.map { item in
                 if case .success(let (staged, _)) = item { staged.discard() }
@@ -159,7 +164,26 @@ struct Commit {
         }
     }
 
-    // MARK: 3. Rename
+    // MARK: 3. Announce
+
+    private mutating func identities() -> [FileIdentity?] {
+        var identities: [FileIdentity?] = []
+        for (index, item) in items.enumerated() {
+            guard case .success(let (staged, name)) = item else {
+                identities.append(nil)
+                continue
+            }
+            do {
+                identities.append(try FileIdentity.of(staged.name, in: staging.folder.raw))
+            } catch {
+                giveUp(index, .disk("cannot look at", name.text, error, on: staging.folder.raw))
+                identities.append(nil)
+            }
+        }
+        return identities
+    }
+
+    // MARK: 4. Rename
 
     private func place(
         _ staged: StagedFiles,

@@ -12,7 +12,6 @@ package final class FileInbox: InboxStoring {
     package let path: String
 
     private let reserve: UInt64
-    private let checker: ContentChecker?
     private let placement: Placement
     private let staging: StagingFolder
     private let state: Mutex<State>
@@ -20,6 +19,7 @@ package final class FileInbox: InboxStoring {
     private struct State {
         var inbox: OpenFolder
         var numbers = LastNumbers()
+        var checker: ContentChecker?
     }
 
     /// Opens an Inbox, and makes it and the folders above it (for this user only) where they are missing. What an
@@ -59,10 +59,14 @@ package final class FileInbox: InboxStoring {
         }
         self.path = path
         self.reserve = reserve
-        self.checker = checker
         self.placement = placement
         self.staging = try StagingFolder.open(ofInbox: inbox, at: path, opening: opening)
-        self.state = Mutex(State(inbox: inbox))
+        self.state = Mutex(State(inbox: inbox, checker: checker))
+    }
+
+    /// Looks into files that come from now on with another checker: the types that handlers declare have changed.
+    package func use(_ checker: ContentChecker) {
+        state.withLock { $0.checker = checker }
     }
 
     package func freeRoom() throws(TransferFault) -> UInt64 {
@@ -78,10 +82,14 @@ package final class FileInbox: InboxStoring {
     package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
         // Numbered besides: the transfer's number is the sender's word, and two senders may say the same.
         try StagedFiles(
-            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
+            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree,
+            checker: state.withLock { $0.checker })
     }
 
-    package func commit(_ items: [(staged: any StagedItem, name: SafeName)]) -> [Result<StoredItem, TransferFault>] {
+    package func commit(
+        _ items: [(staged: any StagedItem, name: SafeName)],
+        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
+    ) -> [Result<StoredItem, TransferFault>] {
         var batch = Commit(
             staging: staging,
             placement: placement,
@@ -96,12 +104,13 @@ package final class FileInbox: InboxStoring {
             into: { () throws(TransferFault) in try self.currentInbox() },
             at: path,
             lastNumber: { name in self.state.withLock { $0.numbers[name] } },
-            remember: { number, name in self.state.withLock { $0.numbers.remember(number, for: name) } }
+            remember: { number, name in self.state.withLock { $0.numbers.remember(number, for: name) } },
+            announcing: announcing
         )
     }
 
     /// The Inbox as it lies at its path now: people move and remove folders while we run.
-    private func currentInbox() throws(TransferFault) -> OpenFolder {
+    func currentInbox() throws(TransferFault) -> OpenFolder {
         let known = state.withLock { $0.inbox }
         var statuses = (stat(), stat())
         if fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,

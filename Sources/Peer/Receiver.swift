@@ -1,10 +1,9 @@
-import ContentCheck
 import Control
 import Discovery
-import Foundation
 import HTTPChannel
+import HandlerCatalog
 import Handlers
-import Inbox
+import HookSandbox
 package import Logging
 import NIOPosix
 import SecureTransport
@@ -35,12 +34,13 @@ package final class Receiver: Service {
     /// The offers that wait; answered from wherever somebody can.
     package let consent: ConsentQueue
 
-    private let home: Home
-    private let settings: Settings
-    private let hook: Hook?
-    private let logger: Logger
-    private let observe: @Sendable (ReceiverEvent) -> Void
-    private let standing = Mutex(Standing())
+    let home: Home
+    let settings: Settings
+    /// The hook of the configuration.
+    let hook: HandlerProgram?
+    let logger: Logger
+    let observe: @Sendable (ReceiverEvent) -> Void
+    let standing = Mutex(Standing())
 
     /// What `waft status` tells, as it comes to be known.
     struct Standing {
@@ -63,11 +63,21 @@ package final class Receiver: Service {
         self.observe = observe
         consent = ConsentQueue(rule: settings.accept)
         do {
-            hook = try settings.hook.map { path throws(Hook.Unfit) in
-                try Hook(path: path, timeLimit: settings.hookTimeout, logger: logger)
-            }
+            hook = try HandlerProgram.hook(settings, home)
         } catch {
             throw ReceiverFailure(.setting, error.description)
+        }
+    }
+
+    /// What the user should know before something arrives.
+    private func sayWhatIsMissing(_ parts: ReceiverParts) {
+        if case .unavailable = HookSandbox.support {
+            let consequence = settings.requiresSandbox ? "handlers are not run" : "handlers run unrestricted"
+            logger.warning("no sandbox: \(consequence)", metadata: ["reason": "\(HookSandbox.support)"])
+        }
+        for problem in parts.catalog.current.problems where problem.severity == .unusable {
+            logger.warning(
+                "a handler cannot be used", metadata: ["path": "\(problem.path)", "reason": "\(problem.reason)"])
         }
     }
 
@@ -86,9 +96,12 @@ package final class Receiver: Service {
             let control = try await ControlServer.bind(
                 socket, on: MultiThreadedEventLoopGroup.singleton, logger: logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                let parts = try Parts(self)
+                let parts = try ReceiverParts(self)
+                standing.withLock { $0.id = parts.identity.peerID }
+                sayWhatIsMissing(parts)
                 group.addTask { await control.run { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
+                group.addTask { await parts.deliver() }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()
@@ -106,34 +119,15 @@ package final class Receiver: Service {
         }
     }
 
-    /// What is made at start, from the inside out.
-    private struct Parts: Sendable {
-        let identity: Identity
-        let inbox: FileInbox
-        let reception: Reception
-
-        init(_ receiver: Receiver) throws {
-            identity = try Identity.load(orMakeIn: receiver.home.state)
-            inbox = try FileInbox(path: receiver.home.inbox, checker: ContentChecker())
-            reception = Reception(
-                inbox: inbox,
-                consent: receiver.consent,
-                delivery: HookDelivery(hook: receiver.hook),
-                observe: { receiver.observe(.reception($0)) }
-            )
-            receiver.standing.withLock { $0.id = identity.peerID }
-        }
-    }
-
     // MARK: The network
 
-    private func listen(_ parts: Parts) async throws {
+    private func listen(_ parts: ReceiverParts) async throws {
         let listener = try await bind(parts.identity)
         let port = listener.port
         standing.withLock { $0.port = port }
         let card = Card(name: settings.name, device: DeviceKind.own)
         let server = WaftServer(reception: parts.reception) { _ in card }
-        let blocking = BlockingExecutor(threads: 16)
+        let blocking = parts.blocking
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run { channel, _ in
@@ -204,35 +198,5 @@ package final class Receiver: Service {
         // Until the end.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
-    }
-
-    // MARK: The control socket
-
-    private func reply(to request: ControlRequest, _ parts: Parts) async -> ControlReply {
-        switch request {
-        case .offers:
-            return .offers(consent.offers.map(OfferSummary.init))
-        case .answer(let number, let accept):
-            guard consent.answer(number, accept: accept) else {
-                return .refused("no offer \(number) waits for an answer")
-            }
-            return .done
-        case .status:
-            let standing = standing.withLock { $0 }
-            return .status(
-                DaemonStatus(
-                    name: settings.name,
-                    id: standing.id?.short ?? "",
-                    port: standing.port,
-                    inbox: home.inbox,
-                    accept: settings.accept.rawValue,
-                    discovery: standing.discovery,
-                    freeRoom: try? parts.inbox.freeRoom(),
-                    waitingOffers: consent.offers.count,
-                    activeTransfers: parts.reception.openTransfers,
-                    processID: Int(getpid()),
-                    hook: hook?.path
-                ))
-        }
     }
 }

@@ -16,6 +16,8 @@ package struct SendOptions: Sendable {
 
     package var wait: Wait = .stored
     package var annotation: [String: String] = [:]
+    /// Whether what can be sent is sent when other items cannot.
+    package var takesPart = false
     /// How long to look for the peer.
     package var finding: Duration = .seconds(5)
     /// How long to wait for consent.
@@ -95,7 +97,9 @@ package struct Sender: Sendable {
     ) async throws(SendFailure) -> SendReport {
         let target = try await network.resolve(reference, within: options.finding)
         let connection = try await network.connect(to: target, within: options.finding)
-        let offer = Offer(items: sources.map(\.offered), annotation: options.annotation, senderName: ownName)
+        let offer = Offer(
+            items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
+            takesPart: options.takesPart)
         let job = SendJob(
             sources: sources, offer: offer, options: options, cancellation: cancellation, observe: observe)
         // Reading the disk blocks: not on the threads that everything else shares.

@@ -10,7 +10,7 @@ extension Settings.Partial {
         for key in SettingKey.all {
             guard let text = environment[key.variable], !text.isEmpty else { continue }
             if isInsideHook, key.name == "name" { continue }
-            let texts = key.name == "skipInterfaces" ? text.split(separator: ",").map(String.init) : [text]
+            let texts = key.isList ? text.split(separator: ",").map(String.init) : [text]
             guard key.read(texts, &self) else {
                 throw Settings.Unusable(
                     description: "\(key.variable) is \"\(text.prefix(64))\" and should be \(key.expected)")

@@ -62,11 +62,23 @@ package enum ConfigurationTemplate {
         # `waft offers`, `waft accept N` or `waft decline N`.
         #accept: ask
 
-        # A program that is started for each arrival (WAFT_HOOK): HOOK open-url URL, with the facts in WAFT_...
-        # variables and as JSON on standard input. Exit code 0 means yes, 1 means no.
+        # A program that is started for each arrival that no installed handler takes (WAFT_HOOK): HOOK open-url URL, with
+        # the facts in WAFT_... variables and as JSON on standard input. Exit code 0 means yes, 1 no, 75 later.
         #hook: /home/me/bin/on-arrival
-        # Seconds after which it is ended (WAFT_HOOK_TIMEOUT).
+        # Seconds after which it is ended, and so are handlers that name no time of their own (WAFT_HOOK_TIMEOUT).
         #hookTimeout: 60
+        # Where it may write, besides a temporary folder of its own (WAFT_HOOK_WRITABLE, with commas).
+        #hookWritable: [/home/me/Pictures]
+        # Whether it is kept from writing anywhere else (WAFT_HOOK_SANDBOX): strict or none.
+        #hookSandbox: strict
+
+        # Which types can be sent here (WAFT_ELIGIBILITY): everything, or only what handlers open.
+        #eligibility: everything
+        # Schemes of received URLs that are opened at once, not only stored (WAFT_OPEN_RECEIVED_URLS, with commas): https,
+        # http, or those of handlers.
+        #openReceivedURLs: []
+        # On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require) (WAFT_SANDBOX).
+        #sandbox: prefer
 
         # Whether to be found, and to find others, by mDNS (WAFT_DISCOVERY).
         #discovery: true

@@ -1,4 +1,5 @@
 import Discovery
+package import HandlerCatalog
 package import Logging
 package import Sharing
 
@@ -12,6 +13,16 @@ package struct Settings: Sendable {
     /// Path of the hook.
     package var hook: String?
     package var hookTimeout: Duration
+    /// Whether the hook is restricted as handlers are.
+    package var hookIsSandboxed: Bool
+    /// Where the hook may write when it is: absolute.
+    package var hookWritable: [String]
+    /// Which types can be sent here.
+    package var eligibility: EligibilityRule
+    /// Schemes of received URLs that are opened, and not only stored.
+    package var openReceivedURLs: [URLScheme]
+    /// Whether what is to be restricted does not run where the kernel cannot do that.
+    package var requiresSandbox: Bool
     /// Whether to publish, and to find others by mDNS.
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
@@ -32,6 +43,11 @@ package struct Settings: Sendable {
         package var accept: AcceptRule?
         package var hook: String?
         package var hookTimeout: Duration?
+        package var hookIsSandboxed: Bool?
+        package var hookWritable: [String]?
+        package var eligibility: EligibilityRule?
+        package var openReceivedURLs: [URLScheme]?
+        package var requiresSandbox: Bool?
         package var discovery: Bool?
         package var skipInterfaces: [String]?
         package var logLevel: Logger.Level?
@@ -49,6 +65,11 @@ package struct Settings: Sendable {
         accept = first(\.accept) ?? .ask
         hook = first(\.hook)
         hookTimeout = first(\.hookTimeout) ?? .seconds(60)
+        hookIsSandboxed = first(\.hookIsSandboxed) ?? true
+        hookWritable = first(\.hookWritable) ?? []
+        eligibility = first(\.eligibility) ?? .everything
+        openReceivedURLs = first(\.openReceivedURLs) ?? []
+        requiresSandbox = first(\.requiresSandbox) ?? false
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
         logLevel = first(\.logLevel) ?? .notice
@@ -66,6 +87,8 @@ struct SettingKey: Sendable {
     let read: @Sendable ([String], inout Settings.Partial) -> Bool
     /// What would do, for the message.
     let expected: String
+    /// Whether it has several values: a list in the file, commas in the environment.
+    let isList: Bool
 
     static let all: [SettingKey] = [
         SettingKey("name", "WAFT_NAME", expected: "1 to 63 bytes of text") { text, partial in
@@ -92,6 +115,31 @@ struct SettingKey: Sendable {
             partial.hookTimeout = .seconds(seconds)
             return true
         },
+        SettingKey("hookSandbox", "WAFT_HOOK_SANDBOX", expected: "strict or none") { text, partial in
+            partial.hookIsSandboxed = text == "strict"
+            return ["strict", "none"].contains(text)
+        },
+        SettingKey(
+            name: "hookWritable", variable: "WAFT_HOOK_WRITABLE",
+            read: { texts, partial in
+                partial.hookWritable = texts
+                return texts.count <= CatalogLimits.writablePaths && texts.allSatisfy { $0.hasPrefix("/") }
+            }, expected: "a list of absolute paths of folders, such as [/home/me/Pictures]"),
+        SettingKey("eligibility", "WAFT_ELIGIBILITY", expected: "everything or handlers") { text, partial in
+            partial.eligibility = EligibilityRule(rawValue: text)
+            return partial.eligibility != nil
+        },
+        SettingKey(
+            name: "openReceivedURLs", variable: "WAFT_OPEN_RECEIVED_URLS",
+            read: { texts, partial in
+                let schemes = texts.compactMap { URLScheme($0) }
+                partial.openReceivedURLs = schemes
+                return schemes.count == texts.count && schemes.allSatisfy(Self.canBeOpened)
+            }, expected: "a list of http, https and schemes of handlers, without colons, such as [https]"),
+        SettingKey("sandbox", "WAFT_SANDBOX", expected: "prefer or require") { text, partial in
+            partial.requiresSandbox = text == "require"
+            return ["prefer", "require"].contains(text)
+        },
         SettingKey("discovery", "WAFT_DISCOVERY", expected: "true or false") { text, partial in
             switch text.lowercased() {
             case "true", "yes", "on", "1": partial.discovery = true
@@ -113,16 +161,24 @@ struct SettingKey: Sendable {
         },
     ]
 
+    /// Of the schemes that are built in only those of the web are opened for a stranger.
+    private static func canBeOpened(_ scheme: URLScheme) -> Bool {
+        !scheme.isBuiltIn || ["http", "https"].contains(scheme.text)
+    }
+
+    /// A setting with several.
     private init(
         name: String,
         variable: String,
         read: @escaping @Sendable ([String], inout Settings.Partial) -> Bool,
-        expected: String
+        expected: String,
+        isList: Bool = true
     ) {
         self.name = name
         self.variable = variable
         self.read = read
         self.expected = expected
+        self.isList = isList
     }
 
     /// A setting with one value.
@@ -135,6 +191,7 @@ struct SettingKey: Sendable {
         self.init(
             name: name, variable: variable,
             read: { texts, partial in texts.count == 1 && read(texts[0], &partial) },
-            expected: expected)
+            expected: expected,
+            isList: false)
     }
 }

@@ -11,7 +11,9 @@ package final class IncomingTransfer {
     package let digestAlgorithm: DigestAlgorithm
 
     private let inbox: any InboxStoring
-    private let stored: @Sendable (Arrival) -> Void
+    private let journal: any ArrivalJournal
+    private let isDelivered: @Sendable (ArrivalFacts) -> Bool
+    private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
     private var order: TransferOrder
     private var fileDigest: DigestState
@@ -38,21 +40,33 @@ package final class IncomingTransfer {
     private static let batchItems = 512
     private static let batchBytes: UInt64 = 64 << 20
 
+    /// An item that has come to lie in the Inbox.
+    package struct StoredArrival: Sendable {
+        package var arrival: Arrival
+        /// Whether it was written down as to be delivered, with its name.
+        package var awaitsDelivery: Bool
+    }
+
     /// - Parameters:
-    ///   - stored: called for each item that has come to lie in the Inbox, as soon as it does.
+    ///   - isDelivered: whether handlers are to be asked about such an item.
+    ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
     package init(
         offer: Offer,
         verdict: Verdict,
         peer: PeerID,
         inbox: any InboxStoring,
-        stored: @escaping @Sendable (Arrival) -> Void,
+        journal: any ArrivalJournal,
+        isDelivered: @escaping @Sendable (ArrivalFacts) -> Bool,
+        stored: @escaping @Sendable ([StoredArrival]) -> Void,
         progressed: @escaping @Sendable (UInt64) -> Void
     ) {
         self.offer = offer
         self.peer = peer
         self.digestAlgorithm = verdict.digest
         self.inbox = inbox
+        self.journal = journal
+        self.isDelivered = isDelivered
         self.stored = stored
         self.progressed = progressed
         self.order = TransferOrder(items: offer.items, verdict: verdict)
@@ -181,32 +195,63 @@ package final class IncomingTransfer {
         return staged
     }
 
+    /// Moves what has arrived whole into the Inbox. The order of the steps is what makes that true after any crash:
+    /// contents on the disk, then the journal ("this is about to be there, and these are to be delivered"), then the
+    /// Inbox, then the journal again ("there it is"). What a crash leaves between the last two is found by identity.
     private func commitWhole() {
         guard !whole.isEmpty else { return }
-        let results = inbox.commit(whole.map { ($0.staged, offer.items[$0.number].name) })
-        for (item, result) in zip(whole, results) {
+        let intended = whole.map { item in
+            let facts = facts(of: item)
+            return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
+        }
+        var numbers: [ArrivalNumber] = []
+        let results = inbox.commit(whole.map { ($0.staged, offer.items[$0.number].name) }) {
+            identities throws(TransferFault) in
+            numbers = try journal.intend(
+                zip(intended, identities).map { arrival, identity in
+                    IntendedArrival(facts: arrival.facts, identity: identity, isDelivered: arrival.isDelivered)
+                })
+        }
+        // Where it could not be written down, nothing was moved, and all results say so.
+        let isSettled = settle(zip(numbers, results).map { ($0, try? $1.get()) })
+        var arrivals: [StoredArrival] = []
+        for (index, (item, result)) in zip(whole, results).enumerated() {
             switch result {
             case .success(let place):
                 receipts[item.number] = ItemReceipt(
                     .stored(name: place.name.text, size: item.bytes, digest: item.digest),
                     content: item.content
                 )
-                stored(arrival(of: item, at: place))
+                let arrival = Arrival(number: numbers[index], facts: intended[index].facts, stored: place)
+                arrivals.append(
+                    StoredArrival(arrival: arrival, awaitsDelivery: isSettled && intended[index].isDelivered))
             case .failure(let fault):
                 receipts[item.number] = ItemReceipt(.failed(fault))
             }
         }
         whole = []
         wholeBytes = 0
+        if !arrivals.isEmpty { stored(arrivals) }
     }
 
-    private func arrival(of item: WholeItem, at place: StoredItem) -> Arrival {
-        Arrival(
+    /// - Returns: whether it is in the journal. If not, the items are in the Inbox all the same, and are found and
+    ///   delivered at the next start.
+    private func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) -> Bool {
+        guard !outcomes.isEmpty else { return true }
+        do {
+            try journal.settle(outcomes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func facts(of item: WholeItem) -> ArrivalFacts {
+        ArrivalFacts(
             transfer: offer.transfer,
             itemNumber: item.number,
             itemsInOffer: offer.items.count,
             item: offer.items[item.number],
-            stored: place,
             size: item.bytes,
             digest: item.digest,
             peer: peer,

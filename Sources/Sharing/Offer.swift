@@ -69,19 +69,23 @@ package struct Offer: Sendable {
     package var senderName: String
     /// The digests the sender can compute, best first.
     package var digests: [DigestAlgorithm]
+    /// Whether the items that can be sent are to be sent when others cannot.
+    package var takesPart: Bool
 
     package init(
         transfer: TransferID = TransferID(),
         items: [OfferedItem],
         annotation: [String: String] = [:],
         senderName: String,
-        digests: [DigestAlgorithm] = [.xxh3_128, .sha256]
+        digests: [DigestAlgorithm] = [.xxh3_128, .sha256],
+        takesPart: Bool = false
     ) {
         self.transfer = transfer
         self.items = items
         self.annotation = annotation
         self.senderName = senderName
         self.digests = digests
+        self.takesPart = takesPart
     }
 
     /// Bytes of everything whose size is known; saturates instead of overflowing.

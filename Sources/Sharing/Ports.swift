@@ -1,5 +1,4 @@
 package import ContentCheck
-package import Digests
 package import UniformTypes
 
 // The ports of the domain: what it needs of the disk, of people and of handlers. Each comment is the contract;
@@ -22,7 +21,27 @@ package protocol InboxStoring: Sendable {
     /// Nothing that exists is replaced: where a name is taken, `name-1.ext` and so on is used. An item that cannot be
     /// moved reports its own fault; the others are moved all the same. Items are used up by this.
     /// - Returns: for each item the name it has in the Inbox, or its fault.
-    func commit(_ items: [(staged: any StagedItem, name: SafeName)]) -> [Result<StoredItem, TransferFault>]
+    ///
+    /// - Parameter announcing: called once, when all contents are on the disk and nothing of them can be seen in the
+    ///   Inbox yet, with what each item is on its file system (nil for one that has been given up). What it throws
+    ///   becomes the fault of all items.
+    func commit(
+        _ items: [(staged: any StagedItem, name: SafeName)],
+        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
+    ) -> [Result<StoredItem, TransferFault>]
+
+    /// Where things lie in the Inbox that are of these identities; those that are not there are left out.
+    /// - Throws: `storage` when the Inbox cannot be read.
+    func find(_ identities: Set<FileIdentity>) throws(TransferFault) -> [FileIdentity: StoredItem]
+}
+
+extension InboxStoring {
+    /// Commits without telling anybody before.
+    package func commit(
+        _ items: [(staged: any StagedItem, name: SafeName)]
+    ) -> [Result<StoredItem, TransferFault>] {
+        commit(items) { _ in }
+    }
 }
 
 /// Where an item came to lie.
@@ -77,60 +96,14 @@ package protocol ConsentAsking: Sendable {
     func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict]
 }
 
-/// What is known of an item that came to lie in the Inbox: what a handler is told.
-package struct Arrival: Sendable {
-    package var transfer: TransferID
-    /// The item's place in the offer, and how many the offer has.
-    package var itemNumber: Int
-    package var itemsInOffer: Int
-    package var item: OfferedItem
-    package var stored: StoredItem
-    /// Bytes of contents.
-    package var size: UInt64
-    package var digest: Digest
-    package var peer: PeerID
-    package var senderName: String
-    package var annotation: [String: String]
-    /// What its content says; nil where that was not looked into (folders, URLs, texts).
-    package var content: ContentVerdict?
-
-    /// The type it is handed on as: what it was said to be, or what it turned out to be.
-    package var type: UniformType {
-        if let content, content.outcome == .mislabelled, let type = content.contentType { return type }
-        return item.type
-    }
-
-    package init(
-        transfer: TransferID,
-        itemNumber: Int,
-        itemsInOffer: Int,
-        item: OfferedItem,
-        stored: StoredItem,
-        size: UInt64,
-        digest: Digest,
-        peer: PeerID,
-        senderName: String,
-        annotation: [String: String],
-        content: ContentVerdict? = nil
-    ) {
-        self.transfer = transfer
-        self.itemNumber = itemNumber
-        self.itemsInOffer = itemsInOffer
-        self.item = item
-        self.stored = stored
-        self.size = size
-        self.digest = digest
-        self.peer = peer
-        self.senderName = senderName
-        self.annotation = annotation
-        self.content = content
-    }
-}
-
 /// Hands what has arrived to whoever opens it.
 package protocol Delivering: Sendable {
-    /// Whether anybody will be asked at all; decided without waiting.
-    func takes(_ arrival: Arrival) -> Bool
-    /// Asks, waits for the answer. Never throws: a handler that cannot be asked has `failed`.
-    func deliver(_ arrival: Arrival) async -> HandlerAnswer
+    /// Whether anybody will be asked about such an item; decided without waiting.
+    func takes(_ facts: ArrivalFacts) -> Bool
+    /// Takes over arrivals that were written down as to be delivered; returns at once.
+    /// - Parameter answered: called for each when a handler has answered, from any thread: once, or with `later` any
+    ///   number of times and then once. Never called for what is still waiting when the receiver stops.
+    func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void)
+    /// No more items of this transfer will come.
+    func transferEnded(_ transfer: TransferID, from peer: PeerID)
 }

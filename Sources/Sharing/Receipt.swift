@@ -10,7 +10,9 @@ package struct HandlerAnswer: Hashable, Sendable {
         case pending
         case yes
         case no
-        /// It could not be started, was killed, ran out of time, or left with a code that has no meaning.
+        /// It wants to be asked again later, was killed or ran out of time: it will be asked again.
+        case later
+        /// It could not be started, or left with a code that has no meaning.
         case failed
     }
 

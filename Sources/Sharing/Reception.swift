@@ -47,31 +47,41 @@ package final class Reception: Sendable {
         var peer: PeerID
         var receipt: Receipt
         var hasEnded = false
+        /// Items whose handlers have not answered: counted, since a transfer can have tens of thousands.
+        var pending = 0
         var waiters: [Int: CheckedContinuation<Receipt?, Never>] = [:]
 
-        var isAnswered: Bool { hasEnded && !receipt.items.contains { $0.handler.state == .pending } }
+        var isAnswered: Bool { hasEnded && pending == 0 }
     }
 
     private let inbox: any InboxStoring
+    private let journal: any ArrivalJournal
     private let consent: any ConsentAsking
     private let delivery: any Delivering
+    private let refusal: @Sendable (OfferedItem) -> String?
     private let consentWait: Duration
     private let observe: @Sendable (Event) -> Void
     private let ledger = Mutex(Ledger())
 
     /// - Parameters:
+    ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
+    ///     for one that can. Decided without waiting.
     ///   - consentWait: how long an offer waits for an answer.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
         inbox: any InboxStoring,
+        journal: any ArrivalJournal,
         consent: any ConsentAsking,
         delivery: any Delivering,
+        refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
         consentWait: Duration = Limits.consentWait,
         observe: @escaping @Sendable (Event) -> Void
     ) {
         self.inbox = inbox
+        self.journal = journal
         self.consent = consent
         self.delivery = delivery
+        self.refusal = refusal
         self.consentWait = consentWait
         self.observe = observe
     }
@@ -85,8 +95,7 @@ package final class Reception: Sendable {
         if let refusal = admit(offer, from: peer) {
             verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
         } else {
-            observe(.offered(offer, from: peer))
-            let items = await answers(to: offer, from: peer)
+            let items = await verdicts(on: offer, from: peer)
             verdict = settle(offer, Verdict(items: items, digest: digest), peer: peer)
         }
         observe(.judged(offer, verdict, from: peer))
@@ -122,7 +131,26 @@ package final class Reception: Sendable {
         }
     }
 
+    /// Eligibility first, from the types alone; then whoever must consent is asked about what is left.
+    private func verdicts(on offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
+        let refusals = offer.items.map(refusal)
+        let eligible = refusals.indices.filter { refusals[$0] == nil }
+        if eligible.count == offer.items.count { return await answers(to: offer, from: peer) }
+        guard offer.takesPart, !eligible.isEmpty else {
+            return refusals.map { ItemVerdict(.ineligible, reason: $0 ?? Self.leftOut) }
+        }
+        var rest = offer
+        rest.items = eligible.map { offer.items[$0] }
+        let answers = await answers(to: rest, from: peer)
+        var verdicts = refusals.map { ItemVerdict(.ineligible, reason: $0 ?? "") }
+        for (index, answer) in zip(eligible, answers) { verdicts[index] = answer }
+        return verdicts
+    }
+
+    private static let leftOut = "it could be sent, but not all of this offer: --partial sends it without the rest"
+
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
+        observe(.offered(offer, from: peer))
         let count = offer.items.count
         let free: UInt64
         do throws(TransferFault) {
@@ -189,6 +217,9 @@ package final class Reception: Sendable {
             verdict: accepted.verdict,
             peer: peer,
             inbox: inbox,
+            journal: journal,
+            // A liar is handed to nobody: it stays in the Inbox, marked.
+            isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },
             progressed: { observe(.progressed(id, from: peer, received: $0, of: total)) }
         )
@@ -215,6 +246,7 @@ package final class Reception: Sendable {
             return (merged, Array(waiters.values))
         }
         for waiter in waiters { waiter.resume(returning: merged) }
+        delivery.transferEnded(id, from: transfer.peer)
         observe(.ended(id, from: transfer.peer, merged, fault))
         return merged
     }
@@ -260,14 +292,12 @@ package final class Reception: Sendable {
         }
     }
 
-    private func arrived(_ arrival: Arrival) {
-        observe(.stored(arrival))
-        // A liar is handed to nobody: it stays in the Inbox, marked.
-        guard arrival.content?.outcome != .lying, delivery.takes(arrival) else { return }
-        note(HandlerAnswer(.pending), for: arrival)
-        // Not a child of the transfer: a handler goes on when the sender has left.
-        Task {
-            let answer = await delivery.deliver(arrival)
+    private func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {
+        for stored in arrivals { observe(.stored(stored.arrival)) }
+        let delivered = arrivals.filter(\.awaitsDelivery).map(\.arrival)
+        guard !delivered.isEmpty else { return }
+        for arrival in delivered { note(HandlerAnswer(.pending), for: arrival) }
+        delivery.deliver(delivered) { [self] arrival, answer in
             note(answer, for: arrival)
             observe(.opened(arrival, answer))
         }
@@ -282,7 +312,9 @@ package final class Reception: Sendable {
                 ledger.finished[id] = Finished(peer: arrival.peer, receipt: Receipt(transfer: id, items: blank))
                 Self.remember(id, in: &ledger)
             }
+            let old = ledger.finished[id]?.receipt.items[arrival.itemNumber].handler.state
             ledger.finished[id]?.receipt.items[arrival.itemNumber].handler = answer
+            ledger.finished[id]?.pending += (answer.state == .pending ? 1 : 0) - (old == .pending ? 1 : 0)
             guard let entry = ledger.finished[id], entry.isAnswered else { return (nil, []) }
             ledger.finished[id]?.waiters = [:]
             return (entry.receipt, Array(entry.waiters.values))

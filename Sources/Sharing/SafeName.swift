@@ -47,6 +47,14 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         return SafeName(trusted: String(head) + tail)
     }
 
+    /// Whether this is a name, or what `numbered` makes of it.
+    package func isNumbered(_ name: SafeName) -> Bool {
+        if self == name { return true }
+        let digits = split.stem.reversed().prefix { $0.isASCII && $0.isNumber }.reversed()
+        guard let number = Int(String(digits)), number > 0 else { return false }
+        return name.numbered(number) == self
+    }
+
     /// The stem, and the extension with its dot; `.tar.gz` and the like stay whole, `.bashrc` has no extension.
     package var split: (stem: Substring, suffix: Substring) {
         guard let dot = text.lastIndex(of: "."), dot != text.startIndex else { return (text[...], "") }

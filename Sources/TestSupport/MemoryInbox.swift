@@ -49,6 +49,8 @@ package final class MemoryInbox: InboxStoring {
         /// The names that are taken, each with the number that was last put behind it.
         var numbers: [String: Int] = [:]
         var batches: [Int] = []
+        /// Items that were announced, all of them: what the next ones are identified by.
+        var announced = 0
         var staged = 0
         var everStaged = 0
         var written: UInt64 = 0
@@ -104,8 +106,21 @@ package final class MemoryInbox: InboxStoring {
         return MemoryStagedItem(self, isTree: isTree)
     }
 
-    package func commit(_ items: [(staged: any StagedItem, name: SafeName)]) -> [Result<StoredItem, TransferFault>] {
-        state.withLock { $0.batches.append(items.count) }
+    package func commit(
+        _ items: [(staged: any StagedItem, name: SafeName)],
+        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
+    ) -> [Result<StoredItem, TransferFault>] {
+        let first = state.withLock { state in
+            state.batches.append(items.count)
+            state.announced += items.count
+            return state.announced - items.count
+        }
+        do {
+            try announcing(items.indices.map { FileIdentity(device: 0, inode: UInt64(first + $0)) })
+        } catch {
+            for (staged, _) in items { staged.discard() }
+            return items.map { _ in .failure(error) }
+        }
         return items.map { staged, name in
             guard let staged = staged as? MemoryStagedItem else {
                 preconditionFailure("only items that this Inbox has staged can be committed to it")
@@ -127,6 +142,9 @@ package final class MemoryInbox: InboxStoring {
             return .success(StoredItem(name: stored, path: "/memory/Inbox/" + stored.text))
         }
     }
+
+    /// Nothing is ever left between announcing and storing here.
+    package func find(_ identities: Set<FileIdentity>) -> [FileIdentity: StoredItem] { [:] }
 
     fileprivate func attempt(_ operation: Operation) throws(TransferFault) {
         if let fault = fault(operation) { throw fault }

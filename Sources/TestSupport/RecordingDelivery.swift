@@ -16,40 +16,44 @@ package final class RecordingDelivery: Delivering {
     package let arrivals = Recorder<Arrival>()
 
     private let behaviour: Behaviour
-    private let waiting = Mutex<[Int: CheckedContinuation<HandlerAnswer, Never>]>([:])
+    private let waiting = Mutex<[Int: (Arrival, @Sendable (Arrival, HandlerAnswer) -> Void)]>([:])
+    /// The transfers that it was told are over, in order.
+    package let ended = Recorder<TransferID>()
 
     package init(_ behaviour: Behaviour = .none) {
         self.behaviour = behaviour
     }
 
-    package func takes(_ arrival: Arrival) -> Bool {
+    package func takes(_ facts: ArrivalFacts) -> Bool {
         if case .none = behaviour { return false }
         return true
     }
 
-    package func deliver(_ arrival: Arrival) async -> HandlerAnswer {
-        switch behaviour {
-        case .none:
-            preconditionFailure("something was delivered to a handler that takes nothing: ask `takes` first")
-        case .answering(let answer):
-            arrivals.record(arrival)
-            return answer
-        case .later:
-            return await withCheckedContinuation { continuation in
+    package func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void) {
+        for arrival in arrivals {
+            switch behaviour {
+            case .none:
+                preconditionFailure("something was delivered to a handler that takes nothing: ask `takes` first")
+            case .answering(let answer):
+                self.arrivals.record(arrival)
+                answered(arrival, answer)
+            case .later:
                 waiting.withLock { waiting in
                     precondition(waiting[arrival.itemNumber] == nil, "an item was delivered twice at the same time")
-                    waiting[arrival.itemNumber] = continuation
+                    waiting[arrival.itemNumber] = (arrival, answered)
                 }
-                arrivals.record(arrival)
+                self.arrivals.record(arrival)
             }
         }
     }
 
+    package func transferEnded(_ transfer: TransferID, from peer: PeerID) { ended.record(transfer) }
+
     /// Lets the handler answer for an item; wait for its arrival first.
     package func answer(item: Int, _ answer: HandlerAnswer) {
-        guard let continuation = waiting.withLock({ $0.removeValue(forKey: item) }) else {
+        guard let (arrival, answered) = waiting.withLock({ $0.removeValue(forKey: item) }) else {
             preconditionFailure("item \(item) has not arrived: wait with `arrivals.first { $0.itemNumber == … }`")
         }
-        continuation.resume(returning: answer)
+        answered(arrival, answer)
     }
 }

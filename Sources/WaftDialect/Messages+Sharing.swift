@@ -35,7 +35,8 @@ extension OfferMessage {
                     entries: item.kind == .tree ? item.entries : nil
                 )
             },
-            annotation: offer.annotation.isEmpty ? nil : offer.annotation
+            annotation: offer.annotation.isEmpty ? nil : offer.annotation,
+            partial: offer.takesPart ? true : nil
         )
     }
 
@@ -56,7 +57,8 @@ extension OfferMessage {
             items: offered,
             annotation: annotation,
             senderName: PeerName.fit(sender?.name ?? ""),
-            digests: digests
+            digests: digests,
+            takesPart: partial ?? false
         )
     }
 }

@@ -42,6 +42,7 @@ struct OfferMessage: Codable, MessageReading, ItemizedMessage {
     var digests: [String]?
     var items: [Item]
     var annotation: [String: String]?
+    var partial: Bool?
 }
 
 struct VerdictMessage: Codable, MessageReading {

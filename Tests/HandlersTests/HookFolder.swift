@@ -1,22 +1,69 @@
 import Digests
 import Foundation
+import HandlerCatalog
 import Handlers
+import HookSandbox
 import Logging
 import Sharing
 import TestSupport
 import Testing
+import UniformTypes
 
-/// A folder with a hook script in it, and ways to hear from the script.
+/// The folder of a handler with a script in it, an Inbox, and ways to hear from the script.
 struct HookFolder {
+    /// The handler's.
     let folder = TemporaryFolder()
+    private let other = TemporaryFolder()
+
+    init() {
+        for name in ["Inbox", "scratch", "home"] { mkdir(other / name, 0o700) }
+    }
+
+    var inbox: String { other / "Inbox" }
+    var scratch: String { other / "scratch" }
+    /// A folder where a hook has no business.
+    var home: String { other / "home" }
+
+    /// What is left of the calls' temporary folders.
+    var scratchNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? ["unreadable"] }
 
     /// Writes the script; `body` is in the language of `/bin/sh`.
     func script(_ body: String, name: String = "hook") -> String {
         folder.file(name, "#!/bin/sh\n" + body + "\n", mode: 0o755)
     }
 
-    func hook(_ body: String, timeLimit: Duration = .seconds(3_600), grace: Duration = .seconds(3_600)) throws -> Hook {
-        try Hook(path: script(body), timeLimit: timeLimit, grace: grace, logger: quiet)
+    /// Writes a script in Python.
+    func python(_ body: String, name: String = "hook.py") -> String {
+        folder.file(name, "#!/usr/bin/env python3\n" + body + "\n", mode: 0o755)
+    }
+
+    func program(
+        _ executable: String,
+        identifier: String = "org.example.hook",
+        mode: LaunchRules.Mode = .perItem,
+        calls: Set<LaunchRules.Call> = [],
+        timeLimit: Duration = .seconds(3_600),
+        sandbox: SandboxPlan.Level = .none
+    ) -> HandlerProgram {
+        HandlerProgram(
+            identifier: identifier, name: "test", executable: executable, folder: folder.path, dataFolder: folder.path,
+            mode: mode, calls: calls, timeLimit: timeLimit, sandbox: sandbox)
+    }
+
+    func runner(grace: Duration = .milliseconds(500), logger: Logger = quiet) -> HandlerRunner {
+        HandlerRunner(inbox: inbox, scratchFolder: scratch, grace: grace, launcher: probe, logger: logger)
+    }
+
+    /// Runs a script of `/bin/sh` for one arrival.
+    func run(
+        _ body: String,
+        _ arrival: Arrival = .sample(),
+        attempt: Int = 1,
+        timeLimit: Duration = .seconds(3_600),
+        sandbox: SandboxPlan.Level = .none
+    ) async throws -> AttemptOutcome {
+        try await runner().run(
+            program(script(body), timeLimit: timeLimit, sandbox: sandbox), .open(arrival, attempt: attempt))
     }
 
     /// What the script wrote into a file of its folder.
@@ -27,6 +74,11 @@ struct HookFolder {
     /// The parts of a file that end with NUL.
     func parts(_ name: String) -> [String] {
         (text(name) ?? "").split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+
+    func json(_ name: String) throws -> [String: Any] {
+        let value = try JSONSerialization.jsonObject(with: Data((text(name) ?? "").utf8))
+        return try #require(value as? [String: Any])
     }
 
     func makePipe(_ name: String) {
@@ -71,26 +123,61 @@ struct HookFolder {
     }
 }
 
+/// The launcher of the tests, beside the tests themselves.
+let probe: String = {
+    guard let path = realpath("/proc/self/exe", nil) else { return "/sandbox-probe" }
+    defer { free(path) }
+    return URL(fileURLWithPath: String(cString: path)).deletingLastPathComponent().path + "/sandbox-probe"
+}()
+
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// Keeps what is logged.
+struct RecordingLog: LogHandler {
+    let messages: Recorder<String>
+    var logLevel: Logger.Level = .debug
+    var metadata: Logger.Metadata = [:]
+
+    static func make() -> (logger: Logger, messages: Recorder<String>) {
+        let messages = Recorder<String>()
+        return (Logger(label: "test") { _ in RecordingLog(messages: messages) }, messages)
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let line = event.metadata?["line"].map { ": \($0)" } ?? ""
+        messages.record("\(event.level) \(event.message)\(line)")
+    }
+}
 
 extension Arrival {
     static func sample(
         _ name: String = "report.pdf",
         kind: ItemKind = .file,
         annotation: [String: String] = [:],
-        sender: String = "study"
+        sender: String = "study",
+        number: Int64 = 12,
+        path: String? = nil,
+        transfer: TransferID = TransferID()
     ) -> Arrival {
         Arrival(
-            transfer: TransferID(),
-            itemNumber: 2,
-            itemsInOffer: 5,
-            item: OfferedItem(kind: kind, name: safe("offered"), type: uniform("com.adobe.pdf"), size: 5),
-            stored: StoredItem(name: safe(name), path: "/in/the/Inbox/" + name),
-            size: 5,
-            digest: .of(.xxh3_128, Array("hello".utf8)),
-            peer: .sample(7),
-            senderName: sender,
-            annotation: annotation
+            number: ArrivalNumber(number),
+            facts: ArrivalFacts(
+                transfer: transfer,
+                itemNumber: 2,
+                itemsInOffer: 5,
+                item: OfferedItem(kind: kind, name: safe("offered"), type: uniform("com.adobe.pdf"), size: 5),
+                size: 5,
+                digest: .of(.xxh3_128, Array("hello".utf8)),
+                peer: .sample(7),
+                senderName: sender,
+                annotation: annotation
+            ),
+            stored: StoredItem(name: safe(name), path: path ?? "/in/the/Inbox/" + name)
         )
     }
 }

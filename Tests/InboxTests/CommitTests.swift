@@ -102,6 +102,37 @@ struct CommitTests {
         }
     }
 
+    @Test("announces each item before it can be seen, and finds it by that afterwards, whatever it is called then")
+    func announcing() throws {
+        let inbox = try inbox()
+        let items = try ["a", "a", "b"].map { (staged: try inbox.stagedFile($0), name: try name($0)) }
+        var announced: [FileIdentity?] = []
+        let results = inbox.commit(items) { identities in
+            announced = identities
+            #expect(listing(of: folder / "Inbox").isEmpty)
+        }
+        #expect(try results.map { try $0.get().name.text } == ["a", "a-1", "b"])
+        let identities = announced.compactMap(\.self)
+        #expect(Set(identities).count == 3)
+        #expect(rename(folder / "Inbox/b", folder / "Inbox/c") == 0)
+        #expect(unlink(folder / "Inbox/a") == 0)
+        let found = try inbox.find(Set(identities))
+        #expect(identities.map { found[$0]?.name.text } == [nil, "a-1", "c"])
+        #expect(found[identities[1]]?.path == folder / "Inbox/a-1")
+    }
+
+    @Test("moves nothing in when whoever is told of it says no, and leaves nothing behind")
+    func notAnnounced() throws {
+        let inbox = try inbox()
+        let fault = TransferFault(.noRoom, "the journal is full")
+        let results = inbox.commit([(staged: try inbox.stagedFile("x"), name: try name("x"))]) {
+            _ throws(TransferFault) in throw fault
+        }
+        #expect(results.map { $0.map(\.name.text) } == [.failure(fault)])
+        #expect(listing(of: folder / "Inbox").isEmpty)
+        #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])
+    }
+
     @Test("of nothing does nothing")
     func nothing() throws {
         #expect(try inbox().commit([]).isEmpty)

@@ -7,10 +7,6 @@ struct ContentTests {
     @Test("a program called photo.jpg stays in the Inbox, marked and not executable, and no hook is called for it")
     func liar() async throws {
         try await withTemporaryFolder { folder in
-            let hook = folder + "/hook"
-            try "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE\" >> record\n"
-                .write(toFile: hook, atomically: false, encoding: .utf8)
-            #expect(chmod(hook, 0o755) == 0)
             let liar = folder + "/photo.jpg"
             try FileManager.default.copyItem(atPath: "/bin/true", toPath: liar)
             #expect(chmod(liar, 0o755) == 0)
@@ -18,7 +14,8 @@ struct ContentTests {
                 .write(to: URL(fileURLWithPath: folder + "/honest.jpeg"))
             try "plain words\n".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
             var receiver = Host.loopback(folder + "/kitchen")
-            receiver.environment["WAFT_HOOK"] = hook
+            let hook = try receiver.useHook(
+                "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE\" >> record\n", in: folder)
             let sender = Host.loopback(folder + "/study")
             let host = receiver
             try await host.withReceiver { running in
@@ -28,7 +25,7 @@ struct ContentTests {
                 let found = outcome.events.filter { $0.stored != nil }.map { "\($0.stored ?? "") \($0.content ?? "-")" }
                 #expect(found == ["photo.jpg lying", "honest.jpeg mislabelled", "note.txt -"])
                 #expect(try mode(of: running.inbox + "/photo.jpg") == 0o444 & ~umaskOfTests)
-                let record = try String(contentsOfFile: folder + "/record", encoding: .utf8)
+                let record = try String(contentsOfFile: hook + "/record", encoding: .utf8)
                 #expect(
                     record.split(separator: "\n").sorted() == ["honest.jpeg public.png", "note.txt public.plain-text"])
                 let list = try await host.run(arguments: ["inbox", "list"])

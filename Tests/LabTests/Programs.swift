@@ -45,6 +45,7 @@ struct Event: Sendable, Decodable {
     var from: Peer?
     var handler: String?
     var exitCode: Int?
+    var arrival: Int?
     var content: String?
     var exit: Int?
     var reason: String?
@@ -68,6 +69,17 @@ struct Host: Sendable {
     /// A peer on loopback: no mDNS, which would leave this machine.
     static func loopback(_ home: String) -> Host {
         Host(home: home, environment: ["WAFT_DISCOVERY": "off"])
+    }
+
+    /// Makes a script the hook of the configuration, in a folder of its own below `folder`, where it may write.
+    /// - Returns: that folder, which is its working directory.
+    mutating func useHook(_ script: String, in folder: String) throws -> String {
+        let place = folder + "/hook"
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        try writeScript(script, to: place + "/on-arrival")
+        environment["WAFT_HOOK"] = place + "/on-arrival"
+        environment["WAFT_HOOK_WRITABLE"] = place
+        return place
     }
 
     func configuration(_ program: String, _ arguments: [String], in folder: String? = nil) -> Configuration {
@@ -110,6 +122,12 @@ extension TerminationStatus {
         case .signaled(let signal): 128 + Int(signal)
         }
     }
+}
+
+/// Writes an executable script.
+func writeScript(_ script: String, to path: String) throws {
+    try script.write(toFile: path, atomically: false, encoding: .utf8)
+    guard chmod(path, 0o755) == 0 else { throw CocoaError(.fileWriteNoPermission) }
 }
 
 /// A folder of a test's own; its file system's temporary folder, or memory's.

@@ -122,27 +122,26 @@ struct TransferTests {
     @Test("the hook gets arguments, environment and document, and --wait opened its answer")
     func hook() async throws {
         try await withTemporaryFolder { folder in
-            let hook = folder + "/on-arrival"
             let script = """
                 #!/bin/sh
                 { echo "$1|$2|$WAFT_FILE|$WAFT_TYPE|$WAFT_NAME|$WAFT_SIZE|$WAFT_PEER_NAME|$(pwd)"; cat; } >> record
                 case $WAFT_NAME in *no*) exit 1 ;; *odd*) exit 9 ;; esac
                 """
-            try script.write(toFile: hook, atomically: false, encoding: .utf8)
-            #expect(chmod(hook, 0o755) == 0)
-            try await withPair(environment: ["WAFT_HOOK": hook]) { receiver, sender, sources in
+            var host = Host.loopback(folder)
+            let hook = try host.useHook(script, in: folder)
+            try await withPair(environment: host.environment) { receiver, sender, sources in
                 for (name, exit) in [("it's $(id).txt", 0), ("no.txt", 16), ("odd.txt", 16)] {
                     try "hey".write(toFile: sources + "/" + name, atomically: false, encoding: .utf8)
                     let words = ["send", name, "--wait", "opened", "--note", "n1", "--json", "--to", receiver.address]
                     let outcome = try await sender.run(arguments: words, in: sources)
                     #expect(outcome.exit == exit, "\(outcome.errors)")
                 }
-                let record = try String(contentsOfFile: folder + "/record", encoding: .utf8)
+                let record = try String(contentsOfFile: hook + "/record", encoding: .utf8)
                 let line = record.split(separator: "\n").first.map(String.init) ?? ""
                 let file = receiver.inbox + "/it's $(id).txt"
                 let url = URL(fileURLWithPath: file).absoluteString
                 let name = try await sender.run(arguments: ["status"]).exit == 69 ? hostName : ""
-                #expect(line == "open-url|\(url)|\(file)|public.plain-text|it's $(id).txt|3|\(name)|\(folder)")
+                #expect(line == "open-url|\(url)|\(file)|public.plain-text|it's $(id).txt|3|\(name)|\(hook)")
                 #expect(record.contains("\"annotation\":{\"note\":\"n1\"}"))
                 let failed = try await receiver.log.first("failed")
                 #expect(failed.exitCode == 1)

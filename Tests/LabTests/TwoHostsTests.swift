@@ -13,12 +13,9 @@ struct TwoHostsTests {
         arguments: ["all", "none", "kitchen"])
     func byName(avahi: String) async throws {
         try await Lab.with(avahi: avahi) { lab in
-            let hook = lab.folder + "/hook"
-            try "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE $WAFT_PEER_NAME\" >> record\n"
-                .write(toFile: hook, atomically: false, encoding: .utf8)
-            #expect(chmod(hook, 0o755) == 0)
             var kitchen = lab.host("kitchen")
-            kitchen.environment["WAFT_HOOK"] = hook
+            let hook = try kitchen.useHook(
+                "#!/bin/sh\necho \"$WAFT_NAME $WAFT_TYPE $WAFT_PEER_NAME\" >> record\n", in: lab.folder)
             let study = lab.host("study")
             let tree = lab.folder + "/notes"
             try FileManager.default.createDirectory(atPath: tree + "/deep", withIntermediateDirectories: true)
@@ -40,7 +37,7 @@ struct TwoHostsTests {
                 #expect(try mode(of: running.inbox + "/report.pdf") == 0o444 & ~umaskOfTests)
                 let text = try String(contentsOfFile: running.inbox + "/notes/deep/a.txt", encoding: .utf8)
                 #expect(text == "text")
-                let record = try String(contentsOfFile: lab.folder + "/record", encoding: .utf8)
+                let record = try String(contentsOfFile: hook + "/record", encoding: .utf8)
                 let lines = record.split(separator: "\n").sorted()
                 #expect(
                     lines == [

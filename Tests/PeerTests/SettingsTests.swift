@@ -1,4 +1,5 @@
 import Foundation
+import HandlerCatalog
 import Logging
 import Sharing
 import Testing
@@ -39,6 +40,11 @@ struct SettingsTests {
             accept: everyone
             hook: /bin/true
             hookTimeout: 5
+            hookWritable: [/home/me/Pictures]
+            hookSandbox: none
+            eligibility: handlers
+            openReceivedURLs: [https, Notes]
+            sandbox: require
             discovery: false
             skipInterfaces: [docker*, wg0]
             logLevel: debug
@@ -48,6 +54,11 @@ struct SettingsTests {
         #expect(partial.accept == .everyone)
         #expect(partial.hook == "/bin/true")
         #expect(partial.hookTimeout == .seconds(5))
+        #expect(partial.hookWritable == ["/home/me/Pictures"])
+        #expect(partial.hookIsSandboxed == false)
+        #expect(partial.eligibility == .handlers)
+        #expect(partial.openReceivedURLs?.map(\.text) == ["https", "notes"])
+        #expect(partial.requiresSandbox == true)
         #expect(partial.discovery == false)
         #expect(partial.skipInterfaces == ["docker*", "wg0"])
         #expect(partial.logLevel == .debug)
@@ -79,6 +90,9 @@ struct SettingsTests {
             ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),
             ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"), ("accept: maybe", "ask, everyone or none"),
             ("1: 2", "unknown"),
+            ("hookWritable: [Pictures]", "absolute"), ("hookSandbox: maybe", "strict or none"),
+            ("eligibility: some", "everything or handlers"), ("sandbox: none", "prefer or require"),
+            ("openReceivedURLs: [file]", "http, https"), ("openReceivedURLs: ['x y']", "http, https"),
             ("discovery: perhaps", "true or false"), ("skipInterfaces: ['']", "list"),
         ])
     func unusable(text: String, complaint: String) throws {

@@ -7,19 +7,26 @@ import Testing
 struct Receiving {
     let offer: Offer
     let inbox: MemoryInbox
+    let journal: MemoryJournal
     let transfer: IncomingTransfer
     let arrivals = Recorder<Arrival>()
     let progress = Recorder<UInt64>()
 
-    init(_ offer: Offer, into inbox: MemoryInbox = MemoryInbox(), verdict: Verdict? = nil) {
+    init(
+        _ offer: Offer, into inbox: MemoryInbox = MemoryInbox(), journal: MemoryJournal = MemoryJournal(),
+        verdict: Verdict? = nil
+    ) {
         self.offer = offer
         self.inbox = inbox
+        self.journal = journal
         transfer = IncomingTransfer(
             offer: offer,
             verdict: verdict ?? Verdict(all: .accepted, count: offer.items.count),
             peer: .sample(1),
             inbox: inbox,
-            stored: { [arrivals] in arrivals.record($0) },
+            journal: journal,
+            isDelivered: { _ in true },
+            stored: { [arrivals] stored in for stored in stored { arrivals.record(stored.arrival) } },
             progressed: { [progress] in progress.record($0) }
         )
     }
@@ -384,5 +391,68 @@ struct TreeListingTests {
             sums.insert(listing.finalize())
         }
         #expect(sums.count == lines.count)
+    }
+}
+
+@Suite("A transfer and the journal")
+struct JournalledTransferTests {
+    @Test("what is about to be moved into the Inbox is written down before it can be seen there, and its name after")
+    func order() throws {
+        let steps = Recorder<String>()
+        let journal = MemoryJournal(fault: { operation in
+            if case .intend(let count) = operation { steps.record("intend \(count)") }
+            if case .settle(let count) = operation { steps.record("settle \(count)") }
+            return nil
+        })
+        let inbox = MemoryInbox { operation in
+            if case .commit(let name) = operation { steps.record("move \(name)") }
+            return nil
+        }
+        let receiving = Receiving(.sample(items: 2), into: inbox, journal: journal)
+        for number in 0...1 { try receiving.sendItem(number, hello) }
+        _ = try receiving.transfer.finish()
+        #expect(steps.all == ["intend 2", "move file-0", "move file-1", "settle 2"])
+        #expect(receiving.arrivals.all.map(\.number) == journal.entries.map(\.number))
+        #expect(journal.entries.map(\.entry.state) == [.waiting, .waiting])
+        #expect(journal.entries.map(\.entry.stored?.name.text) == ["file-0", "file-1"])
+    }
+
+    @Test("what cannot be written down is not stored, and the receipt says why")
+    func journalIsFull() throws {
+        let journal = MemoryJournal(fault: { operation in
+            if case .intend = operation { return TransferFault(.noRoom, "the disk is full") }
+            return nil
+        })
+        let receiving = Receiving(.sample(), journal: journal)
+        try receiving.sendItem(0, hello)
+        let receipt = try receiving.transfer.finish()
+        #expect(receipt.items == [ItemReceipt(.failed(TransferFault(.noRoom, "the disk is full")))])
+        #expect(receiving.inbox.names.isEmpty)
+        #expect(receiving.inbox.stagedCount == 0)
+        #expect(receiving.arrivals.count == 0)
+    }
+
+    @Test("what could not be moved in is forgotten by the journal")
+    func notMoved() throws {
+        let fault = TransferFault(.storage, "no")
+        let inbox = MemoryInbox { $0 == .commit(name: "file-0") ? fault : nil }
+        let receiving = Receiving(.sample(items: 2), into: inbox)
+        for number in 0...1 { try receiving.sendItem(number, hello) }
+        _ = try receiving.transfer.finish()
+        #expect(receiving.journal.entries.map(\.entry.stored?.name.text) == ["file-1"])
+        #expect(receiving.journal.unsettled.isEmpty)
+    }
+
+    @Test("what is in the Inbox and could not be settled is stored, and left for the next start")
+    func notSettled() throws {
+        let journal = MemoryJournal(fault: { operation in
+            if case .settle = operation { return TransferFault(.storage, "no") }
+            return nil
+        })
+        let receiving = Receiving(.sample(), journal: journal)
+        try receiving.sendItem(0, hello)
+        let receipt = try receiving.transfer.finish()
+        #expect(receipt.items == [ItemReceipt(.stored(name: "file-0", size: 5, digest: .of(.xxh3_128, hello)))])
+        #expect(journal.unsettled.map(\.name.text) == ["file-0"])
     }
 }

@@ -8,6 +8,7 @@ struct Receiver {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
     let delivery: RecordingDelivery
+    let journal = MemoryJournal()
     let events = Recorder<Reception.Event>()
     let reception: Reception
 
@@ -15,13 +16,15 @@ struct Receiver {
         _ answer: ScriptedConsent.Answer = .accept,
         inbox: MemoryInbox = MemoryInbox(),
         delivery: RecordingDelivery.Behaviour = .none,
+        refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
         consentWait: Duration = .seconds(3_600)
     ) {
         self.inbox = inbox
         consent = ScriptedConsent(answer)
         self.delivery = RecordingDelivery(delivery)
         reception = Reception(
-            inbox: inbox, consent: consent, delivery: self.delivery, consentWait: consentWait,
+            inbox: inbox, journal: journal, consent: consent, delivery: self.delivery, refusal: refusal,
+            consentWait: consentWait,
             observe: { [events] in events.record($0) }
         )
     }

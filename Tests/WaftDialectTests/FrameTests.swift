@@ -322,8 +322,8 @@ struct HostileFrameTests {
         }
         let inbox = MemoryInbox()
         let transfer = IncomingTransfer(
-            offer: Offer(of: sources), verdict: verdict, peer: .sample(1), inbox: inbox, stored: { _ in },
-            progressed: { _ in })
+            offer: Offer(of: sources), verdict: verdict, peer: .sample(1), inbox: inbox,
+            journal: MemoryJournal(), isDelivered: { _ in true }, stored: { _ in }, progressed: { _ in })
         var decoder = FrameDecoder(digest: .xxh3_128)
         let receiver = ContentsReceiver(transfer)
         do {

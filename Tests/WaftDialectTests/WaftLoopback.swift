@@ -36,7 +36,8 @@ struct WaftLoopback: Sendable {
         self.consent = ScriptedConsent(consent)
         self.delivery = RecordingDelivery(delivery)
         self.reception = Reception(
-            inbox: inbox, consent: self.consent, delivery: self.delivery, consentWait: consentWait,
+            inbox: inbox, journal: MemoryJournal(), consent: self.consent, delivery: self.delivery,
+            consentWait: consentWait,
             observe: { events.record($0) })
     }
 

@@ -1,0 +1,201 @@
+import ContentCheck
+import HandlerCatalog
+import UniformTypes
+
+extension HandlerText {
+    /// The whole decision about an item.
+    func lines(_ decision: ItemDecision) -> [String] {
+        let subject = decision.path.map { "\(Self.path($0)): " } ?? ""
+        let kind = decision.path != nil && !decision.exists ? ", by its type alone: it is not there" : ""
+        var lines = ["\(subject)\(typeWords(decision.type))\(kind)"]
+        if let finding = decision.finding {
+            let (words, verdict) = (TerminalText.escaped(finding.words), finding.verdict)
+            lines.append(
+                "  content: \(words); \(verdict.outcome.rawValue): \(TerminalText.escaped(verdict.explanation))")
+        }
+        if decision.handedOnAs != decision.type { lines.append("  handed on as \(typeWords(decision.handedOnAs))") }
+        if snapshot.rule == .handlers {
+            switch decision.eligibility {
+            case .eligible: lines.append("  can be sent here: yes")
+            case .ineligible(let reason):
+                lines.append("  can be sent here: no: \(TerminalText.escaped(reason, limit: 400))")
+            }
+        }
+        lines += decision.claims.enumerated().map { index, claim in
+            "  \(index + 1). \(Self.escaped(claim.bundle.name))  \(TerminalText.escaped(claim.explanation, limit: 600))"
+        }
+        return lines + passedOver(decision.passedOver) + ["  \(outcome(decision))"]
+    }
+
+    /// Who gets it.
+    func outcome(_ decision: ItemDecision) -> String {
+        if case .ineligible = decision.eligibility { return "nobody gets it: it cannot be sent here" }
+        if decision.isLying {
+            return "nobody gets it: it is not what it says, and stays in the Inbox, marked"
+        }
+        return chain(decision.asked.map(\.bundle)) ?? "nobody gets it: it stays in the Inbox"
+    }
+
+    private func chain(_ bundles: [HandlerBundle]) -> String? {
+        guard let first = bundles.first else { return nil }
+        let next = bundles.dropFirst().first.map { "; if it says no, \(Self.escaped($0.name)) is asked" } ?? ""
+        return "\(Self.escaped(first.name)) gets it\(next)"
+    }
+
+    /// The whole decision about a URL.
+    func lines(_ choice: SchemeChoice) -> [String] {
+        let scheme = choice.url.scheme
+        var lines = ["\(TerminalText.escaped(choice.url.text, limit: 400)): a URL of the scheme \(scheme)"]
+        switch choice.decision {
+        case .builtIn:
+            lines.append("  \(scheme): is built in: waft open hands it to xdg-open; no handler can claim it")
+        case .handlers(let claims):
+            lines += claims.enumerated().map { index, claim in
+                let isDefault = claim.isDefault ? "your default for \(scheme):; " : ""
+                return "  \(index + 1). \(Self.escaped(claim.bundle.name))  \(isDefault)role \(claim.role.rawValue)"
+            }
+            let outcome = chain(claims.map(\.bundle)) ?? "nobody opens it: \(otherSchemes)"
+            lines += passedOver(choice.passedOver) + ["  \(outcome)"]
+        }
+        let received =
+            place.openedSchemes.contains(scheme)
+            ? "opened at once, as openReceivedURLs in the configuration has it" : "stored, and not opened by itself"
+        return lines + ["  when somebody sends it: \(received)"]
+    }
+
+    /// What is opened instead of a scheme that is not.
+    var otherSchemes: String {
+        let schemes = snapshot.openedSchemes.map { "\($0):" }
+        let shown = schemes.prefix(20).joined(separator: ", ")
+        let more = schemes.count > 20 ? " and \(schemes.count - 20) more" : ""
+        return schemes.isEmpty ? "no handler here opens URLs" : "handlers here open \(shown)\(more)"
+    }
+
+    private func passedOver(_ list: [(bundle: HandlerBundle, reason: String)]) -> [String] {
+        list.map { "  passed over: \(Self.escaped($0.bundle.name)): \(TerminalText.escaped($0.reason, limit: 400))" }
+    }
+
+    private func typeWords(_ type: UniformType) -> String {
+        let description = snapshot.registry.description(of: type).map { " (\(Self.escaped($0)))" } ?? ""
+        return "\(type)\(description)"
+    }
+}
+
+/// The whole decision, for programs: one JSON document.
+struct HandlerDecisionDocument: Encodable {
+    struct Handler: Encodable {
+        var name: String
+        var identifier: String
+
+        init(_ bundle: HandlerBundle) {
+            (name, identifier) = (bundle.name, bundle.identifier.text)
+        }
+    }
+
+    struct Claimant: Encodable {
+        var name: String
+        var identifier: String
+        /// The type by which it opens the item, and how many steps of conformance lead there.
+        var type: String?
+        var steps: Int?
+        var rank: String?
+        var declaredRank: String?
+        var role: String
+        /// The type or scheme for which the user chose it.
+        var defaultFor: String?
+        /// What put it behind the one before it.
+        var decidedBy: String?
+        var explanation: String?
+    }
+
+    struct PassedOver: Encodable {
+        var name: String
+        var identifier: String
+        var reason: String
+    }
+
+    var v = 1
+    /// `decision` or `schemeDecision`.
+    var kind: String
+    var path: String?
+    /// Whether something is there.
+    var exists: Bool?
+    /// `file` or `folder`, where that is known.
+    var itemKind: String?
+    var type: String?
+    var description: String?
+    /// `consistent`, `unverified`, `mislabelled` or `lying`; absent where it was not looked into.
+    var content: String?
+    var contentType: String?
+    var contentExplanation: String?
+    var handedOnAs: String?
+    /// Whether such an item could be sent here; the reason where it could not.
+    var eligible: Bool?
+    var reason: String?
+    var url: URLParts?
+    /// Whether the URL's scheme is built in.
+    var builtIn: Bool?
+    /// Whether it is opened at once when somebody sends it, and not only stored.
+    var openedWhenReceived: Bool?
+    var claimants: [Claimant]
+    var passedOver: [PassedOver]
+    /// Those that would be asked, in order; the next one when one says no.
+    var asked: [Handler]
+}
+
+extension HandlerText {
+    func document(_ decision: ItemDecision) -> HandlerDecisionDocument {
+        var document = HandlerDecisionDocument(
+            kind: "decision",
+            claimants: decision.claims.map { claim in
+                HandlerDecisionDocument.Claimant(
+                    name: claim.bundle.name, identifier: claim.bundle.identifier.text,
+                    type: claim.claimedType.identifier, steps: claim.steps, rank: claim.rank.rawValue,
+                    declaredRank: claim.declaredRank.rawValue, role: claim.role.rawValue,
+                    defaultFor: claim.boundType?.identifier, decidedBy: claim.decidedBy?.rawValue,
+                    explanation: claim.explanation)
+            },
+            passedOver: Self.documents(decision.passedOver),
+            asked: decision.asked.map { HandlerDecisionDocument.Handler($0.bundle) }
+        )
+        document.path = decision.path
+        document.exists = decision.path == nil ? nil : decision.exists
+        document.itemKind = decision.kind.map { $0 == .directory ? "folder" : "file" }
+        document.type = decision.type.identifier
+        document.description = snapshot.registry.description(of: decision.type)
+        let verdict = decision.finding?.verdict
+        document.content = verdict?.outcome.rawValue
+        document.contentType = verdict?.contentType?.identifier
+        document.contentExplanation = verdict?.explanation
+        document.handedOnAs = decision.handedOnAs.identifier
+        document.eligible = decision.eligibility.isEligible
+        if case .ineligible(let reason) = decision.eligibility { document.reason = reason }
+        return document
+    }
+
+    func document(_ choice: SchemeChoice) -> HandlerDecisionDocument {
+        let isBuiltIn = if case .builtIn = choice.decision { true } else { false }
+        var document = HandlerDecisionDocument(
+            kind: "schemeDecision",
+            claimants: choice.asked.map { claim in
+                HandlerDecisionDocument.Claimant(
+                    name: claim.bundle.name, identifier: claim.bundle.identifier.text, role: claim.role.rawValue,
+                    defaultFor: claim.isDefault ? claim.scheme.text : nil)
+            },
+            passedOver: Self.documents(choice.passedOver),
+            asked: choice.asked.map { HandlerDecisionDocument.Handler($0.bundle) }
+        )
+        document.url = choice.url
+        document.builtIn = isBuiltIn
+        document.openedWhenReceived = place.openedSchemes.contains(choice.url.scheme)
+        return document
+    }
+
+    private static func documents(
+        _ list: [(bundle: HandlerBundle, reason: String)]
+    ) -> [HandlerDecisionDocument.PassedOver] {
+        list.map { bundle, reason in
+            HandlerDecisionDocument.PassedOver(name: bundle.name, identifier: bundle.identifier.text, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import HandlerCatalog
+import Sharing
+import UniformTypes
+
+extension HandlerText {
+    /// Lines under one label.
+    private static let shownLines = 64
+    private static let labelWidth = 14
+
+    /// All there is to know about a handler.
+    func description(of bundle: HandlerBundle) -> [String] {
+        var rows: [(label: String, values: [String])] = [
+            ("identifier", [bundle.identifier.text]),
+            ("state", [state(bundle)]),
+        ]
+        switch bundle.origin {
+        case .user: rows.append(("folder", [Self.path(bundle.path) + " (yours)"]))
+        case .machine: rows.append(("folder", [Self.path(bundle.path) + " (this machine's)"]))
+        case .distribution: rows.append(("folder", [Self.path(bundle.path) + " (of a package)"]))
+        case .configuration: rows.append(("started in", [Self.path(bundle.path)]))
+        case .builtIn: break
+        }
+        rows += [
+            ("runs", [bundle.executable.map(Self.path) ?? "nothing: it is built in"]),
+            ("installed", isInstalled(bundle) ? [Self.moment(bundle.installed)] : []),
+            ("opens", isInstalled(bundle) ? bundle.documentTypes.flatMap(lines) : [opens(bundle)]),
+            ("opens URLs", bundle.urlTypes.flatMap(lines)),
+            ("default for", typesDefault(of: bundle).map(\.identifier) + schemesDefault(of: bundle).map { "\($0):" }),
+        ]
+        if bundle.executable != nil { rows += launch(bundle) }
+        rows += [
+            ("exports", bundle.exportedTypes.map(line)),
+            ("imports", bundle.importedTypes.map(line)),
+            ("warning", troubles(bundle)),
+        ]
+        return [Self.escaped(bundle.name)] + rows.flatMap(Self.lines)
+    }
+
+    private func isInstalled(_ bundle: HandlerBundle) -> Bool { ![.configuration, .builtIn].contains(bundle.origin) }
+
+    private func state(_ bundle: HandlerBundle) -> String {
+        if isEnabled(bundle) { return "enabled" }
+        return bundle.isBuiltIn ? "disabled: eligibility: handlers is set" : "disabled"
+    }
+
+    private func launch(_ bundle: HandlerBundle) -> [(label: String, values: [String])] {
+        let rules = bundle.launch
+        let mode =
+            switch rules.mode {
+            case .perItem: "perItem: once for each item"
+            case .perTransfer: "perTransfer: once for all items of a transfer"
+            case .resident: "resident: once; it stays, and is told of one item a line"
+            }
+        let sandbox =
+            switch rules.sandbox {
+            case .strict: "strict: writes to its own folder, a temporary one, and those named here"
+            case .none: "none: it may do what you may"
+            }
+        return [
+            ("started", [mode]),
+            ("asked first", LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)),
+            ("sandbox", [sandbox]),
+            ("may write", rules.sandbox == .strict ? rules.writablePaths.map(Self.path) : []),
+            ("time limit", [timeLimit(rules)]),
+        ]
+    }
+
+    private func timeLimit(_ rules: LaunchRules) -> String {
+        rules.timeout.map(Self.seconds) ?? Self.seconds(place.usualTimeLimit) + " (hookTimeout in the configuration)"
+    }
+
+    private func lines(_ documentType: DocumentType) -> [String] {
+        let name = documentType.name.map { ", \"\(Self.escaped($0))\"" } ?? ""
+        let opens = documentType.rank != .none && documentType.role.opens ? "" : ": is not asked to open them"
+        return documentType.types(in: snapshot.registry).map { type in
+            "\(Self.escaped(type.words))  rank \(documentType.rank.rawValue), role \(documentType.role.rawValue)"
+                + name + opens
+        }
+    }
+
+    private func lines(_ urlType: URLType) -> [String] {
+        let opens = urlType.role.opens ? "" : ": is not asked to open them"
+        return urlType.schemes.map { "\($0):  role \(urlType.role.rawValue)\(opens)" }
+    }
+
+    private func line(_ declaration: TypeDeclaration) -> String {
+        var parts: [String] = []
+        if let description = declaration.description { parts.append("\"\(Self.escaped(description))\"") }
+        if !declaration.parents.isEmpty {
+            parts.append("conforms to " + declaration.parents.map(\.identifier).joined(separator: ", "))
+        }
+        let tags = declaration.extensions.map { ".\($0)" } + declaration.mimeTypes
+        if !tags.isEmpty { parts.append(Self.escaped(tags.joined(separator: ", "))) }
+        return "\(declaration.type)" + (parts.isEmpty ? "" : "  " + parts.joined(separator: "; "))
+    }
+
+    private static func lines(_ row: (label: String, values: [String])) -> [String] {
+        var values = row.values
+        if values.count > shownLines {
+            values = values.prefix(shownLines) + ["and \(row.values.count - shownLines) more"]
+        }
+        return values.enumerated().map { index, value in
+            let label = index == 0 ? row.label : ""
+            return "  " + label + String(repeating: " ", count: max(1, labelWidth - label.count)) + value
+        }
+    }
+
+    /// Such as `90 s` or `0.5 s`.
+    static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let fraction = Double(attoseconds) / 1e18
+        return fraction == 0 ? "\(seconds) s" : "\(Double(seconds) + fraction) s"
+    }
+
+    private static func moment(_ time: Timestamp) -> String {
+        let format = Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
+            .dateTimeSeparator(.space).time(includingFractionalSeconds: false)
+        return Date(timeIntervalSince1970: Double(time.seconds)).formatted(format)
+    }
+}

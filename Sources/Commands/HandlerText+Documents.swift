@@ -1,0 +1,145 @@
+import Foundation
+import HandlerCatalog
+import Sharing
+import UniformTypes
+
+/// A handler for programs: one JSON document. New fields can come.
+struct HandlerDocument: Encodable {
+    struct TypeClaim: Encodable {
+        var type: String
+        var name: String?
+        var rank: String
+        var role: String
+        /// Whether it is asked to open them.
+        var opens: Bool
+    }
+
+    struct SchemeClaim: Encodable {
+        var scheme: String
+        var role: String
+        var opens: Bool
+    }
+
+    struct Declaration: Encodable {
+        var type: String
+        var description: String?
+        var conformsTo: [String]
+        var extensions: [String]
+        var mimeTypes: [String]
+
+        init(_ declaration: TypeDeclaration) {
+            type = declaration.type.identifier
+            description = declaration.description
+            conformsTo = declaration.parents.map(\.identifier)
+            extensions = declaration.extensions
+            mimeTypes = declaration.mimeTypes
+        }
+    }
+
+    var v = 1
+    var kind = "handler"
+    var name: String
+    var identifier: String
+    var enabled: Bool
+    /// `user`, `machine`, `distribution`, `configuration` or `builtIn`.
+    var origin: String
+    var path: String?
+    var executable: String?
+    var installed: String?
+    var types: [TypeClaim]
+    var schemes: [SchemeClaim]
+    var defaultTypes: [String]
+    var defaultSchemes: [String]
+    var launch: String?
+    var launchCalls: [String]?
+    var sandbox: String?
+    var writable: [String]?
+    /// In seconds.
+    var timeLimit: Double?
+    var exports: [Declaration]
+    var imports: [Declaration]
+    var warnings: [String]
+}
+
+/// Something wrong, for programs.
+struct HandlerProblemDocument: Encodable {
+    var v = 1
+    var kind = "problem"
+    /// `unusable` or `warning`.
+    var severity: String
+    var name: String
+    var identifier: String?
+    var path: String
+    var reason: String
+    var remedy: String
+}
+
+extension HandlerText {
+    func document(_ bundle: HandlerBundle) -> HandlerDocument {
+        let rules = bundle.executable == nil ? nil : bundle.launch
+        let time = Date(timeIntervalSince1970: Double(bundle.installed.seconds))
+        return HandlerDocument(
+            name: bundle.name,
+            identifier: bundle.identifier.text,
+            enabled: isEnabled(bundle),
+            origin: bundle.origin.word,
+            path: bundle.path.isEmpty ? nil : bundle.path,
+            executable: bundle.executable,
+            installed: bundle.installed.seconds == 0 ? nil : time.formatted(.iso8601),
+            types: bundle.documentTypes.flatMap { claim in
+                claim.types(in: snapshot.registry).map { type in
+                    HandlerDocument.TypeClaim(
+                        type: type.identifier, name: claim.name, rank: claim.rank.rawValue, role: claim.role.rawValue,
+                        opens: claim.rank != .none && claim.role.opens)
+                }
+            },
+            schemes: bundle.urlTypes.flatMap { claim in
+                claim.schemes.map { scheme in
+                    HandlerDocument.SchemeClaim(
+                        scheme: scheme.text, role: claim.role.rawValue, opens: claim.role.opens)
+                }
+            },
+            defaultTypes: typesDefault(of: bundle).map(\.identifier),
+            defaultSchemes: schemesDefault(of: bundle).map(\.text),
+            launch: rules?.mode.rawValue,
+            launchCalls: rules.map { rules in
+                LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)
+            },
+            sandbox: rules?.sandbox.rawValue,
+            writable: rules?.writablePaths,
+            timeLimit: rules.map { Self.number($0.timeout ?? place.usualTimeLimit) },
+            exports: bundle.exportedTypes.map(HandlerDocument.Declaration.init),
+            imports: bundle.importedTypes.map(HandlerDocument.Declaration.init),
+            warnings: troubles(bundle)
+        )
+    }
+
+    func document(_ problem: HandlerProblem) -> HandlerProblemDocument {
+        HandlerProblemDocument(
+            severity: problem.severity.rawValue,
+            name: problem.name,
+            identifier: problem.identifier?.text,
+            path: problem.path,
+            reason: problem.reason,
+            remedy: remedy(problem)
+        )
+    }
+
+    private static func number(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+
+extension HandlerOrigin {
+    /// For programs.
+    var word: String {
+        switch self {
+        case .user: "user"
+        case .machine: "machine"
+        case .distribution: "distribution"
+        case .configuration: "configuration"
+        case .builtIn: "builtIn"
+        }
+    }
+}

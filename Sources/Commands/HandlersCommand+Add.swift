@@ -1,0 +1,72 @@
+import ArgumentParser
+import HandlerCatalog
+
+/// `waft handlers add`.
+struct HandlersAddCommand: HandlersVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Install a handler: a program that is run for what arrives.",
+        discussion: """
+            Example: waft handlers add --name Photos --type public.image --run ./import.sh --writable ~/Pictures
+
+            The program is started as PROGRAM open-url URL, with the facts in WAFT_... variables and as JSON on standard \
+            input. Exit code 0 means yes, 1 no (the next handler is asked), 75 later. It may write to its own folder, to a \
+            temporary one, and to those named with --writable. waft type FILE says what type a file has.
+            """
+    )
+
+    @Option(name: .long, help: "What to call it.")
+    var name: String
+
+    @Option(name: .long, help: ArgumentHelp("A type that it opens, and all that conform to it.", valueName: "uti"))
+    var type: [String] = []
+
+    @Option(name: .long, help: "A scheme of URLs that it opens.")
+    var scheme: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("The program to run.", valueName: "program"))
+    var run: String
+
+    @Option(name: .long, help: ArgumentHelp("A folder that it may write to.", valueName: "dir"))
+    var writable: [String] = []
+
+    @Flag(name: .long, help: "Keep a copy of the program, instead of running it where it lies.")
+    var copy = false
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+        for folder in writable {
+            let path = folder.hasPrefix("/") ? folder : place.workingDirectory + "/" + folder
+            if let trouble = InboxBorder.trouble(path, inbox: place.inbox) { throw CommandFailure(.usage, trouble) }
+        }
+        let recipe = HandlerRecipe(
+            name: name, types: type, schemes: scheme, run: run, writable: writable, copying: copy)
+        let addition = try CommandFailure.catching { () throws(CatalogError) in
+            try place.catalog.add(recipe, workingDirectory: place.workingDirectory)
+        }
+        let text = HandlerText(place)
+        let bundle = addition.bundle
+        let warnings = addition.warnings.map { TerminalText.escaped($0, limit: 400) }
+        if output.json {
+            var document = text.document(bundle)
+            document.warnings += addition.warnings
+            return HandlersReport(results: [JSONText.line(document)])
+        }
+        var report = HandlersReport(results: [
+            "installed \(HandlerText.escaped(bundle.name)) (\(bundle.identifier)) in \(HandlerText.path(bundle.path))",
+            "  opens  \(text.opens(bundle))",
+            "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", where it lies")",
+        ])
+        report.results += bundle.launch.writablePaths.map { "  writes \(HandlerText.path($0))" }
+        report.results += (warnings + text.troubles(bundle)).map { "  warning: \($0)" }
+        report.notes.append("see who gets a file: waft handlers test \(example(bundle))")
+        return report
+    }
+
+    /// What to try it with.
+    private func example(_ bundle: HandlerBundle) -> String {
+        guard type.isEmpty, let scheme = bundle.urlTypes.first?.schemes.first else { return "FILE" }
+        return "\(scheme):example"
+    }
+}

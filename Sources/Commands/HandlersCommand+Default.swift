@@ -1,0 +1,141 @@
+import ArgumentParser
+import HandlerCatalog
+import UniformTypes
+
+/// `waft handlers default`.
+struct HandlersDefaultCommand: HandlersVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "default",
+        abstract: "Choose the handler that is asked first about a type, or about URLs of a scheme.",
+        discussion: """
+            Example: waft handlers default public.image Photos, or: waft handlers default photo: Photos
+
+            A word that ends with a colon is a scheme. Without any word, your defaults are listed. The handler Inbox can be \
+            chosen for a type: such items are left in the Inbox.
+            """
+    )
+
+    @Argument(help: "A type, or a scheme with its colon.")
+    var what: String?
+
+    @Argument(help: "The handler's name or identifier.")
+    var name: String?
+
+    @Flag(name: .long, help: "Forget the default.")
+    var remove = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if remove, what == nil || name != nil {
+            throw ValidationError("--remove needs a type, or a scheme with its colon, and nothing else")
+        }
+    }
+
+    /// What a default is for.
+    private enum Subject: Hashable {
+        case type(UniformType)
+        case scheme(URLScheme)
+
+        /// As it is typed.
+        var text: String {
+            switch self {
+            case .type(let type): type.identifier
+            case .scheme(let scheme): "\(scheme):"
+            }
+        }
+    }
+
+    private struct Line: Encodable {
+        var v = 1
+        var kind = "default"
+        var type: String?
+        var scheme: String?
+        /// Its identifier; absent where there is none.
+        var handler: String?
+        var name: String?
+        /// `enabled`, `disabled` or `missing`.
+        var state: String?
+    }
+
+    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+        let snapshot = place.catalog.load()
+        guard let what else { return all(snapshot) }
+        let subject = try CommandFailure.catching { () throws(CatalogError) in try self.subject(what, snapshot) }
+        if remove { return try removed(subject, place.catalog) }
+        guard let name else { return HandlersReport(results: [line(subject, snapshot)]) }
+        let bundle = try CommandFailure.catching { () throws(CatalogError) in
+            switch subject {
+            case .type(let type): try place.catalog.setDefault(name, for: type)
+            case .scheme(let scheme): try place.catalog.setDefault(name, for: scheme)
+            }
+        }
+        if output.json { return HandlersReport(results: [line(subject, place.catalog.load())]) }
+        let text = HandlerText.escaped(subject.text)
+        return HandlersReport(results: [
+            bundle.isBuiltIn
+                ? "\(text) stays in the Inbox from now on, without a handler being asked"
+                : "\(HandlerText.escaped(bundle.name)) is asked first about \(text) from now on"
+        ])
+    }
+
+    private func subject(_ text: String, _ snapshot: CatalogSnapshot) throws(CatalogError) -> Subject {
+        if text.hasSuffix(":") { return .scheme(try URLScheme(named: text)) }
+        // What is to be forgotten may be left over from a time when somebody declared it.
+        if remove, let type = UniformType(text), snapshot.choices.typeDefaults[type] != nil { return .type(type) }
+        return .type(snapshot.registry.resolved(try snapshot.registry.type(named: text)))
+    }
+
+    private func removed(_ subject: Subject, _ catalog: HandlerCatalog) throws(CommandFailure) -> HandlersReport {
+        let was = try CommandFailure.catching { () throws(CatalogError) in
+            switch subject {
+            case .type(let type): try catalog.removeDefault(for: type)
+            case .scheme(let scheme): try catalog.removeDefault(for: scheme)
+            }
+        }
+        if output.json { return HandlersReport(results: [line(subject, catalog.load())]) }
+        let text = HandlerText.escaped(subject.text)
+        guard let was else { return HandlersReport(results: ["\(text) had no default of yours"]) }
+        return HandlersReport(results: ["\(was) is your default for \(text) no more"])
+    }
+
+    private func all(_ snapshot: CatalogSnapshot) -> HandlersReport {
+        let types = snapshot.choices.typeDefaults.keys.sorted { $0.identifier < $1.identifier }.map(Subject.type)
+        let schemes = snapshot.choices.schemeDefaults.keys.sorted().map(Subject.scheme)
+        var report = HandlersReport(results: (types + schemes).map { line($0, snapshot) })
+        if report.results.isEmpty, !output.json {
+            report.notes.append("no defaults of yours; set one with: waft handlers default TYPE NAME")
+        }
+        return report
+    }
+
+    private func line(_ subject: Subject, _ snapshot: CatalogSnapshot) -> String {
+        var line = Line()
+        let identifier: BundleIdentifier?
+        switch subject {
+        case .type(let type):
+            line.type = type.identifier
+            identifier = snapshot.choices.typeDefaults[type]
+        case .scheme(let scheme):
+            line.scheme = scheme.text
+            identifier = snapshot.choices.schemeDefaults[scheme]
+        }
+        let bundle = identifier.flatMap(snapshot.bundle)
+        line.handler = identifier?.text
+        line.name = bundle?.name
+        if identifier != nil {
+            line.state = bundle.map { snapshot.isEnabled($0) ? "enabled" : "disabled" } ?? "missing"
+        }
+        if output.json { return JSONText.line(line) }
+        let text = HandlerText.escaped(subject.text)
+        guard let identifier else { return "\(text)  no default of yours" }
+        let name = bundle.map { "\(HandlerText.escaped($0.name)) (\(identifier))" } ?? identifier.text
+        let state =
+            switch line.state {
+            case "disabled": ", which is disabled"
+            case "missing": ", which is not installed"
+            default: ""
+            }
+        return "\(text)  \(name)\(state)"
+    }
+}

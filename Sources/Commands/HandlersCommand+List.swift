@@ -1,0 +1,66 @@
+import ArgumentParser
+import HandlerCatalog
+
+/// `waft handlers list`.
+struct HandlersListCommand: HandlersVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the handlers, what they open, and what is wrong with them.",
+        discussion: "Example: waft handlers list --json"
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: HandlersPlace) -> HandlersReport {
+        let text = HandlerText(place)
+        var report = HandlersReport()
+        if output.json {
+            report.results += text.snapshot.handlers.map { JSONText.line(text.document($0)) }
+            report.results += text.loose.map { JSONText.line(text.document($0)) }
+        } else {
+            report.results += text.snapshot.handlers.flatMap(text.block) + text.loose.flatMap(text.block)
+            if text.snapshot.bundles.isEmpty, text.loose.isEmpty {
+                report.notes.append(
+                    "no handler is installed; add one with: waft handlers add --name NAME --type TYPE --run PROGRAM")
+            }
+        }
+        return report
+    }
+}
+
+/// `waft handlers show`.
+struct HandlersShowCommand: HandlersVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all there is to know about a handler.",
+        discussion: "Example: waft handlers show Photos"
+    )
+
+    @Argument(help: "The handler's name or identifier.")
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+        let text = HandlerText(place)
+        do throws(CatalogError) {
+            let bundle = try text.snapshot.bundle(named: name)
+            return HandlersReport(
+                results: output.json ? [JSONText.line(text.document(bundle))] : text.description(of: bundle))
+        } catch {
+            // One that cannot be used has no more to it than the reason.
+            let problems = text.loose.filter { $0.severity == .unusable && $0.isMeant(by: name) }
+            guard error.code == .unknownHandler, !problems.isEmpty else { throw CommandFailure(error) }
+            return HandlersReport(
+                results: output.json ? problems.map { JSONText.line(text.document($0)) } : problems.flatMap(text.block))
+        }
+    }
+}
+
+extension HandlerProblem {
+    /// Whether somebody who types `text` can mean what has the problem.
+    fileprivate func isMeant(by text: String) -> Bool {
+        let text = text.lowercased()
+        return [name.lowercased(), name.lowercased() + ".handler", identifier?.text.lowercased()].contains(text)
+    }
+}

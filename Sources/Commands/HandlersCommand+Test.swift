@@ -1,0 +1,87 @@
+import ArgumentParser
+import ContentCheck
+import Foundation
+import HandlerCatalog
+import Sharing
+import UniformTypes
+
+/// `waft handlers test`.
+struct HandlersTestCommand: HandlersVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Say who would get a file, a folder, a type or a URL, and why. Nothing is started.",
+        discussion: """
+            Example: waft handlers test photo.jpg, or: waft handlers test --type com.adobe.pdf, or: waft handlers test foo:bar
+
+            Handlers are asked in this order: your default; the one that opens the type itself; fewer steps of conformance; \
+            rank (Owner, Default, Alternate); role (Editor, Viewer, Shell); the one installed first; identifier.
+            """
+    )
+
+    @Argument(help: "Files, folders and URLs.")
+    var items: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("The type to take them for; alone, the type to ask about.", valueName: "uti"))
+    var type: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if items.isEmpty, type == nil { throw ValidationError("a file, a folder, a URL or --type is needed") }
+    }
+
+    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+        let text = HandlerText(place)
+        let declared = try CommandFailure.catching { () throws(CatalogError) in
+            try type.map { name throws(CatalogError) in try text.snapshot.registry.type(named: name) }
+        }
+        var report = HandlersReport()
+        if items.isEmpty, let declared {
+            report.add(ItemDecision(type: declared, in: text.snapshot), text, output)
+        }
+        let checker = ContentChecker(types: text.snapshot.registry)
+        for item in items {
+            do throws(CommandFailure) {
+                if declared == nil, let url = try Self.url(item) {
+                    report.add(SchemeChoice(url, in: text.snapshot), text, output)
+                } else {
+                    report.add(try ItemDecision(path: item, as: declared, in: text.snapshot, checker), text, output)
+                }
+            } catch {
+                report.notes.append("waft: \(error.message)")
+                if let hint = error.hint { report.notes.append("  \(hint)") }
+                if report.exit == .done { report.exit = error.exit }
+            }
+        }
+        return report
+    }
+
+    /// The URL that somebody means; nil where it is a file, or looks like one.
+    private static func url(_ text: String) throws(CommandFailure) -> URLParts? {
+        var status = stat()
+        guard lstat(text, &status) != 0, let colon = text.firstIndex(of: ":"),
+            URLScheme(String(text[..<colon])) != nil
+        else { return nil }
+        do throws(URLRefusal) {
+            return try URLParts(text)
+        } catch {
+            let shown = TerminalText.escaped(text)
+            // `notes: monday.txt` is more likely a file that is not there.
+            guard text[colon...].hasPrefix("://") else {
+                throw CommandFailure(.inputMissing, "\(shown): there is no such file, and as a URL: \(error)")
+            }
+            throw CommandFailure(.usage, "\(shown): \(error)")
+        }
+    }
+}
+
+extension HandlersReport {
+    fileprivate mutating func add(_ decision: ItemDecision, _ text: HandlerText, _ output: OutputOptions) {
+        results += output.json ? [JSONText.line(text.document(decision))] : text.lines(decision)
+    }
+
+    fileprivate mutating func add(_ choice: SchemeChoice, _ text: HandlerText, _ output: OutputOptions) {
+        results += output.json ? [JSONText.line(text.document(choice))] : text.lines(choice)
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import HandlerCatalog
+import Peer
+
+/// `waft handlers`: who opens what arrives.
+struct HandlersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "handlers",
+        abstract: "Look after the handlers: the programs that open what arrives.",
+        discussion: """
+            Example: waft handlers add --name Photos --type public.image --run ./import.sh, then waft handlers test a.jpg
+
+            A handler is a folder NAME.handler with an Info.plist and a program. They lie in your own folder, in \
+            /etc/waft/handlers and in /usr/share/waft/handlers; a running receiver notices changes by itself.
+            """,
+        subcommands: [
+            HandlersListCommand.self, HandlersShowCommand.self, HandlersAddCommand.self, HandlersRemoveCommand.self,
+            HandlersEnableCommand.self, HandlersDisableCommand.self, HandlersTestCommand.self,
+            HandlersDefaultCommand.self,
+        ],
+        defaultSubcommand: HandlersListCommand.self
+    )
+}
+
+/// A verb of `waft handlers`: what it has to say, apart from how that is printed.
+protocol HandlersVerb: ParsableCommand {
+    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport
+}
+
+extension HandlersVerb {
+    mutating func run() throws {
+        try report(on: HandlersPlace(try Surroundings())).show()
+    }
+}
+
+/// What the verbs work on.
+struct HandlersPlace {
+    let catalog: HandlerCatalog
+    /// Absolute path.
+    let inbox: String
+    /// After how long a handler is ended that says nothing about that.
+    let usualTimeLimit: Duration
+    /// Schemes of received URLs that are opened, and not only stored.
+    var openedSchemes: Set<URLScheme> = []
+    /// Absolute; what relative paths are taken from.
+    var workingDirectory = FileManager.default.currentDirectoryPath
+}
+
+extension HandlersPlace {
+    init(_ surroundings: Surroundings) {
+        catalog = surroundings.home.handlerCatalog(surroundings.settings, includingHook: true)
+        inbox = surroundings.home.inbox
+        usualTimeLimit = surroundings.settings.hookTimeout
+        openedSchemes = Set(surroundings.settings.openReceivedURLs)
+    }
+}
+
+/// What a verb has to say. All lines are escaped.
+struct HandlersReport {
+    /// For standard output.
+    var results: [String] = []
+    /// For standard error.
+    var notes: [String] = []
+    var exit = WaftExit.done
+
+    func show() throws {
+        for line in results { Console.shared.result(line) }
+        for line in notes { Console.shared.note(line) }
+        if exit != .done { throw exit.code }
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter hint: escaped.
+    init(_ error: CatalogError, hint: String? = nil) {
+        let exit: WaftExit =
+            switch error.code {
+            case .unknownHandler, .ambiguousName, .unfit, .nameTaken, .notYours: .usage
+            case .missingProgram: .inputMissing
+            case .storage: .unexpected
+            }
+        let hint = hint ?? (error.code == .unknownHandler ? "see: waft handlers" : nil)
+        self.init(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
+    }
+
+    /// Does something with the catalog.
+    static func catching<Result>(
+        hint: String? = nil,
+        _ body: () throws(CatalogError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(CatalogError) {
+            return try body()
+        } catch {
+            throw CommandFailure(error, hint: hint)
+        }
+    }
+}

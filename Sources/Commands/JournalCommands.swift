@@ -1,0 +1,109 @@
+import ArgumentParser
+import Control
+import Foundation
+import Journal
+import Peer
+import Sharing
+
+/// Reads the journal: while a receiver writes it, and when none is running.
+enum JournalReading {
+    static func read<Value>(
+        _ body: (JournalReader) throws(JournalFault) -> Value
+    ) throws(CommandFailure) -> Value {
+        let home = try Surroundings().home
+        do {
+            return try body(JournalReader(folder: home.state))
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
+        }
+    }
+}
+
+/// `waft history`: what has arrived, and what became of it.
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "List what has arrived, and what handlers said of it.",
+        discussion: """
+            Example: waft history --limit 20
+
+            The latest comes last. More of one: waft inbox show NUMBER.
+            """
+    )
+
+    @Option(name: .long, help: "How many to list.")
+    var limit = 50
+
+    @Option(name: .long, help: "List those before this number.")
+    var before: Int64?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        guard (1...100_000).contains(limit) else { throw CommandFailure(.usage, "--limit is 1 to 100000") }
+        let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
+        let entries = try JournalReading.read { reader throws(JournalFault) in
+            try reader.entries(latest: limit, before: before)
+        }
+        if entries.isEmpty, !output.json { return Console.shared.note("nothing has arrived yet") }
+        for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
+            Console.shared.result(output.json ? JSONText.line(JournalLine(entry)) : JournalText.line(entry))
+        }
+    }
+}
+
+/// `waft inbox show`: everything about one arrival.
+struct InboxShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what is known of an arrival, and each time a handler was asked about it.",
+        discussion: "Example: waft inbox show 12, or: waft inbox show report.pdf"
+    )
+
+    @Argument(help: "Number of the arrival, as waft history shows it, or the name it has in the Inbox.")
+    var arrival: String
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let wanted = arrival
+        let entry = try JournalReading.read { reader throws(JournalFault) -> JournalEntry? in
+            if let number = Int64(wanted), let entry = try reader.entry(ArrivalNumber(number)) { return entry }
+            guard let latest = try reader.entries(named: wanted).first else { return nil }
+            return try reader.entry(latest.arrival.number)
+        }
+        guard let entry else {
+            throw CommandFailure(
+                .usage, "no arrival is called \(TerminalText.escaped(wanted)), nor has it as its number",
+                hint: "see: waft history")
+        }
+        if output.json { return Console.shared.result(JSONText.line(JournalLine(entry))) }
+        for line in JournalText.lines(entry) { Console.shared.result(line) }
+    }
+}
+
+/// `waft inbox retry`: ask handlers again.
+struct InboxRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Hand an arrival to its handler again, whatever became of it.",
+        discussion: "Example: waft inbox retry 12"
+    )
+
+    @Argument(help: "Numbers of arrivals, as waft history and waft inbox show show them.")
+    var arrivals: [Int64]
+
+    func run() async throws {
+        var exit = WaftExit.done
+        for number in arrivals {
+            switch try await Daemon.ask(.retry(arrival: number)) {
+            case .done: continue
+            case .refused(let reason):
+                Console.shared.note("waft: \(number) cannot be delivered again: \(TerminalText.escaped(reason))")
+                exit = .usage
+            default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+            }
+        }
+        if exit != .done { throw exit.code }
+    }
+}

@@ -1,0 +1,175 @@
+import ContentCheck
+import Digests
+import Foundation
+import Journal
+import Sharing
+import UniformTypes
+
+/// An arrival in words. Everything that came from elsewhere is escaped.
+enum JournalText {
+    /// One line of a list.
+    static func line(_ entry: JournalEntry) -> String {
+        let arrival = entry.arrival
+        let columns = [
+            pad("\(arrival.number)", 6), time(entry.arrived), pad(ByteCount.text(arrival.size), 9),
+            TerminalText.escaped(arrival.stored.name.text),
+        ]
+        let sender = TerminalText.escaped(arrival.senderName, limit: 64)
+        return columns.joined(separator: "  ") + "  from \(sender) (\(arrival.peer.short))\(suffix(entry))"
+    }
+
+    private static func suffix(_ entry: JournalEntry) -> String {
+        if entry.arrival.content?.outcome == .lying { return ": lying, handed to nobody" }
+        return entry.state == .none ? "" : ": " + words(entry)
+    }
+
+    /// All that is known, a line each.
+    static func lines(_ entry: JournalEntry) -> [String] {
+        let arrival = entry.arrival
+        var facts = [
+            ("name", TerminalText.escaped(arrival.stored.name.text)),
+            ("path", TerminalText.escaped(arrival.stored.path, limit: 4_096)),
+            ("type", arrival.type.identifier),
+            ("size", ByteCount.text(arrival.size)),
+            ("digest", arrival.digest.description),
+            ("from", "\(TerminalText.escaped(arrival.senderName, limit: 64)) (\(arrival.peer.short))"),
+            ("arrived", time(entry.arrived)),
+            ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),
+        ]
+        if arrival.item.name != arrival.stored.name {
+            facts.insert(("offered as", TerminalText.escaped(arrival.item.name.text)), at: 1)
+        }
+        if let content = arrival.content {
+            facts.append(("content", "\(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"))
+        }
+        for (key, value) in arrival.annotation.sorted(by: { $0.key < $1.key }) {
+            facts.append((TerminalText.escaped(key, limit: 20), TerminalText.escaped(value, limit: 1_000)))
+        }
+        facts.append(("delivery", words(entry)))
+        let lines = facts.map { pad($0.0, -11) + $0.1 }
+        return ["\(arrival.number)"] + lines.map { "  " + $0 } + entry.attempts.flatMap(Self.lines)
+    }
+
+    /// How the delivery stands.
+    private static func words(_ entry: JournalEntry) -> String {
+        switch entry.state {
+        case .none: entry.arrival.content?.outcome == .lying ? "handed to nobody" : "no handler asked"
+        case .waiting: waiting(entry)
+        case .yes: "opened"
+        case .no: "no handler wants it"
+        case .failed: "the handler failed; again: waft inbox retry \(entry.arrival.number)"
+        case .parked: "parked, after a day of trying; again: waft inbox retry \(entry.arrival.number)"
+        case .gone: "it had left the Inbox before a handler was asked"
+        }
+    }
+
+    private static func waiting(_ entry: JournalEntry) -> String {
+        guard let waiting = entry.waiting, waiting.deferrals > 0 else { return "waits for its handler" }
+        return "its handler is asked again at \(time(waiting.due))"
+    }
+
+    private static func lines(_ attempt: JournalAttempt) -> [String] {
+        let head = "  attempt \(attempt.number), \(TerminalText.escaped(attempt.handler)), \(time(attempt.began))"
+        guard let ended = attempt.ended, let outcome = attempt.outcome else {
+            return [head + ": under way, or cut off by the end of the receiver"]
+        }
+        let seconds = Double(ended.milliseconds &- attempt.began.milliseconds) / 1_000
+        let reason = outcome.reason.isEmpty ? "" : ", \(TerminalText.escaped(outcome.reason, limit: 400))"
+        let output = outcome.standardError.split(whereSeparator: \.isNewline).map { line in
+            "    | \(TerminalText.escaped(String(line), limit: 400))"
+        }
+        let duration = seconds >= 0 ? " for \(seconds.formatted(.number.precision(.fractionLength(1)))) s" : ""
+        return [head + "\(duration): \(outcome.answer.rawValue)\(reason)"] + output
+    }
+
+    /// The local time.
+    static func time(_ time: WallTime) -> String {
+        let format = Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
+            .dateTimeSeparator(.space).time(includingFractionalSeconds: false)
+        return Date(timeIntervalSince1970: Double(time.milliseconds) / 1_000).formatted(format)
+    }
+
+    /// - Parameter width: negative to stand at the left.
+    private static func pad(_ text: String, _ width: Int) -> String {
+        let space = String(repeating: " ", count: max(0, abs(width) - text.count))
+        return width < 0 ? text + space : space + text
+    }
+}
+
+/// An arrival for machines.
+struct JournalLine: Encodable {
+    struct Peer: Encodable {
+        var id: String
+        var name: String
+    }
+
+    struct Attempt: Encodable {
+        var number: Int
+        var handler: String
+        var began: Int64
+        var ended: Int64?
+        var answer: String?
+        var exitCode: Int?
+        var signal: Int?
+        var reason: String?
+        var output: String?
+    }
+
+    var v = 1
+    var number: Int64
+    var name: String
+    var offered: String
+    var path: String
+    var kind: String
+    var type: String
+    var size: UInt64
+    var digest: String
+    var from: Peer
+    var transfer: String
+    var item: Int
+    /// Milliseconds since 1970, as all times here.
+    var arrived: Int64
+    var annotation: [String: String]?
+    var content: String?
+    /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
+    var delivery: String
+    var due: Int64?
+    var attempts: [Attempt]?
+
+    init(_ entry: JournalEntry) {
+        let arrival = entry.arrival
+        number = arrival.number.value
+        name = arrival.stored.name.text
+        offered = arrival.item.name.text
+        path = arrival.stored.path
+        kind = arrival.item.kind.rawValue
+        type = arrival.type.identifier
+        size = arrival.size
+        digest = arrival.digest.description
+        from = Peer(id: arrival.peer.text, name: arrival.senderName)
+        transfer = arrival.transfer.text
+        item = arrival.itemNumber
+        arrived = entry.arrived.milliseconds
+        annotation = arrival.annotation.isEmpty ? nil : arrival.annotation
+        content = arrival.content?.outcome.rawValue
+        delivery = entry.state.rawValue
+        due = entry.waiting?.due.milliseconds
+        attempts = entry.attempts.isEmpty ? nil : entry.attempts.map(Attempt.init)
+    }
+}
+
+extension JournalLine.Attempt {
+    init(_ attempt: JournalAttempt) {
+        self.init(
+            number: attempt.number,
+            handler: attempt.handler,
+            began: attempt.began.milliseconds,
+            ended: attempt.ended?.milliseconds,
+            answer: attempt.outcome?.answer.rawValue,
+            exitCode: attempt.outcome?.exitCode,
+            signal: attempt.outcome?.signal,
+            reason: attempt.outcome?.reason,
+            output: attempt.outcome?.standardError
+        )
+    }
+}

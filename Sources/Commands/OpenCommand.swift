@@ -1,0 +1,251 @@
+import ArgumentParser
+import Foundation
+import HandlerCatalog
+import Handlers
+import Logging
+import Peer
+import Sharing
+
+/// `waft open`: hands URLs to whoever opens their schemes.
+struct OpenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Open a URL with the handler of its scheme.",
+        discussion: """
+            Example: waft open photo:album/7
+
+            http, https, mailto, tel, sms and file go to the desktop, by xdg-open. For all others the handlers of the scheme \
+            are asked, in the order that waft handlers test URL shows, until one says yes. Exit code 16 when none does, 13 \
+            when there is none.
+            """
+    )
+
+    @Argument(help: "URLs.")
+    var urls: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        // Before anything is opened.
+        let urls = try self.urls.map(Self.parts)
+        let surroundings = try Surroundings()
+        let opening = try Self.opening(surroundings)
+        let json = output.json
+        let cancellation = Cancellation()
+        let exits = try await Interruption.watching(cancellation, goodbye: .zero) {
+            var exits: [WaftExit] = []
+            for url in urls where !cancellation.isRequested {
+                do throws(CancellationError) {
+                    let outcome = try await opening.open(url)
+                    Self.show(outcome, json: json)
+                    exits.append(outcome.exit)
+                } catch {
+                    break
+                }
+            }
+            return exits
+        }
+        let exit = cancellation.isRequested ? .interrupted : exits.first { $0 != .done } ?? .done
+        if exit != .done { throw exit.code }
+    }
+
+    static func parts(_ text: String) throws(CommandFailure) -> URLParts {
+        do throws(URLRefusal) {
+            return try URLParts(text)
+        } catch {
+            throw CommandFailure(.usage, "\(TerminalText.escaped(text)): \(error)")
+        }
+    }
+
+    private static func opening(_ surroundings: Surroundings) throws(CommandFailure) -> URLOpening {
+        let (home, settings) = (surroundings.home, surroundings.settings)
+        do {
+            try home.makeFolders()
+            // The sandbox has a rule for it, whether or not anything has arrived.
+            try FileManager.default.createDirectory(
+                atPath: home.inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+        }
+        var logger = surroundings.logger("waft")
+        // What a handler is warned of is shown with its answer.
+        if logger.logLevel >= .notice { logger.logLevel = .error }
+        return URLOpening(
+            snapshot: home.handlerCatalog(settings).load(),
+            // Not the receiver's folder, which that sweeps when it starts.
+            runner: HandlerRunner(
+                inbox: home.inbox, scratchFolder: home.run + "/open", logger: logger),
+            timeLimit: settings.hookTimeout,
+            requiresSandbox: settings.requiresSandbox,
+            opener: SystemOpener()
+        )
+    }
+
+    private static func show(_ outcome: URLOutcome, json: Bool) {
+        if json { return Console.shared.result(JSONText.line(outcome.document)) }
+        if outcome.exit == .done { return Console.shared.result(outcome.text) }
+        Console.shared.note("waft: \(outcome.text)")
+        for line in outcome.details { Console.shared.note("  \(line)") }
+    }
+}
+
+/// Opens URLs: asks the handlers of a scheme one after another, or the desktop.
+struct URLOpening: Sendable {
+    let snapshot: CatalogSnapshot
+    let runner: HandlerRunner
+    /// For handlers that name none.
+    let timeLimit: Duration
+    /// Whether handlers that are to be restricted may not run where they cannot be.
+    let requiresSandbox: Bool
+    /// Nil where there is none.
+    let opener: SystemOpener?
+
+    /// - Throws: when the task is cancelled; the handler has been ended then.
+    func open(_ url: URLParts) async throws(CancellationError) -> URLOutcome {
+        var outcome = URLOutcome(url)
+        switch snapshot.schemeHandlers(for: url) {
+        case .builtIn(let scheme):
+            guard let opener else {
+                outcome.fault = "\(scheme): URLs are opened by xdg-open, which is not here; install xdg-utils"
+                outcome.exit = .unexpected
+                return outcome
+            }
+            outcome.add(SystemOpener.identifier, "xdg-open", await opener.open(url))
+        case .handlers(let claims):
+            for claim in claims {
+                guard let program = program(claim.bundle) else { continue }
+                outcome.add(program.identifier, program.name, try await ask(program, url))
+                // Only a plain no leaves it to the next one.
+                if outcome.attempts.last?.outcome.answer != .no { break }
+            }
+            if outcome.attempts.isEmpty {
+                outcome.fault = "nobody here opens \(url.scheme): URLs; \(others)"
+                outcome.hint = "add a handler with: waft handlers add --name NAME --scheme \(url.scheme) --run PROGRAM"
+                outcome.exit = .ineligible
+            }
+        }
+        return outcome
+    }
+
+    private func program(_ bundle: HandlerBundle) -> HandlerProgram? {
+        HandlerProgram(bundle: bundle, defaultTimeLimit: timeLimit, requiresSandbox: requiresSandbox)
+    }
+
+    private func ask(_ program: HandlerProgram, _ url: URLParts) async throws(CancellationError) -> AttemptOutcome {
+        let call = HookCall.open(url, received: nil, attempt: 1)
+        guard program.mode == .resident else {
+            if let refusal = try await runner.launch(program, call) { return refusal }
+            return try await runner.run(program, call)
+        }
+        // One of our own: that of the receiver is told of arrivals alone.
+        let resident = ResidentHandler(program: program, runner: runner)
+        let result: Result<AttemptOutcome, CancellationError>
+        do throws(CancellationError) {
+            result = .success(try await resident.ask(call))
+        } catch {
+            result = .failure(error)
+        }
+        await resident.stop()
+        return try result.get()
+    }
+
+    private var others: String {
+        let schemes = ["http", "https", "mailto", "tel", "sms", "file"] + snapshot.openedSchemes.map(\.text)
+        return "there are \(schemes.prefix(40).joined(separator: ", "))"
+    }
+}
+
+/// What became of a URL.
+struct URLOutcome: Sendable {
+    struct Attempt: Sendable {
+        var identifier: String
+        var name: String
+        var outcome: AttemptOutcome
+    }
+
+    let url: URLParts
+    private(set) var attempts: [Attempt] = []
+    var exit = WaftExit.handlerSaidNo
+    /// Why nobody was asked.
+    var fault: String?
+    /// What can be done about that.
+    var hint: String?
+
+    /// Lines of what a handler printed that are shown.
+    private static let shownLines = 10
+
+    init(_ url: URLParts) { self.url = url }
+
+    mutating func add(_ identifier: String, _ name: String, _ outcome: AttemptOutcome) {
+        attempts.append(Attempt(identifier: identifier, name: name, outcome: outcome))
+        if outcome.answer == .yes { exit = .done }
+    }
+
+    /// One line, escaped.
+    var text: String { "\(TerminalText.escaped(url.text, limit: 400)): \(words)" }
+
+    private var words: String {
+        guard let last = attempts.last else { return fault ?? "nobody was asked" }
+        let name = TerminalText.escaped(last.name)
+        let reason = last.outcome.reason.isEmpty ? "" : ": " + TerminalText.escaped(last.outcome.reason, limit: 400)
+        switch last.outcome.answer {
+        case .yes: return "opened by \(name)"
+        case .no:
+            let names = attempts.map { TerminalText.escaped($0.name) }
+            return "\(names.joined(separator: ", ")) said no\(reason)"
+        case .later: return "\(name) does not open it now\(reason)"
+        case .failed: return "\(name) failed\(reason)"
+        }
+    }
+
+    /// More for people, escaped: what the last handler printed, what can be done.
+    var details: [String] {
+        let printed = attempts.last?.outcome.standardError.split(whereSeparator: \.isNewline) ?? []
+        return printed.suffix(Self.shownLines).map { TerminalText.escaped(String($0)) } + [hint].compactMap(\.self)
+    }
+
+    // MARK: For programs
+
+    struct Document: Encodable {
+        struct Attempt: Encodable {
+            var handler: String
+            var name: String
+            /// `yes`, `no`, `later` or `failed`.
+            var answer: String
+            var exitCode: Int?
+            var signal: Int?
+            var reason: String?
+            var standardError: String?
+        }
+
+        var v = 1
+        /// `opened` or `failed`.
+        var event: String
+        var url: String
+        var scheme: String
+        /// Who opened it.
+        var handler: String?
+        var attempts: [Attempt]
+        var reason: String?
+        /// Exit code of the command, were this the only URL.
+        var exit: Int32
+    }
+
+    var document: Document {
+        Document(
+            event: exit == .done ? "opened" : "failed",
+            url: url.text,
+            scheme: url.scheme.text,
+            handler: exit == .done ? attempts.last?.identifier : nil,
+            attempts: attempts.map { attempt in
+                Document.Attempt(
+                    handler: attempt.identifier, name: attempt.name, answer: attempt.outcome.answer.rawValue,
+                    exitCode: attempt.outcome.exitCode, signal: attempt.outcome.signal,
+                    reason: attempt.outcome.reason.isEmpty ? nil : attempt.outcome.reason,
+                    standardError: attempt.outcome.standardError.isEmpty ? nil : attempt.outcome.standardError)
+            },
+            reason: exit == .done ? nil : words,
+            exit: exit.rawValue
+        )
+    }
+}

@@ -1,0 +1,384 @@
+import ContentCheck
+import Glibc
+import HandlerCatalog
+import Logging
+import Sharing
+
+/// What the engine knows between two events.
+struct DeliveryLoop {
+    private typealias Answered = @Sendable (Arrival, HandlerAnswer) -> Void
+
+    /// A delivery that is not finished.
+    private struct Entry {
+        var delivery: WaitingDelivery
+        var subject: HandlerChoice.Subject
+        var candidate: HandlerChoice.Candidate?
+        var answered: Answered
+        /// Until when it waits, by the engine's clock.
+        var notBefore: Duration?
+        var isUnderWay = false
+    }
+
+    /// What is known of a handler while something waits for it.
+    private struct Desk {
+        var program: HandlerProgram
+        var queue = DeliveryQueue()
+        var isBusy = false
+        /// From its launch until nothing is ready for it any more.
+        var isLaunched = false
+        /// Nothing is handed to it before this, by the engine's clock.
+        var notBefore: Duration?
+    }
+
+    private let engine: DeliveryEngine
+    private var entries: [ArrivalNumber: Entry] = [:]
+    private var desks: [String: Desk] = [:]
+    /// Transfers of which more may come.
+    private var open: Set<Source> = []
+    private var running = 0
+    /// Nothing is begun before this: the journal could not be written.
+    private var pausedUntil: Duration?
+    private var wakeUp: Duration?
+    private var timer: Task<Void, Never>?
+    private(set) var isStopping = false
+    /// Whether no handler is being called.
+    var isIdle: Bool { running == 0 }
+
+    /// Which transfer of whom.
+    private struct Source: Hashable {
+        var transfer: TransferID
+        var peer: PeerID
+    }
+
+    /// How long nothing is begun after the journal could not be written.
+    private static let journalPause: Duration = .seconds(10)
+
+    init(_ engine: DeliveryEngine) {
+        self.engine = engine
+    }
+
+    // MARK: Events
+
+    /// Takes up what an earlier run left.
+    mutating func start(_ group: inout DiscardingTaskGroup) {
+        for delivery in engine.leftovers {
+            // One that cannot be read must not hold up the others; it stays in the journal.
+            guard let arrival = read(delivery.number) else { continue }
+            enter(delivery, arrival, answered: engine.observe)
+        }
+        if !entries.isEmpty {
+            engine.logger.notice("deliveries taken up again", metadata: ["count": "\(entries.count)"])
+        }
+        dispatch(&group)
+    }
+
+    mutating func handle(_ event: DeliveryEngine.Event) {
+        switch event {
+        case .arrived(let arrivals, let answered):
+            for arrival in arrivals {
+                open.insert(Source(transfer: arrival.transfer, peer: arrival.peer))
+                let delivery = WaitingDelivery(
+                    number: arrival.number, transfer: arrival.transfer, peer: arrival.peer, due: engine.clock.now())
+                enter(delivery, arrival, answered: answered)
+                // It is a received URL, say, and nobody opens its scheme.
+                if entries[arrival.number]?.candidate == nil { finish(arrival.number, as: .none, HandlerAnswer(.none)) }
+            }
+        case .transferEnded(let transfer, let peer):
+            open.remove(Source(transfer: transfer, peer: peer))
+        case .called(let call, let result):
+            called(call, result)
+        case .handlersChanged:
+            chooseAnew()
+        case .due:
+            wakeUp = nil
+        case .stop:
+            isStopping = true
+            timer?.cancel()
+        case .retry(let number, let continuation):
+            continuation.resume(returning: retry(number))
+        }
+    }
+
+    private mutating func enter(_ delivery: WaitingDelivery, _ arrival: Arrival, answered: @escaping Answered) {
+        let wait = DeliveryBackoff.wait(for: delivery, at: engine.clock.now())
+        entries[delivery.number] = Entry(
+            delivery: delivery,
+            subject: engine.subject(arrival),
+            answered: answered,
+            notBefore: wait > .zero ? engine.clock.uptime() + wait : nil
+        )
+        assign(delivery.number)
+    }
+
+    private func read(_ number: ArrivalNumber) -> Arrival? {
+        do {
+            return try engine.journal.arrival(number)
+        } catch {
+            engine.logger.error("an arrival cannot be read", metadata: ["number": "\(number)", "reason": "\(error)"])
+            return nil
+        }
+    }
+
+    // MARK: Who is asked
+
+    /// Puts a delivery into the queue of whoever is to be asked; nowhere where nobody is there, until somebody comes.
+    private mutating func assign(_ number: ArrivalNumber) {
+        guard var entry = entries[number] else { return }
+        let candidate = engine.choice.candidates(for: entry.subject).first {
+            !entry.delivery.refusedBy.contains($0.program.identifier)
+        }
+        entry.candidate = candidate
+        entries[number] = entry
+        guard let candidate else {
+            // Somebody was there, and said no: there is nobody else.
+            if !entry.delivery.refusedBy.isEmpty { finish(number, as: .no, HandlerAnswer(.no)) }
+            return
+        }
+        let handler = candidate.program.identifier
+        desks[handler, default: Desk(program: candidate.program)].program = candidate.program
+        if let notBefore = entry.notBefore {
+            desks[handler]?.queue.insert(number, notBefore: notBefore)
+        } else {
+            desks[handler]?.queue.insert(number)
+        }
+    }
+
+    /// The handlers have changed: what has not begun is assigned anew.
+    private mutating func chooseAnew() {
+        for handler in desks.keys { desks[handler]?.queue = DeliveryQueue() }
+        for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number) }
+    }
+
+    private mutating func retry(_ number: ArrivalNumber) -> DeliveryEngine.RetryAnswer {
+        if entries[number]?.isUnderWay == true { return .underWay }
+        do {
+            guard let arrival = try engine.journal.arrival(number) else { return .unknown }
+            if arrival.content?.outcome == .lying {
+                return .fault("its content is not what its type says: it is handed to nobody")
+            }
+            if engine.choice.candidates(for: engine.subject(arrival)).isEmpty {
+                return .fault("no handler here opens \(arrival.type)")
+            }
+            guard let delivery = try engine.journal.retry(number, at: engine.clock.now()) else { return .unknown }
+            let old = entries[number]
+            if let handler = old?.candidate?.program.identifier { desks[handler]?.queue.remove(number) }
+            enter(delivery, arrival, answered: old?.answered ?? engine.observe)
+            return .begun
+        } catch {
+            return .fault(error.description)
+        }
+    }
+
+    // MARK: Calling
+
+    /// Begins as much as may run at once, the oldest first, and sees to it that what waits is woken.
+    mutating func dispatch(_ group: inout DiscardingTaskGroup) {
+        let now = engine.clock.uptime()
+        if let pause = pausedUntil, pause <= now { pausedUntil = nil }
+        for handler in desks.keys {
+            desks[handler]?.queue.wake(at: now)
+            if let notBefore = desks[handler]?.notBefore, notBefore <= now { desks[handler]?.notBefore = nil }
+        }
+        while running < engine.places, pausedUntil == nil, let (handler, numbers) = next() {
+            begin(numbers, handler, &group)
+        }
+        letRest(&group)
+        setTimer(now)
+    }
+
+    /// The oldest delivery that can begin, with those that belong to it.
+    private func next() -> (handler: String, numbers: [ArrivalNumber])? {
+        var best: (handler: String, numbers: [ArrivalNumber])?
+        for (handler, desk) in desks where !desk.isBusy && desk.notBefore == nil {
+            guard let first = desk.queue.ready.first(where: { canBegin($0, desk) }) else { continue }
+            if let number = best?.numbers.first, number < first { continue }
+            best = (handler, [first])
+        }
+        guard let (handler, numbers) = best, let desk = desks[handler], let first = numbers.first,
+            desk.program.mode == .perTransfer, let source = source(of: first)
+        else { return best }
+        return (handler, desk.queue.ready.filter { self.source(of: $0) == source && sameLink($0, first) })
+    }
+
+    /// A handler that wants whole transfers waits for their end.
+    private func canBegin(_ number: ArrivalNumber, _ desk: Desk) -> Bool {
+        guard desk.program.mode == .perTransfer, let source = source(of: number) else { return true }
+        return !open.contains(source)
+    }
+
+    private func source(of number: ArrivalNumber) -> Source? {
+        entries[number].map { Source(transfer: $0.delivery.transfer, peer: $0.delivery.peer) }
+    }
+
+    /// A URL that is opened by its scheme is opened alone.
+    private func sameLink(_ number: ArrivalNumber, _ first: ArrivalNumber) -> Bool {
+        number == first || entries[first]?.candidate?.link == nil && entries[number]?.candidate?.link == nil
+    }
+
+    private mutating func begin(_ numbers: [ArrivalNumber], _ handler: String, _ group: inout DiscardingTaskGroup) {
+        desks[handler]?.queue.take(numbers)
+        var arrivals: [Arrival] = []
+        for number in numbers {
+            guard let arrival = read(number) else {
+                entries[number] = nil
+                continue
+            }
+            var status = stat()
+            guard lstat(arrival.stored.path, &status) == 0 || errno != ENOENT else {
+                finish(number, as: .gone, HandlerAnswer(.failed))
+                continue
+            }
+            arrivals.append(arrival)
+        }
+        guard let first = arrivals.first, let candidate = entries[first.number]?.candidate else { return }
+        let attempts: [Int]
+        do {
+            attempts = try engine.journal.began(arrivals.map(\.number), handler: handler, at: engine.clock.now())
+        } catch {
+            // Nobody is called for what could not be written down: that could happen again and again unseen.
+            engine.logger.error("a delivery cannot be written down", metadata: ["reason": "\(error)"])
+            pausedUntil = engine.clock.uptime() + Self.journalPause
+            for arrival in arrivals { desks[handler]?.queue.insert(arrival.number) }
+            return
+        }
+        for arrival in arrivals { entries[arrival.number]?.isUnderWay = true }
+        let call = DeliveryCall(
+            candidate: candidate,
+            items: zip(arrivals, attempts).map { DeliveryCall.Item(arrival: $0, attempt: $1) },
+            isLaunch: desks[handler]?.isLaunched != true
+        )
+        desks[handler]?.isBusy = true
+        desks[handler]?.isLaunched = true
+        running += 1
+        let engine = self.engine
+        group.addTask { engine.inlet.yield(.called(call, await engine.caller.call(call))) }
+    }
+
+    private mutating func called(_ call: DeliveryCall, _ result: CallResult) {
+        let handler = call.candidate.program.identifier
+        running -= 1
+        desks[handler]?.isBusy = false
+        switch result {
+        case .cutShort:
+            write(call.numbers, AttemptOutcome(.later, reason: "the receiver stopped"), .again)
+            for number in call.numbers { takeUpAgain(number, notBefore: nil) }
+        case .postponed(let wait):
+            desks[handler]?.notBefore = engine.clock.uptime() + wait
+            write(call.numbers, AttemptOutcome(.later, reason: "the handler had crashed, and is left alone"), .again)
+            for number in call.numbers { takeUpAgain(number, notBefore: nil) }
+        case .answered(let outcome):
+            if outcome.answer != .yes, call.isLaunch { desks[handler]?.isLaunched = false }
+            // Those of a batch need not have waited equally long, but mostly have: written down together.
+            var steps: [DeliveryStep: [Arrival]] = [:]
+            for item in call.items {
+                guard let entry = entries[item.arrival.number] else { continue }
+                steps[step(after: outcome, entry, by: handler), default: []].append(item.arrival)
+            }
+            for (step, arrivals) in steps {
+                write(arrivals.map(\.number), outcome, step)
+                for arrival in arrivals { go(on: arrival, outcome, step) }
+            }
+        }
+    }
+
+    private mutating func go(on arrival: Arrival, _ outcome: AttemptOutcome, _ step: DeliveryStep) {
+        let number = arrival.number
+        guard var entry = entries[number] else { return }
+        switch step {
+        case .deferred(let until, let since, let deferrals):
+            (entry.delivery.due, entry.delivery.deferredSince, entry.delivery.deferrals) = (until, since, deferrals)
+            entries[number] = entry
+            entry.answered(arrival, HandlerAnswer(.later, exitCode: outcome.exitCode))
+            let wait = DeliveryBackoff.wait(for: entry.delivery, at: engine.clock.now())
+            takeUpAgain(number, notBefore: engine.clock.uptime() + wait)
+        case .refused(let handler):
+            entry.delivery.refusedBy.append(handler)
+            entries[number] = entry
+            takeUpAgain(number, notBefore: nil)
+        case .again:
+            takeUpAgain(number, notBefore: nil)
+        case .ended(let state):
+            entries[number] = nil
+            entry.answered(arrival, Self.answer(state, outcome))
+        }
+    }
+
+    private func step(after outcome: AttemptOutcome, _ entry: Entry, by handler: String) -> DeliveryStep {
+        switch outcome.answer {
+        case .yes: return .ended(.yes)
+        case .failed: return .ended(.failed)
+        case .later: return DeliveryBackoff.step(after: entry.delivery, at: engine.clock.now())
+        case .no:
+            let refused = entry.delivery.refusedBy + [handler]
+            let isAnybodyLeft = engine.choice.candidates(for: entry.subject).contains {
+                !refused.contains($0.program.identifier)
+            }
+            return isAnybodyLeft ? .refused(by: handler) : .ended(.no)
+        }
+    }
+
+    private static func answer(_ state: DeliveryState, _ outcome: AttemptOutcome) -> HandlerAnswer {
+        switch state {
+        case .yes: HandlerAnswer(.yes, exitCode: outcome.exitCode)
+        case .no: HandlerAnswer(.no, exitCode: outcome.exitCode)
+        case .parked: HandlerAnswer(.later, exitCode: outcome.exitCode)
+        default: HandlerAnswer(.failed, exitCode: outcome.exitCode)
+        }
+    }
+
+    private mutating func takeUpAgain(_ number: ArrivalNumber, notBefore: Duration?) {
+        entries[number]?.isUnderWay = false
+        entries[number]?.notBefore = notBefore
+        assign(number)
+    }
+
+    /// Ends a delivery about which nobody was asked.
+    private mutating func finish(_ number: ArrivalNumber, as state: DeliveryState, _ answer: HandlerAnswer) {
+        let entry = entries.removeValue(forKey: number)
+        do {
+            try engine.journal.end([number], as: state)
+        } catch {
+            engine.logger.error("a delivery cannot be written down", metadata: ["reason": "\(error)"])
+        }
+        if let answered = entry?.answered, let arrival = read(number) { answered(arrival, answer) }
+    }
+
+    /// What cannot be written down is known here; after a restart the handler is asked again, which is the lesser evil.
+    private func write(_ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, _ step: DeliveryStep) {
+        do {
+            try engine.journal.ended(numbers, outcome, next: step, at: engine.clock.now())
+        } catch {
+            engine.logger.error("a handler's answer cannot be written down", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Handlers with nothing left to do are told so, and forgotten.
+    private mutating func letRest(_ group: inout DiscardingTaskGroup) {
+        for (handler, desk) in desks where !desk.isBusy && desk.queue.ready.isEmpty {
+            desks[handler]?.isLaunched = false
+            guard desk.queue.isEmpty else { continue }
+            desks[handler] = nil
+            let engine = self.engine
+            group.addTask { await engine.caller.rests(handler) }
+        }
+    }
+
+    private mutating func setTimer(_ now: Duration) {
+        let due = desks.values.flatMap { desk in
+            desk.isBusy ? [] : [desk.queue.nextDue, desk.notBefore]
+        }
+        let next = (due + [pausedUntil]).compactMap { $0 }.min()
+        guard next != wakeUp else { return }
+        timer?.cancel()
+        wakeUp = next
+        timer = nil
+        guard let next else { return }
+        let engine = self.engine
+        timer = Task {
+            try? await engine.clock.sleep(next - now)
+            if !Task.isCancelled { engine.inlet.yield(.due) }
+        }
+    }
+}

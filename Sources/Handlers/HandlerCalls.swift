@@ -1,0 +1,83 @@
+import HandlerCatalog
+import Sharing
+private import Synchronization
+
+/// Calls handlers' programs: for each call one, but for those that stay running.
+package final class HandlerCalls: HandlerCalling {
+    private struct State {
+        var residents: [String: (program: HandlerProgram, resident: ResidentHandler)] = [:]
+        var isStopped = false
+    }
+
+    private let runner: HandlerRunner
+    private let state = Mutex(State())
+
+    package init(runner: HandlerRunner) {
+        self.runner = runner
+    }
+
+    package func call(_ call: DeliveryCall) async -> CallResult {
+        let program = call.candidate.program
+        if program.identifier == SystemOpener.identifier { return await open(call) }
+        guard let told = told(call) else {
+            return .answered(AttemptOutcome(.failed, reason: "there is nothing to open"))
+        }
+        do throws(CancellationError) {
+            if program.mode == .resident {
+                guard let resident = await resident(program) else { return .cutShort }
+                if let notBefore = await resident.notBefore { return .postponed(notBefore - .now) }
+                return .answered(try await resident.ask(told))
+            }
+            if call.isLaunch, let refusal = try await runner.launch(program, told) { return .answered(refusal) }
+            return .answered(try await runner.run(program, told))
+        } catch {
+            return .cutShort
+        }
+    }
+
+    private func told(_ call: DeliveryCall) -> HookCall? {
+        guard let first = call.items.first else { return nil }
+        if let link = call.candidate.link { return .open(link, received: first.arrival, attempt: first.attempt) }
+        if call.candidate.program.mode == .perTransfer {
+            return .open(call.items.map { (arrival: $0.arrival, attempt: $0.attempt) })
+        }
+        return .open(first.arrival, attempt: first.attempt)
+    }
+
+    private func open(_ call: DeliveryCall) async -> CallResult {
+        guard let link = call.candidate.link, let opener = SystemOpener() else {
+            return .answered(AttemptOutcome(.failed, reason: "xdg-open is not there any more"))
+        }
+        return .answered(await opener.open(link))
+    }
+
+    // MARK: Those that stay
+
+    /// The one that runs, as long as its bundle says the same; nil when nothing is to be started any more.
+    private func resident(_ program: HandlerProgram) async -> ResidentHandler? {
+        let (resident, outdated): (ResidentHandler?, ResidentHandler?) = state.withLock { state in
+            if state.isStopped { return (nil, nil) }
+            let known = state.residents[program.identifier]
+            if let known, known.program == program { return (known.resident, nil) }
+            let resident = ResidentHandler(program: program, runner: runner)
+            state.residents[program.identifier] = (program, resident)
+            return (resident, known?.resident)
+        }
+        await outdated?.stop()
+        return resident
+    }
+
+    /// Those that stay end by themselves when they have been idle for a while.
+    package func rests(_ handler: String) async {}
+
+    package func stop() async {
+        let residents = state.withLock { state in
+            state.isStopped = true
+            defer { state.residents = [:] }
+            return state.residents.values.map(\.resident)
+        }
+        await withDiscardingTaskGroup { group in
+            for resident in residents { group.addTask { await resident.stop() } }
+        }
+    }
+}

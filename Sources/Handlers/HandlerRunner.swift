@@ -1,0 +1,233 @@
+import Glibc
+import HandlerCatalog
+import HookSandbox
+package import Logging
+package import Sharing
+import Subprocess
+import SystemPackage
+
+/// Runs programs as the hook contract says, and brings back what they answer.
+///
+/// A program that makes a session or a process group of its own is not ended with the call.
+package struct HandlerRunner: Sendable {
+    let inbox: String
+    let scratchFolder: String
+    let grace: Duration
+    let launcher: String
+    let logger: Logger
+    let leftovers = LeftoverPipes()
+
+    /// - Parameters:
+    ///   - inbox: absolute path of the Inbox, which exists.
+    ///   - scratchFolder: absolute path of the folder in which each call gets a folder for its temporary files, 0700,
+    ///     removed after it; made where it is missing. Nobody else writes in it.
+    ///   - grace: how long a program that is asked to leave has to do so.
+    ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
+    package init(
+        inbox: String,
+        scratchFolder: String,
+        grace: Duration = .seconds(5),
+        launcher: String = SandboxPlan.thisProgram,
+        logger: Logger
+    ) {
+        self.inbox = inbox
+        self.scratchFolder = scratchFolder
+        self.grace = grace
+        self.launcher = launcher
+        self.logger = logger
+    }
+
+    /// Removes what calls that a crash cut off have left. To be called before the first call. Blocks on the disk.
+    package func sweep() {
+        ScratchFolder.sweep(scratchFolder)
+    }
+
+    /// Starts the program with a call, and waits for its answer: its exit code.
+    ///
+    /// What it has started and left running goes on; what that prints is read and logged.
+    /// - Throws: when the task is cancelled: the program has been ended, and this attempt counts for nothing.
+    package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
+        guard !Task.isCancelled else { throw CancellationError() }
+        let started: Started
+        do {
+            let input = try call.documentFile()
+            defer { try? input.close() }
+            started = try await start(
+                program, arguments: call.arguments, environment: call.environment, input: input.rawValue)
+        } catch {
+            return LaunchTrouble.outcome(of: error, program)
+        }
+        let ending = await started.process.ending(within: program.timeLimit)
+        let outcome: AttemptOutcome?
+        switch ending {
+        case .exited(let exit):
+            outcome = await self.outcome(of: exit, started)
+        case .outOfTime:
+            await started.process.end(grace: grace)
+            outcome = await started.outcome(.later, reason: "out of time after \(program.timeLimit)")
+        case .cancelled:
+            await started.process.end(grace: grace)
+            outcome = nil
+        }
+        await started.finish(leftovers)
+        guard let outcome else { throw CancellationError() }
+        log(outcome, program, call)
+        return outcome
+    }
+
+    /// Asks what the program wants to be asked before the first URL: both questions, even where the first answer is no.
+    ///
+    /// - Returns: nil where all answers are yes; otherwise the first that is not.
+    /// - Throws: as `run`.
+    package func launch(
+        _ program: HandlerProgram, _ call: HookCall
+    ) async throws(CancellationError) -> AttemptOutcome? {
+        var first: AttemptOutcome?
+        for question in [LaunchRules.Call.willFinishLaunching, .didFinishLaunching]
+        where program.calls.contains(question) {
+            var outcome = try await run(program, call.asking(question))
+            if outcome.answer == .yes { continue }
+            outcome.reason = question.rawValue + ": " + (outcome.reason.isEmpty ? "it said no" : outcome.reason)
+            first = first ?? outcome
+            if outcome.answer != .no { break }
+        }
+        return first
+    }
+
+    // MARK: Starting
+
+    /// - Parameters:
+    ///   - environment: variables to set or, for nil, to remove.
+    ///   - input: its standard input; stays the caller's.
+    ///   - output: its standard output, the caller's; nil where that is to be captured like standard error.
+    func start(
+        _ program: HandlerProgram,
+        arguments: [String],
+        environment: [String: String?],
+        input: Int32,
+        output: Int32? = nil
+    ) async throws -> Started {
+        if program.isConfiguredHook { mkdir(program.dataFolder, 0o700) }
+        let scratch: ScratchFolder
+        do {
+            scratch = try ScratchFolder.make(in: scratchFolder)
+        } catch {
+            throw LaunchTrouble.noScratchFolder(scratchFolder, error)
+        }
+        let plan = SandboxPlan(
+            level: program.sandbox,
+            executable: program.executable,
+            arguments: arguments,
+            folder: program.dataFolder,
+            temporaryFolder: scratch.path,
+            inbox: inbox,
+            writablePaths: program.writablePaths
+        )
+        do {
+            let start = try plan.start(program: launcher)
+            let capture = OutputCapture(name: program.identifier, logger: logger)
+            let (pipe, writing) = try DrainedPipe.make { capture.take($0) }
+            defer { close(writing) }
+            do {
+                let process = try await ProgramProcess.start(
+                    ProgramProcess.Start(
+                        executable: start.program,
+                        arguments: start.arguments,
+                        environment: environment.merging(start.environment.mapValues { .some($0) }) { $1 },
+                        folder: program.folder,
+                        input: input,
+                        output: output ?? writing,
+                        error: writing
+                    ))
+                return Started(
+                    process: process, program: program, plan: plan, scratch: scratch, capture: capture, pipe: pipe,
+                    logger: logger)
+            } catch {
+                pipe.close()
+                throw error
+            }
+        } catch {
+            await scratch.remove()
+            throw error
+        }
+    }
+
+    // MARK: Answers
+
+    /// What an exit means.
+    private func outcome(of exit: ProgramExit, _ started: Started) async -> AttemptOutcome {
+        switch exit {
+        case .code(0): return await started.outcome(.yes, exitCode: 0)
+        case .code(1): return await started.outcome(.no, exitCode: 1)
+        case .code(75): return await started.outcome(.later, exitCode: 75, reason: "exit code 75")
+        case .code(let code):
+            if let failure = await started.launchFailure(exitCode: code) {
+                let trouble = LaunchTrouble.reason(failure, started.program)
+                return await started.outcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
+            }
+            return await started.outcome(.failed, exitCode: code, reason: "exit code \(code)")
+        case .signal(let signal):
+            return await started.outcome(.later, signal: signal, reason: "ended by signal \(signal)")
+        case .unknown:
+            return await started.outcome(.later, reason: "nobody knows how it ended")
+        }
+    }
+
+    func log(_ outcome: AttemptOutcome, _ program: HandlerProgram, _ call: HookCall) {
+        logger.info(
+            "a handler answered",
+            metadata: [
+                "handler": "\(program.identifier)", "call": "\(call.verb.rawValue)",
+                "number": "\(call.number?.description ?? "-")", "answer": "\(outcome.answer.rawValue)",
+                "reason": "\(LogText.escaped(outcome.reason))",
+            ])
+    }
+}
+
+/// A program that was started, with all that belongs to it.
+struct Started: Sendable {
+    let process: ProgramProcess
+    let program: HandlerProgram
+    let plan: SandboxPlan
+    let scratch: ScratchFolder
+    /// What it prints.
+    let capture: OutputCapture
+    let pipe: DrainedPipe
+    let logger: Logger
+
+    /// The answer with the end of what was printed, and with what it says of refused writes.
+    func outcome(
+        _ answer: AttemptOutcome.Answer, exitCode: Int? = nil, signal: Int? = nil, reason: String = ""
+    ) async -> AttemptOutcome {
+        await pipe.catchUp()
+        let tail = capture.tail
+        let remarks = denials(in: tail)
+        for remark in remarks {
+            logger.warning("\(remark)", metadata: ["handler": "\(program.identifier)"])
+        }
+        return AttemptOutcome(
+            answer, exitCode: exitCode, signal: signal, reason: reason,
+            standardError: KeptOutput.text(tail, remarks: remarks))
+    }
+
+    /// The readable lines about writes that the sandbox seems to have refused.
+    private func denials(in tail: [UInt8]) -> [String] {
+        guard plan.level != .none, HookSandbox.support.abi > 0 else { return [] }
+        let owner: SandboxDenial.Owner = program.isConfiguredHook ? .configuredHook : .bundle
+        return SandboxDenial.denials(in: String(decoding: tail, as: UTF8.self), plan: plan)
+            .map { LogText.escaped($0.text(for: owner)) }
+    }
+
+    func launchFailure(exitCode: Int) async -> SandboxLaunchFailure? {
+        guard plan.level != .none, let code = Int32(exactly: exitCode) else { return nil }
+        await pipe.catchUp()
+        return SandboxLaunchFailure(exitCode: code, standardError: String(decoding: capture.tail, as: UTF8.self))
+    }
+
+    /// Removes what was made for the program. Its output goes on being read as long as anybody holds it.
+    func finish(_ leftovers: LeftoverPipes) async {
+        capture.stopKeeping()
+        if !pipe.isAtEnd { leftovers.keep(pipe) }
+        await scratch.remove()
+    }
+}

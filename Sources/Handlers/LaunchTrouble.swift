@@ -1,0 +1,87 @@
+import Glibc
+import HookSandbox
+import Sharing
+import Subprocess
+import SystemPackage
+
+/// Why a program could not be started, in words that help.
+struct LaunchTrouble: Error {
+    /// One line.
+    let reason: String
+    /// Whether it is likely to pass by itself, and is not the program's fault.
+    let isPassing: Bool
+
+    /// We, or the machine, are short of something; the last: the program is being written just now.
+    private static let passing: [Errno] = [
+        .resourceTemporarilyUnavailable, .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .textFileBusy,
+    ]
+
+    static func noScratchFolder(_ path: String, _ error: Errno) -> LaunchTrouble {
+        LaunchTrouble(reason: "no temporary folder could be made in \(path): \(error)", isPassing: true)
+    }
+
+    static func outcome(of error: any Error, _ program: HandlerProgram) -> AttemptOutcome {
+        let trouble = trouble(error, program)
+        return AttemptOutcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
+    }
+
+    /// What the launcher said.
+    static func reason(_ failure: SandboxLaunchFailure, _ program: HandlerProgram) -> LaunchTrouble {
+        if failure.isExecution {
+            if let flaw = flaw(of: program) { return LaunchTrouble(reason: flaw, isPassing: false) }
+            // It is being written just now.
+            let isBusy = failure.message.hasSuffix(String(cString: strerror(ETXTBSY)))
+            return LaunchTrouble(reason: failure.message, isPassing: isBusy)
+        }
+        return LaunchTrouble(reason: failure.message, isPassing: false)
+    }
+
+    private static func trouble(_ error: any Error, _ program: HandlerProgram) -> LaunchTrouble {
+        if let trouble = error as? LaunchTrouble { return trouble }
+        if let error = error as? SandboxError { return LaunchTrouble(reason: error.message, isPassing: false) }
+        let cause = (error as? SubprocessError).map(\.underlyingError) ?? (error as? Errno)
+        if let cause, passing.contains(cause) {
+            return LaunchTrouble(reason: "\(program.executable) could not be started now: \(cause)", isPassing: true)
+        }
+        if let flaw = flaw(of: program) { return LaunchTrouble(reason: flaw, isPassing: false) }
+        if cause == .execFormatError {
+            let reason = "\(program.executable) is neither a program nor a script that begins with #!"
+            return LaunchTrouble(reason: reason, isPassing: false)
+        }
+        let why = cause.map { "\($0)" } ?? "\(error)"
+        return LaunchTrouble(reason: "\(program.executable) could not be started: \(why)", isPassing: false)
+    }
+
+    /// What is wrong with the files of a program that the kernel refused; nil where nothing can be seen.
+    private static func flaw(of program: HandlerProgram) -> String? {
+        let path = program.executable
+        var status = stat()
+        guard stat(program.folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return "its folder \(program.folder) is missing"
+        }
+        guard stat(path, &status) == 0 else { return "\(path) does not exist" }
+        guard status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else {
+            return "\(path) is not an executable file; chmod +x may be missing"
+        }
+        guard let interpreter = interpreter(of: path), access(interpreter, X_OK) != 0 else { return nil }
+        return "\(path) names \(LogText.escaped(interpreter)) in its first line, which cannot be executed: "
+            + String(cString: strerror(errno))
+    }
+
+    /// What stands after `#!` in the first line.
+    private static func interpreter(of path: String) -> String? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.nonBlocking, .closeOnExec]) else {
+            return nil
+        }
+        defer { try? file.close() }
+        // What the kernel looks at (BINPRM_BUF_SIZE).
+        var bytes = [UInt8](repeating: 0, count: 256)
+        guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 2,
+            bytes.starts(with: "#!".utf8)
+        else { return nil }
+        let line = bytes[2..<count].prefix { $0 != UInt8(ascii: "\n") }
+        // A line that was written elsewhere ends with a CR, which is then part of the name: it is shown.
+        let word = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.first
+        return word.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,115 @@
+import Logging
+import Sharing
+import Synchronization
+
+/// What a program prints: its end is kept, each line is logged.
+final class OutputCapture: Sendable {
+    /// Bytes of the end that are kept.
+    static let tailBytes = 65_536
+    /// Bytes of a line that are logged.
+    private static let lineBytes = 1_024
+
+    private struct State {
+        var tail: [UInt8] = []
+        var isKeeping = true
+        var line: [UInt8] = []
+    }
+
+    private let logger: Logger
+    private let name: String
+    private let state = Mutex(State())
+
+    /// - Parameter name: of the handler, for the log.
+    init(name: String, logger: Logger) {
+        self.name = name
+        self.logger = logger
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) {
+        let isLogging = logger.logLevel <= .debug
+        state.withLock { state in
+            if state.isKeeping {
+                state.tail.append(contentsOf: bytes.suffix(Self.tailBytes))
+                // Not at each piece: what stays is moved.
+                if state.tail.count > 2 * Self.tailBytes {
+                    state.tail.removeFirst(state.tail.count - Self.tailBytes)
+                }
+            }
+            if isLogging { log(bytes, &state.line) }
+        }
+    }
+
+    /// The end of what was printed so far, at most `tailBytes`.
+    var tail: [UInt8] { state.withLock { Array($0.tail.suffix(Self.tailBytes)) } }
+
+    /// What was printed up to now is not asked for again.
+    func forget() {
+        state.withLock { $0.tail = [] }
+    }
+
+    /// Nothing is asked for again.
+    func stopKeeping() {
+        state.withLock { state in
+            state.isKeeping = false
+            state.tail = []
+        }
+    }
+
+    private func log(_ bytes: UnsafeRawBufferPointer, _ line: inout [UInt8]) {
+        for byte in bytes {
+            if byte != UInt8(ascii: "\n") {
+                if line.count < Self.lineBytes { line.append(byte) }
+                continue
+            }
+            let text = LogText.escaped(String(decoding: line, as: UTF8.self))
+            logger.debug("a handler printed", metadata: ["handler": "\(name)", "line": "\(text)"])
+            line.removeAll(keepingCapacity: true)
+        }
+    }
+}
+
+/// Foreign text on its way to a log.
+enum LogText {
+    /// The same on one line: what ends lines, moves cursors or changes direction is written as its number.
+    static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnfit) else { return text }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isUnfit(scalar) {
+                escaped += "\\u{" + String(scalar.value, radix: 16) + "}"
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+        scalar != "/" && (try? SafeName("x" + String(scalar))) == nil
+    }
+}
+
+/// The end of a program's output as it is kept with an attempt.
+enum KeptOutput {
+    /// Bytes that our own remarks may take of it.
+    private static let remarkBytes = 2_048
+
+    /// - Returns: at most `AttemptOutcome.standardErrorBytes`: the end of what was printed, then as many remarks as fit.
+    static func text(_ tail: [UInt8], remarks: [String]) -> String {
+        var added = ""
+        for remark in remarks where added.utf8.count + remark.utf8.count < remarkBytes { added += remark + "\n" }
+        let room = AttemptOutcome.standardErrorBytes - added.utf8.count
+        // NUL ends texts in places where these go.
+        var text = String(decoding: tail.suffix(room), as: UTF8.self).replacing("\0", with: "\u{FFFD}")
+        // What is no UTF-8 grows by being replaced.
+        var scalars = text.unicodeScalars[...]
+        var excess = text.utf8.count - room
+        while excess > 0, let first = scalars.popFirst() { excess -= first.utf8.count }
+        text = String(scalars)
+        if !added.isEmpty, !text.isEmpty, !text.hasSuffix("\n") {
+            if text.utf8.count == room { text.removeLast() }
+            text += "\n"
+        }
+        return text + added
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// One thread that waits for pipes, so that nobody else has to.
+///
+/// Not Dispatch: on Linux its sources end the process now and then where descriptors come and go fast.
+final class PipeThread: Sendable {
+    static let shared = PipeThread()
+
+    /// Names a pipe that is waited for.
+    struct Registration: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct Entry {
+        var descriptor: Int32
+        var events: Int16
+        var isReady: @Sendable () -> Void
+    }
+
+    private struct State {
+        var entries: [Registration: Entry] = [:]
+        var jobs: [@Sendable () -> Void] = []
+        var last = 0
+        var isRunning = false
+        /// A pipe of our own, by which the thread is woken: reading and writing end.
+        var wake: (Int32, Int32) = (-1, -1)
+    }
+
+    private let state = Mutex(State())
+
+    private init() {}
+
+    /// Calls `isReady` on the thread whenever the descriptor can be read or written (or whoever has the other end has
+    /// left), until it is removed. It returns soon, and leaves the descriptor unready or removed.
+    ///
+    /// - Parameter events: `POLLIN` or `POLLOUT`.
+    func add(_ descriptor: Int32, _ events: Int32, isReady: @escaping @Sendable () -> Void) -> Registration {
+        let registration = state.withLock { state in
+            state.last += 1
+            let registration = Registration(number: state.last)
+            state.entries[registration] = Entry(
+                descriptor: descriptor, events: Int16(truncatingIfNeeded: events), isReady: isReady)
+            return registration
+        }
+        wake()
+        return registration
+    }
+
+    /// Waits for it no more. `then` is called on the thread when nothing looks at the descriptor any longer, which may
+    /// be closed then, and not before.
+    func remove(_ registration: Registration, then: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.entries[registration] = nil
+            state.jobs.append(then)
+        }
+        wake()
+    }
+
+    /// Does something on the thread.
+    func perform(_ job: @escaping @Sendable () -> Void) {
+        state.withLock { $0.jobs.append(job) }
+        wake()
+    }
+
+    private func wake() {
+        let end = state.withLock { state -> Int32 in
+            if !state.isRunning { start(&state) }
+            return state.wake.1
+        }
+        var byte: UInt8 = 0
+        // Full: it will wake anyway.
+        _ = write(end, &byte, 1)
+    }
+
+    private func start(_ state: inout State) {
+        var ends: [Int32] = [-1, -1]
+        // Without one, where no descriptor is left, the thread looks now and then.
+        if pipe(&ends) != 0 { ends = [-1, -1] }
+        for end in ends where end >= 0 {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        state.wake = (ends[0], ends[1])
+        state.isRunning = true
+        let thread = Thread { [self] in while true { round() } }
+        thread.name = "waft-pipes"
+        thread.start()
+    }
+
+    /// Waits once, and tells those whose time has come.
+    private func round() {
+        let (wakeEnd, entries) = state.withLock { ($0.wake.0, $0.entries.map { ($0.key, $0.value) }) }
+        var waits = [pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0)]
+        waits += entries.map { pollfd(fd: $0.1.descriptor, events: $0.1.events, revents: 0) }
+        guard poll(&waits, nfds_t(waits.count), wakeEnd < 0 ? 50 : -1) >= 0 else { return }
+        if waits[0].revents != 0 {
+            withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+                while read(wakeEnd, buffer.baseAddress, buffer.count) == buffer.count {}
+            }
+        }
+        for (wait, (registration, entry)) in zip(waits.dropFirst(), entries) where wait.revents != 0 {
+            // It may have been removed since, by the one before it say.
+            if state.withLock({ $0.entries[registration] != nil }) { entry.isReady() }
+        }
+        let jobs = state.withLock { state in
+            defer { state.jobs = [] }
+            return state.jobs
+        }
+        for job in jobs { job() }
+    }
+}

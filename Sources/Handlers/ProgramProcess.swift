@@ -1,0 +1,179 @@
+import Glibc
+import HookSandbox
+import Subprocess
+import Synchronization
+import SystemPackage
+
+/// How a process ended.
+enum ProgramExit: Hashable, Sendable {
+    case code(Int)
+    case signal(Int)
+    /// It is gone, and nobody could be told how.
+    case unknown
+}
+
+/// A process that leads a process group of its own. It is not ended by being let go of.
+final class ProgramProcess: Sendable {
+    /// What to start.
+    struct Start: Sendable {
+        /// Absolute path.
+        var executable: String
+        var arguments: [String]
+        /// Variables to set or, for nil, to remove; the others are our own.
+        var environment: [String: String?]
+        var folder: String
+        /// Its standard streams. They stay the caller's, who closes them afterwards.
+        var input: Int32
+        var output: Int32
+        var error: Int32
+    }
+
+    private struct State {
+        var exit: ProgramExit?
+        var waiting: [@Sendable (ProgramExit) -> Void] = []
+    }
+
+    /// Variables by which whoever started us speaks to us alone.
+    private static let ours = [
+        "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "MAINPID",
+        "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM", "INVOCATION_ID", "WAFT_SANDBOX_PLAN",
+    ]
+    /// How long a killed process may take to be gone: one that hangs in a system call of a dead disk may take for ever.
+    private static let patience: Duration = .seconds(10)
+    private static let pause: Duration = .milliseconds(20)
+
+    /// Its number, and that of its group.
+    private let number: pid_t
+    private let state: Mutex<State>
+
+    private init(_ number: pid_t) {
+        self.number = number
+        state = Mutex(State())
+    }
+
+    /// - Throws: `SubprocessError` where it could not be started.
+    static func start(_ start: Start) async throws -> ProgramProcess {
+        var environment: [Environment.Key: String?] = [:]
+        for name in ours { environment[Environment.Key(stringLiteral: name)] = .some(nil) }
+        for (name, value) in start.environment { environment[Environment.Key(stringLiteral: name)] = .some(value) }
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        let configuration = Configuration(
+            executable: .path(FilePath(start.executable)),
+            arguments: Arguments(start.arguments),
+            environment: .inherit.updating(environment),
+            workingDirectory: FilePath(start.folder),
+            platformOptions: options
+        )
+        return try await withCheckedThrowingContinuation { continuation in
+            // A task of its own, which nobody cancels: who has started a process waits for it, whatever else happens.
+            Task {
+                await run(configuration, start) { continuation.resume(with: $0) }
+            }
+        }
+    }
+
+    /// - Parameter started: called once.
+    private static func run(
+        _ configuration: Configuration,
+        _ start: Start,
+        started: (Result<ProgramProcess, any Error>) -> Void
+    ) async {
+        var process: ProgramProcess?
+        do {
+            let result = try await Subprocess.run(
+                configuration,
+                input: .fileDescriptor(FileDescriptor(rawValue: start.input), closeAfterSpawningProcess: false),
+                output: .fileDescriptor(FileDescriptor(rawValue: start.output), closeAfterSpawningProcess: false),
+                error: .fileDescriptor(FileDescriptor(rawValue: start.error), closeAfterSpawningProcess: false)
+            ) { execution in
+                let new = ProgramProcess(execution.processIdentifier.value)
+                process = new
+                started(.success(new))
+            }
+            switch result.terminationStatus {
+            case .exited(let code): process?.ended(.code(Int(code)))
+            case .signaled(let signal): process?.ended(.signal(Int(signal)))
+            }
+        } catch {
+            if let process { process.ended(.unknown) } else { started(.failure(error)) }
+        }
+    }
+
+    private func ended(_ exit: ProgramExit) {
+        let waiting = state.withLock { state in
+            state.exit = exit
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for tell in waiting { tell(exit) }
+    }
+
+    /// Nil while it runs.
+    var exit: ProgramExit? { state.withLock { $0.exit } }
+
+    /// Calls `tell` once when the process has ended; at once where it has.
+    func whenEnded(_ tell: @escaping @Sendable (ProgramExit) -> Void) {
+        let exit: ProgramExit? = state.withLock { state in
+            if state.exit == nil { state.waiting.append(tell) }
+            return state.exit
+        }
+        if let exit { tell(exit) }
+    }
+
+    /// Waits until it has ended, whether or not the task is cancelled.
+    func ending() async -> ProgramExit {
+        await withCheckedContinuation { continuation in whenEnded { continuation.resume(returning: $0) } }
+    }
+
+    /// What came first.
+    enum Ending: Sendable {
+        case exited(ProgramExit)
+        case outOfTime
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    /// Waits until it has ended, time is up or the task is cancelled.
+    func ending(within limit: Duration) async -> Ending {
+        let (endings, feed) = AsyncStream<Ending>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        whenEnded { feed.yield(.exited($0)) }
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            feed.yield(.outOfTime)
+        }
+        defer { timer.cancel() }
+        for await ending in endings { return ending }
+        return exit.map(Ending.exited) ?? .cancelled
+    }
+
+    /// Asks the whole group to leave, and kills what is left of it when `grace` is over. Returns when it is gone, whether
+    /// or not the task is cancelled.
+    ///
+    /// A process that made a session or group of its own is not in it any more.
+    func end(grace: Duration) async {
+        await Task { [self] in
+            send(SIGTERM)
+            await settle(within: grace)
+            send(SIGKILL)
+            _ = await ending(within: Self.patience)
+        }.value
+    }
+
+    /// Waits until nobody is left in the group, or time is up. The kernel tells of the leader's end, but not of the
+    /// group's: for that it has to be asked time and again.
+    private func settle(within time: Duration) async {
+        let deadline = ContinuousClock.now + time
+        if case .outOfTime = await ending(within: time) { return }
+        while hasMembers, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    /// While anybody is in the group its number belongs to nobody else.
+    private var hasMembers: Bool { kill(-number, 0) == 0 || errno == EPERM }
+
+    private func send(_ signal: Int32) {
+        kill(-number, signal)
+    }
+}

@@ -1,0 +1,48 @@
+import Glibc
+package import HandlerCatalog
+import SystemPackage
+
+/// What a received `.url` file holds.
+package enum ReceivedLink {
+    /// Bytes of such a file that are looked at.
+    package static let longestFile = 16 << 10
+
+    /// Reads the URL of an Internet Shortcut: the value of `URL` in `[InternetShortcut]`. The disk is read.
+    ///
+    /// - Returns: nil for a file that is missing, is no regular file (links are not followed), holds no such line, or one
+    ///   that is no URL.
+    package static func parts(at path: String) -> URLParts? {
+        guard let bytes = head(of: path), let url = url(in: bytes) else { return nil }
+        return try? URLParts(url)
+    }
+
+    static func url(in bytes: [UInt8]) -> String? {
+        var isInside = false
+        for line in bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+            guard let line = String(validating: line, as: UTF8.self) else { return nil }
+            if line.hasPrefix("[") {
+                isInside = line.lowercased().hasPrefix("[internetshortcut]")
+            } else if isInside, line.prefix(4).lowercased() == "url=" {
+                return String(line.dropFirst(4))
+            }
+        }
+        return nil
+    }
+
+    private static func head(of path: String) -> [UInt8]? {
+        // Non-blocking: opening a pipe would wait for its other end.
+        let raw = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard raw >= 0 else { return nil }
+        defer { close(raw) }
+        var status = stat()
+        guard fstat(raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return try? [UInt8](unsafeUninitializedCapacity: longestFile) { buffer, count in
+            while count < longestFile {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                let more = try FileDescriptor(rawValue: raw).read(into: rest)
+                if more == 0 { break }
+                count += more
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Sharing
+
+/// One line of a resident handler: `{"answer":"yes"|"no"|"later"|"failed","number":N?,"reason":"…"?}`.
+struct ResidentAnswer: Decodable, Hashable {
+    /// Bytes of a line without its end.
+    static let longestLine = 65_536
+    /// Characters of a reason that are kept.
+    private static let longestReason = 256
+
+    /// What is wrong with a line.
+    struct Fault: Error, Hashable {
+        /// One line, lower case.
+        let reason: String
+    }
+
+    var answer: AttemptOutcome.Answer
+    var reason: String
+
+    /// - Parameter number: that of the arrival that was asked about; nil where it has none.
+    init(_ line: [UInt8], to number: ArrivalNumber?) throws(Fault) {
+        struct Line: Decodable {
+            var answer: String
+            var number: Int64?
+            var reason: String?
+        }
+        guard let decoded = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
+            let start = String(decoding: line.prefix(64), as: UTF8.self)
+            throw Fault(reason: "it answered what is no answer in JSON: \(LogText.escaped(start))")
+        }
+        if let other = decoded.number, other != number?.value {
+            throw Fault(reason: "it answered for \(other), which was not asked")
+        }
+        guard let answer = AttemptOutcome.Answer(rawValue: decoded.answer) else {
+            let word = LogText.escaped(String(decoded.answer.prefix(32)))
+            throw Fault(reason: "its answer is neither yes, no, later nor failed: \(word)")
+        }
+        self.answer = answer
+        reason = LogText.escaped(String((decoded.reason ?? "").prefix(Self.longestReason)))
+    }
+}
+
+/// Cuts what is read into lines.
+struct LineSplitter {
+    private var line: [UInt8] = []
+    private var isTooLong = false
+
+    /// A line without its end; nil for one that is too long, told of once.
+    mutating func take(_ bytes: UnsafeRawBufferPointer, limit: Int, each: ([UInt8]?) -> Void) {
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                if !isTooLong { each(line) }
+                line = []
+                isTooLong = false
+            } else if line.count < limit {
+                line.append(byte)
+            } else if !isTooLong {
+                isTooLong = true
+                line = []
+                each(nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+import Logging
+package import Sharing
+
+/// A handler that is started once and stays: it is told of one arrival a line, and answers one line each.
+///
+/// It is asked about one thing at a time, in the order in which the asking begins.
+package actor ResidentHandler {
+    /// What became of a question.
+    private enum Reply: Sendable {
+        case answered(ResidentAnswer)
+        /// What it said is no answer.
+        case nonsense(String)
+        case exited(ProgramExit)
+        case outOfTime
+        case cancelled
+    }
+
+    private struct Question {
+        let id: Int
+        let number: ArrivalNumber?
+        let reply: CheckedContinuation<Reply, Never>
+    }
+
+    private let program: HandlerProgram
+    private let runner: HandlerRunner
+    private let idleTime: Duration
+    private var pacing: RestartPacing
+    private var process: ResidentProcess?
+    private var question: Question?
+    private var lastQuestion = 0
+    private var idling: Task<Void, any Error>?
+    private var launching: Task<AttemptOutcome?, any Error>?
+    /// Listens to the last process, until that is gone.
+    private var listening: Task<Void, Never>?
+    private var isStopped = false
+    /// Whether somebody has the turn, and who waits for it.
+    private var isTaken = false
+    private var line: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - idleTime: how long it stays with nothing to do.
+    ///   - firstWait: how long it is left alone when it has failed; doubled each time until it answers again.
+    ///   - longestWait: the most of that.
+    package init(
+        program: HandlerProgram,
+        runner: HandlerRunner,
+        idleTime: Duration = .seconds(300),
+        firstWait: Duration = .seconds(1),
+        longestWait: Duration = .seconds(600)
+    ) {
+        self.program = program
+        self.runner = runner
+        self.idleTime = idleTime
+        pacing = RestartPacing(first: firstWait, longest: longestWait)
+    }
+
+    /// Before this it is not started again, and whoever asks is told `later`; nil where nothing is in the way.
+    package var notBefore: ContinuousClock.Instant? {
+        process == nil && pacing.isWaiting(at: .now) ? pacing.notBefore : nil
+    }
+
+    package var isRunning: Bool { process != nil }
+
+    /// Tells it of one arrival, or of a URL, and waits for its answer. It is started, and launched, where it is not
+    /// running.
+    ///
+    /// - Throws: when the task is cancelled or the handler stopped: the attempt counts for nothing.
+    package func ask(_ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
+        await takeTurn()
+        defer { passTurn() }
+        guard !isStopped, !Task.isCancelled else { throw CancellationError() }
+        idling?.cancel()
+        let outcome = try await answer(to: call)
+        runner.log(outcome, program, call)
+        if process != nil, !isStopped { idle() }
+        return outcome
+    }
+
+    /// Ends it, and whoever asks from now on is refused. Returns when it is gone.
+    package func stop() async {
+        isStopped = true
+        idling?.cancel()
+        launching?.cancel()
+        resolve(.cancelled)
+        await takeTurn()
+        await retire()
+        passTurn()
+        await listening?.value
+    }
+
+    // MARK: Asking
+
+    private func answer(to call: HookCall) async throws(CancellationError) -> AttemptOutcome {
+        let process: ResidentProcess
+        if let running = self.process {
+            process = running
+            // What it said of others.
+            await running.started.pipe.catchUp()
+            running.started.capture.forget()
+        } else {
+            if pacing.isWaiting(at: .now) {
+                return AttemptOutcome(.later, reason: "it failed a short time ago, and is left alone for a while")
+            }
+            if let refusal = try await launch(call) { return refusal }
+            do {
+                process = try await begin()
+            } catch {
+                pacing.failed(at: .now)
+                return LaunchTrouble.outcome(of: error, program)
+            }
+        }
+        guard let document = try? call.document() else {
+            return AttemptOutcome(.failed, reason: "it could not be told of this arrival")
+        }
+        let reply = await ask(process, document, number: call.number)
+        return try await outcome(of: reply, process)
+    }
+
+    private func ask(_ process: ResidentProcess, _ document: [UInt8], number: ArrivalNumber?) async -> Reply {
+        lastQuestion += 1
+        let id = lastQuestion
+        let timer = Task { [limit = program.timeLimit] in
+            try await Task.sleep(for: limit)
+            resolve(.outOfTime, id: id)
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { reply in
+                // It may have left, or the task been cancelled, on the way here.
+                if self.process !== process {
+                    reply.resume(returning: .exited(process.started.process.exit ?? .unknown))
+                } else if Task.isCancelled || isStopped {
+                    reply.resume(returning: .cancelled)
+                } else {
+                    question = Question(id: id, number: number, reply: reply)
+                    process.tell(document)
+                }
+            }
+        } onCancel: {
+            Task { await self.resolve(.cancelled, id: id) }
+        }
+    }
+
+    private func resolve(_ reply: Reply, id: Int? = nil) {
+        guard let question, id == nil || question.id == id else { return }
+        self.question = nil
+        question.reply.resume(returning: reply)
+    }
+
+    private func outcome(
+        of reply: Reply, _ process: ResidentProcess
+    ) async throws(CancellationError) -> AttemptOutcome {
+        let started = process.started
+        switch reply {
+        case .answered(let answer):
+            pacing.answered()
+            return await started.outcome(answer.answer, reason: answer.reason)
+        case .nonsense(let reason):
+            await dismiss(process)
+            return await started.outcome(.failed, reason: reason)
+        case .exited(let exit):
+            switch exit {
+            case .code(let code):
+                if let failure = await started.launchFailure(exitCode: code) {
+                    let trouble = LaunchTrouble.reason(failure, program)
+                    return await started.outcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
+                }
+                return await started.outcome(
+                    .later, exitCode: code, reason: "it left with exit code \(code) before it answered")
+            case .signal(let signal):
+                return await started.outcome(
+                    .later, signal: signal, reason: "it was ended by signal \(signal) before it answered")
+            case .unknown:
+                return await started.outcome(.later, reason: "it left before it answered")
+            }
+        case .outOfTime:
+            await dismiss(process)
+            return await started.outcome(.later, reason: "out of time after \(program.timeLimit)")
+        case .cancelled:
+            await dismiss(process)
+            throw CancellationError()
+        }
+    }
+
+    // MARK: The process
+
+    /// Ended by `stop` too.
+    private func launch(_ call: HookCall) async throws(CancellationError) -> AttemptOutcome? {
+        if isStopped { throw CancellationError() }
+        let launching = Task { [program, runner] in try await runner.launch(program, call) }
+        self.launching = launching
+        let result = await withTaskCancellationHandler {
+            await launching.result
+        } onCancel: {
+            launching.cancel()
+        }
+        self.launching = nil
+        switch result {
+        case .success(let outcome): return outcome
+        case .failure: throw CancellationError()
+        }
+    }
+
+    private func begin() async throws -> ResidentProcess {
+        let process = try await ResidentProcess.start(program, runner)
+        self.process = process
+        listening = Task {
+            for await line in process.lines { heard(line, from: process) }
+            await ended(process, await process.started.process.ending())
+        }
+        return process
+    }
+
+    private func heard(_ line: ResidentProcess.Line, from process: ResidentProcess) {
+        guard process === self.process, !process.wasDismissed else { return }
+        if question == nil {
+            misbehaved(process, "it answered, and nobody had asked")
+        } else {
+            resolve(reply(line, from: process))
+        }
+    }
+
+    private func reply(_ line: ResidentProcess.Line, from process: ResidentProcess) -> Reply {
+        guard let line else {
+            return .nonsense("it answered a line of more than \(ResidentAnswer.longestLine >> 10) KiB")
+        }
+        guard process.hasBeenTold else { return .nonsense("it answered before it had read what it was asked") }
+        do throws(ResidentAnswer.Fault) {
+            return .answered(try ResidentAnswer(line, to: question?.number))
+        } catch {
+            return .nonsense(error.reason)
+        }
+    }
+
+    /// What it said belongs to no question: it is ended, and the next to ask waits until it is gone.
+    private func misbehaved(_ process: ResidentProcess, _ reason: String) {
+        runner.logger.warning(
+            "a resident handler is ended", metadata: ["handler": "\(program.identifier)", "reason": "\(reason)"])
+        idling?.cancel()
+        Task {
+            await takeTurn()
+            if process === self.process { await dismiss(process) }
+            passTurn()
+        }
+    }
+
+    /// Ends it for what it did.
+    private func dismiss(_ process: ResidentProcess) async {
+        if process === self.process { self.process = nil }
+        pacing.failed(at: .now)
+        await process.end(grace: runner.grace)
+    }
+
+    private func ended(_ process: ResidentProcess, _ exit: ProgramExit) async {
+        if process === self.process {
+            self.process = nil
+            idling?.cancel()
+            if exit != .code(0), !process.wasDismissed {
+                pacing.failed(at: .now)
+                runner.logger.warning(
+                    "a resident handler left", metadata: ["handler": "\(program.identifier)", "exit": "\(exit)"])
+                // What it had started would come to live beside its like of the next one.
+                await process.end(grace: runner.grace)
+            }
+            resolve(.exited(exit))
+        }
+        // Whoever asked still wants to see what it said.
+        await takeTurn()
+        await process.finish(runner.leftovers)
+        passTurn()
+    }
+
+    // MARK: Idling
+
+    private func idle() {
+        idling?.cancel()
+        idling = Task {
+            try await Task.sleep(for: idleTime)
+            await takeTurn()
+            if !Task.isCancelled { await retire() }
+            passTurn()
+        }
+    }
+
+    private func retire() async {
+        guard let process else { return }
+        self.process = nil
+        await process.retire(grace: runner.grace)
+    }
+
+    // MARK: Turns
+
+    private func takeTurn() async {
+        if isTaken {
+            await withCheckedContinuation { line.append($0) }
+        } else {
+            isTaken = true
+        }
+    }
+
+    private func passTurn() {
+        if line.isEmpty { isTaken = false } else { line.removeFirst().resume() }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+package import HandlerCatalog
+import HookSandbox
+package import Sharing
+import Subprocess
+import SystemPackage
+
+/// What opens URLs whose schemes mean the same everywhere: `xdg-open`, which asks the desktop.
+package struct SystemOpener: Sendable {
+    /// What it is called in the journal.
+    package static let identifier = "org.waft.xdg-open"
+
+    /// How long it may take to hand the URL over. Some desktops start the browser in its place, which then stays.
+    private static let patience: Duration = .seconds(15)
+
+    private let path: String
+
+    /// - Parameter searchPath: folders with colons between them, as in `PATH`.
+    /// - Returns: nil where none of them has `xdg-open`.
+    package init?(searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") {
+        let found = searchPath.split(separator: ":").lazy.map { $0 + "/xdg-open" }
+            .first { $0.hasPrefix("/") && FileManager.default.isExecutableFile(atPath: String($0)) }
+        guard let found else { return nil }
+        path = String(found)
+    }
+
+    /// It stands among handlers where it is one that can be asked.
+    package var program: HandlerProgram {
+        HandlerProgram(
+            identifier: Self.identifier, name: "xdg-open", executable: path, folder: "/", dataFolder: "/",
+            timeLimit: Self.patience, sandbox: .none)
+    }
+
+    /// Hands a URL to the desktop.
+    /// - Returns: yes when it was taken: `xdg-open` has ended well, or has become what shows the URL.
+    package func open(_ url: URLParts) async -> AttemptOutcome {
+        var options = PlatformOptions()
+        // What it starts belongs to the desktop: a Ctrl-C that is meant for us is not meant for it.
+        options.processGroupID = 0
+        let configuration = Configuration(
+            executable: .path(FilePath(path)),
+            // ASCII, and it begins with a scheme: never taken for an option.
+            arguments: [url.uri],
+            platformOptions: options
+        )
+        let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()
+        // Neither is a child of this task: what shows the URL goes on when we have our answer, or are cancelled.
+        Task {
+            do {
+                let result = try await Subprocess.run(
+                    configuration, input: .none, output: .discarded, error: .discarded)
+                inlet.yield(Self.outcome(result.terminationStatus))
+            } catch {
+                inlet.yield(AttemptOutcome(.failed, reason: "xdg-open could not be started: \(error)"))
+            }
+        }
+        Task {
+            try? await Task.sleep(for: Self.patience)
+            inlet.yield(AttemptOutcome(.yes, reason: "xdg-open shows it"))
+        }
+        for await answer in answers { return answer }
+        return AttemptOutcome(.later, reason: "the receiver stopped")
+    }
+
+    private static func outcome(_ status: TerminationStatus) -> AttemptOutcome {
+        guard case .exited(let code) = status else {
+            return AttemptOutcome(.failed, reason: "xdg-open was ended by a signal")
+        }
+        // The codes of its manual page.
+        let reason =
+            switch code {
+            case 0: "handed to the desktop"
+            case 2: "xdg-open did not find what it needs"
+            case 3: "nothing on this desktop opens it"
+            default: "xdg-open failed with exit code \(code)"
+            }
+        return AttemptOutcome(code == 0 ? .yes : .failed, exitCode: Int(code), reason: reason)
+    }
+}

@@ -1,0 +1,45 @@
+import GRDB
+package import Sharing
+
+extension Journal {
+    package func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber] {
+        if arrivals.isEmpty { return [] }
+        let time = now()
+        do throws(JournalTrouble) {
+            return try changing("could not write down what arrives") { database in
+                let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
+                return try arrivals.map { arrival in
+                    try insertion.execute(arguments: try ArrivalRow.arguments(arrival, at: time))
+                    return ArrivalNumber(database.lastInsertedRowID)
+                }
+            }
+        } catch {
+            throw error.transferFault
+        }
+    }
+
+    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
+        if outcomes.isEmpty { return }
+        do throws(JournalTrouble) {
+            try changing("could not write down what has arrived") { database in
+                let settling = try database.cachedStatement(
+                    sql: "UPDATE arrivals SET stored_name = ?, stored_path = ? WHERE number = ? AND stored_name IS NULL"
+                )
+                let forgetting = try database.cachedStatement(
+                    sql: "DELETE FROM arrivals WHERE number = ? AND stored_name IS NULL")
+                for (number, stored) in outcomes {
+                    if let stored {
+                        try settling.execute(arguments: [stored.name.text, stored.path, number.value])
+                    } else {
+                        try forgetting.execute(arguments: [number.value])
+                    }
+                    guard database.changesCount == 1 else {
+                        throw JournalTrouble("arrival \(number) does not wait to be settled")
+                    }
+                }
+            }
+        } catch {
+            throw error.transferFault
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import GRDB
+package import Sharing
+
+/// What must survive a crash: what has arrived, and how far its delivery to handlers has come.
+///
+/// SQLite with a write-ahead log and `synchronous = FULL`: what a call has written is on the disk when it returns, and a
+/// crash at any point leaves all of it or nothing. There is one writer of a folder at a time; any number of
+/// `JournalReader`s, in other processes too, read meanwhile.
+///
+/// All calls block on the disk, one after the other.
+package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
+    /// Attempts that are kept of one arrival: the first one, and the latest.
+    package static let keptAttempts = 64
+
+    let file: JournalFile
+    let queue: DatabaseQueue
+    let now: @Sendable () -> WallTime
+    let unreadable: @Sendable (JournalFault) -> Void
+    /// The last arrival that an earlier process wrote down.
+    private let lastOfEarlier: Int64
+    /// Held for as long as the connection is open.
+    private let lock: JournalLock
+
+    /// Opens the journal in a folder, or makes an empty one; the folder too where it is not there.
+    ///
+    /// - Parameters:
+    ///   - folder: an absolute path, without a slash at its end.
+    ///   - now: the time at which things arrive; by default what the system's clock says.
+    ///   - unreadable: called for each row that a list passes over because its values cannot be what was written; from
+    ///     the thread of the call, which must not use the journal meanwhile.
+    /// - Throws: where it cannot be opened, another process is using it, it is damaged, not a journal, or from a newer
+    ///   version. It is then left as it was.
+    package convenience init(
+        folder: String,
+        now: (@Sendable () -> WallTime)? = nil,
+        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
+    ) throws(JournalFault) {
+        do throws(JournalTrouble) {
+            try self.init(opening: JournalFile(folder: folder), now: now ?? { .now }, unreadable: unreadable)
+        } catch {
+            throw error.journalFault
+        }
+    }
+
+    private init(
+        opening file: JournalFile,
+        now: @escaping @Sendable () -> WallTime,
+        unreadable: @escaping @Sendable (JournalFault) -> Void
+    ) throws(JournalTrouble) {
+        self.file = file
+        self.now = now
+        self.unreadable = unreadable
+        try file.prepare()
+        lock = try JournalLock(file)
+        do {
+            try Self.inspect(file)
+            queue = try DatabaseQueue(path: file.path, configuration: Self.configuration)
+            lastOfEarlier = try Self.makeReady(queue)
+        } catch {
+            throw JournalTrouble(error, doing: "could not open the journal", file: file)
+        }
+    }
+
+    /// Looks at the whole file by a connection that cannot change it: the writing one would, when it is closed, move the
+    /// log into a file that is perhaps not ours.
+    private static func inspect(_ file: JournalFile) throws {
+        do {
+            let queue = try DatabaseQueue(path: file.path, configuration: JournalReader.configuration)
+            try queue.read { try JournalSchema.check($0, file: file) }
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
+        {
+            // A crash in the very beginning, before there was a log, is only mended by a connection that may write.
+            let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+            try queue.unsafeRead { try JournalSchema.check($0, file: file) }
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "Waft.Journal"
+        configuration.foreignKeysEnabled = true
+        // Readers do not hold a writer up; what could is a person with a database tool.
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON")
+        }
+        return configuration
+    }
+
+    /// - Returns: the last number that was given.
+    private static func makeReady(_ queue: DatabaseQueue) throws -> Int64 {
+        try queue.writeWithoutTransaction { database in
+            // Not by the library's own setting, which sets `synchronous = NORMAL` with it.
+            guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
+                throw JournalTrouble("could not open the journal: its file system takes no write-ahead log")
+            }
+            // A log that a long reader made grow is cut back.
+            try database.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
+        }
+        try JournalSchema.migrator.migrate(queue)
+        return try queue.read { database in
+            try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") ?? 0
+        }
+    }
+
+    /// Arrivals that an earlier process intended and never settled, by number: what is found in the Inbox by its
+    /// identity is there, and the rest never came to be there. They wait for `settle`.
+    package func unsettled() throws(JournalFault) -> [(number: ArrivalNumber, identity: FileIdentity?, name: SafeName)]
+    {
+        try reading("could not read what was left unsettled") { database in
+            let statement = try database.cachedStatement(
+                sql:
+                    "SELECT \(UnsettledRow.columns) FROM arrivals WHERE stored_name IS NULL AND number <= ? ORDER BY number"
+            )
+            return try Row.fetchCursor(statement, arguments: [self.lastOfEarlier])
+                .readable(reporting: self.unreadable) { try UnsettledRow.unsettled($0) }
+        }
+    }
+
+    /// How many deliveries wait, are parked, and have failed.
+    package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
+        try reading("could not count the deliveries") { try JournalReader.summary($0) }
+    }
+
+    /// Removes arrivals whose delivery is finished, with all that is known of them; never what waits or is parked, nor
+    /// the things themselves.
+    ///
+    /// - Parameters:
+    ///   - kept: so many of the latest arrivals are left, whatever they are.
+    ///   - time: what arrived then or later is left.
+    /// - Returns: how many were removed.
+    @discardableResult
+    package func prune(keeping kept: Int, olderThan time: WallTime) throws(JournalFault) -> Int {
+        var removed = 0
+        while true {
+            // In bites, so that what arrives meanwhile does not wait.
+            let count = try writing("could not shorten the journal") { database in
+                try database.execute(sql: Self.pruning, arguments: [time.milliseconds, max(kept, 0), Self.pruningBite])
+                return database.changesCount
+            }
+            removed += count
+            if count < Self.pruningBite { return removed }
+        }
+    }
+
+    private static let pruningBite = 1_000
+    private static let pruning = """
+        DELETE FROM arrivals WHERE number IN (
+            SELECT number FROM arrivals
+            WHERE stored_name IS NOT NULL AND state NOT IN ('waiting', 'parked') AND arrived < ?
+                AND number NOT IN (SELECT number FROM arrivals ORDER BY number DESC LIMIT ?)
+            LIMIT ?
+        )
+        """
+
+    // MARK: - Transactions
+
+    /// - Parameter doing: what failed to happen when `body` throws: `could not …`.
+    func reading<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
+        do { return try queue.read(body) } catch { throw JournalTrouble(error, doing: doing, file: file).journalFault }
+    }
+
+    /// All of `body` or, when it throws, nothing; on the disk when this returns.
+    func changing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalTrouble) -> Result {
+        do { return try queue.write(body) } catch { throw JournalTrouble(error, doing: doing, file: file) }
+    }
+
+    /// As `changing`.
+    func writing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
+        do throws(JournalTrouble) { return try changing(doing, body) } catch { throw error.journalFault }
+    }
+}
+
+extension WallTime {
+    /// The time by the system's clock.
+    static var now: WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}
+
+extension RowCursor {
+    /// Reads every row, but passes over those that cannot be read: one that is damaged must not make all others
+    /// unreachable.
+    ///
+    /// - Parameter limit: the most that are returned.
+    func readable<Element>(
+        limit: Int = .max, reporting unreadable: (JournalFault) -> Void, _ read: (Row) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        while elements.count < limit, let row = try next() {
+            do {
+                elements.append(try read(row))
+            } catch let error as UnreadableRow {
+                unreadable(JournalFault(error.line))
+            }
+        }
+        return elements
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Sharing
+
+/// Where a journal lies: `journal.sqlite` in a folder, with SQLite's write-ahead log and its index beside it.
+///
+/// Nothing here may open the file itself while a connection to it is open: closing any descriptor of it would take
+/// SQLite's own locks away, as POSIX has it.
+struct JournalFile: Sendable {
+    let folder: String
+
+    var path: String { folder + "/journal.sqlite" }
+    var logPath: String { path + "-wal" }
+    /// What the one writer locks.
+    var lockPath: String { folder + "/journal.lock" }
+
+    /// What a person can do about a file that is of no use.
+    var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to begin a new one" }
+
+    /// Makes the folder (0700) and an empty file (0600) where there are none, and takes the file and what is beside it
+    /// away from everybody else.
+    func prepare() throws(JournalTrouble) {
+        try makeFolder()
+        let size = try size()
+        if size ?? 0 == 0, Self.size(of: logPath) ?? 0 > 0 {
+            // SQLite would remove the log, and with it what may be all that is left.
+            throw JournalTrouble("could not open the journal: \(path) is missing beside its log \(logPath): \(wayOut)")
+        }
+        if size == nil { try makeFile() }
+        for path in [path, logPath, path + "-shm", path + "-journal"] { try protect(path) }
+    }
+
+    /// Bytes of the file; nil where there is none.
+    ///
+    /// - Throws: where it cannot be a database. SQLite takes a file of one byte for an empty one, and writes to it.
+    func size() throws(JournalTrouble) -> Int64? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Self.failed("look at", path)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw JournalTrouble("could not open the journal: \(path) is no file: \(wayOut)")
+        }
+        guard status.st_size == 0 || status.st_size >= 512 else {
+            throw JournalTrouble("could not open the journal: \(path) is damaged, or no journal at all: \(wayOut)")
+        }
+        return Int64(status.st_size)
+    }
+
+    private func makeFolder() throws(JournalTrouble) {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) {
+            if isFolder.boolValue { return }
+            throw JournalTrouble("could not open the journal: \(folder) is not a folder")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw JournalTrouble("could not make the folder of the journal, \(folder): \(Self.reason(of: error))")
+        }
+    }
+
+    private func makeFile() throws(JournalTrouble) {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if file < 0, errno == EEXIST { return }
+        guard file >= 0 else { throw Self.failed("make", path) }
+        close(file)
+        // The new name must outlive a power cut as surely as what will stand under it.
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw Self.failed("sync", folder) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw Self.failed("sync", folder) }
+    }
+
+    private func protect(_ path: String) throws(JournalTrouble) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 != 0o600 else {
+            return
+        }
+        guard chmod(path, 0o600) == 0 else { throw Self.failed("take from others", path) }
+    }
+
+    private static func size(of path: String) -> Int64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    private static func failed(_ what: String, _ path: String) -> JournalTrouble {
+        let cause = errno
+        return JournalTrouble(
+            "could not \(what) \(path): \(String(cString: strerror(cause)))",
+            code: cause == ENOSPC || cause == EDQUOT ? .noRoom : .storage)
+    }
+
+    private static func reason(of error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        if let underlying, underlying.domain == NSPOSIXErrorDomain, let code = Int32(exactly: underlying.code) {
+            return String(cString: strerror(code))
+        }
+        return "it cannot be written there"
+    }
+}
+
+/// The right to be the one writer of a journal, given back with the last reference or, by the kernel, when the process
+/// ends in whatever way.
+///
+/// SQLite itself would take several. But what one of them intends and has not settled would look to the next like what
+/// a crash left behind.
+final class JournalLock: Sendable {
+    /// Owned.
+    private let descriptor: Int32
+
+    init(_ file: JournalFile) throws(JournalTrouble) {
+        let path = file.lockPath
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw JournalTrouble("could not make the lock of the journal, \(path): \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // `deinit` closes it.
+            let cause = errno
+            throw JournalTrouble(
+                cause == EWOULDBLOCK
+                    ? "could not open the journal: another receiver is using \(file.path)"
+                    : "could not lock the journal, \(path): \(String(cString: strerror(cause)))")
+        }
+    }
+
+    deinit {
+        // The file stays: removing it would let a third one lock another file of the same name.
+        close(descriptor)
+    }
+}

@@ -1,0 +1,120 @@
+import GRDB
+package import Sharing
+
+/// Reads the journal of a folder, whether or not a receiver is writing it, and changes nothing in it.
+///
+/// Where there is no journal yet, there is nothing in it. Each call sees the journal as it is at one moment, and blocks
+/// on the disk.
+package struct JournalReader: Sendable {
+    /// Most entries that `entries(named:)` returns.
+    package static let mostEntriesOfAName = 1_000
+
+    private let file: JournalFile
+    private let unreadable: @Sendable (JournalFault) -> Void
+
+    /// - Parameters:
+    ///   - folder: an absolute path, without a slash at its end.
+    ///   - unreadable: called for each row that a list passes over because its values cannot be what was written.
+    package init(folder: String, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }) {
+        self.file = JournalFile(folder: folder)
+        self.unreadable = unreadable
+    }
+
+    /// The latest arrivals, the last one first, without their attempts.
+    ///
+    /// - Parameters:
+    ///   - count: at most so many.
+    ///   - before: only those with a lower number: for the next page.
+    package func entries(latest count: Int, before: ArrivalNumber? = nil) throws(JournalFault) -> [JournalEntry] {
+        try read(orElse: []) { database in
+            // No limit in the query: rows that are passed over do not count.
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
+                    + "WHERE stored_name IS NOT NULL AND (?1 IS NULL OR number < ?1) ORDER BY number DESC")
+            return try Row.fetchCursor(statement, arguments: [before?.value])
+                .readable(limit: count, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+        }
+    }
+
+    /// The arrivals that came to lie under a name in the Inbox, the last one first, without their attempts.
+    package func entries(named name: String) throws(JournalFault) -> [JournalEntry] {
+        // SQLite would take no more than the beginning of a text with a NUL.
+        guard let name = try? SafeName(name) else { return [] }
+        return try read(orElse: []) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE stored_name = ? ORDER BY number DESC")
+            return try Row.fetchCursor(statement, arguments: [name.text])
+                .readable(limit: Self.mostEntriesOfAName, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+        }
+    }
+
+    /// One arrival with its attempts.
+    ///
+    /// - Returns: nil for a number that is not there, or not settled.
+    /// - Throws: also where what stands there cannot be read; attempts that cannot be read are passed over.
+    package func entry(_ number: ArrivalNumber) throws(JournalFault) -> JournalEntry? {
+        try read(orElse: nil) { database in
+            guard var entry = try Self.entry(number, in: database) else { return nil }
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(AttemptRow.columns) FROM attempts WHERE arrival = ? ORDER BY number")
+            entry.attempts = try Row.fetchCursor(statement, arguments: [number.value])
+                .readable(reporting: self.unreadable) { try AttemptRow.attempt($0, of: number) }
+            return entry
+        }
+    }
+
+    /// How many deliveries wait, are parked, and have failed.
+    package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
+        try read(orElse: (waiting: 0, parked: 0, failed: 0)) { try Self.summary($0) }
+    }
+
+    // MARK: - Shared with the writer
+
+    static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "Waft.JournalReader"
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cell_size_check = ON") }
+        return configuration
+    }
+
+    static func entry(_ number: ArrivalNumber, in database: Database) throws -> JournalEntry? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
+        return try Row.fetchOne(statement, arguments: [number.value]).map { try ArrivalRow.entry($0) }
+    }
+
+    static func summary(_ database: Database) throws -> (waiting: Int, parked: Int, failed: Int) {
+        // Each state by itself, as a literal: so they are counted in their own small indexes.
+        func count(_ state: String) throws -> Int {
+            try Int.fetchOne(
+                database,
+                sql: "SELECT count(*) FROM arrivals WHERE state = '\(state)' AND stored_name IS NOT NULL") ?? 0
+        }
+        return (waiting: try count("waiting"), parked: try count("parked"), failed: try count("failed"))
+    }
+
+    // MARK: - Connection
+
+    /// By a connection for this call alone: the file may come into being, or be moved away, between two of them.
+    private func read<Result>(
+        orElse nothing: Result, _ body: (Database) throws -> Result
+    ) throws(JournalFault) -> Result {
+        do {
+            // Made, but with nothing in it yet: SQLite would have to write to read that.
+            guard let size = try file.size(), size > 0 else { return nothing }
+            return try DatabaseQueue(path: file.path, configuration: Self.configuration).read { database in
+                guard let version = try JournalSchema.version(database, file: file) else { return nothing }
+                guard version == JournalSchema.migrator.migrations.last else {
+                    throw JournalTrouble(
+                        "could not read the journal: \(file.path) was written by an older version of Waft, and is "
+                            + "brought up to date when a receiver of this one starts")
+                }
+                return try body(database)
+            }
+        } catch {
+            throw JournalTrouble(error, doing: "could not read the journal", file: file).journalFault
+        }
+    }
+}

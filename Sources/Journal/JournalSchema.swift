@@ -1,0 +1,103 @@
+import GRDB
+
+/// The tables, and how older ones become newer ones. A migration that has been released never changes.
+enum JournalSchema {
+    /// What says that a database is a journal of ours: `Waft` in ASCII.
+    static let applicationID = 0x5761_6674
+
+    /// Throws a `JournalTrouble` for a database that is damaged, of another program, or from a newer version of Waft.
+    /// Changes nothing.
+    static func check(_ database: Database, file: JournalFile) throws {
+        if let damage = try String.fetchOne(database, sql: "PRAGMA quick_check(1)"), damage != "ok" {
+            throw JournalTrouble(
+                "could not open the journal: \(file.path) is damaged "
+                    + "(\(damage.split(whereSeparator: \.isNewline).joined(separator: " "))): \(file.wayOut)")
+        }
+        _ = try version(database, file: file)
+    }
+
+    /// The last migration that has been applied; nil for a database with nothing in it.
+    ///
+    /// - Throws: as `check`, but has no look at every page.
+    static func version(_ database: Database, file: JournalFile) throws -> String? {
+        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
+        let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
+        guard isEmpty || application == applicationID else {
+            throw JournalTrouble(
+                "could not open the journal: \(file.path) is a database of another program: \(file.wayOut)")
+        }
+        guard try !migrator.hasBeenSuperseded(database) else {
+            throw JournalTrouble(
+                "could not open the journal: \(file.path) was written by a newer version of Waft: "
+                    + "use that one, or \(file.wayOut)")
+        }
+        return try migrator.completedMigrations(database).last
+    }
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { database in try database.execute(sql: first) }
+        return migrator
+    }
+
+    // Sizes and the like that go beyond what SQLite's integers hold are kept as their bit patterns. Columns of type ANY
+    // hold foreign text: TEXT, or a BLOB of UTF-8 where it has a NUL in it, which would end it elsewhere.
+    private static let first = """
+        PRAGMA application_id = \(applicationID);
+
+        CREATE TABLE arrivals (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            arrived INTEGER NOT NULL,
+            transfer TEXT NOT NULL,
+            item_number INTEGER NOT NULL,
+            items_in_offer INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            type TEXT NOT NULL,
+            offered_size INTEGER,
+            entries INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            peer TEXT NOT NULL,
+            sender_name ANY NOT NULL,
+            annotation TEXT NOT NULL,
+            content_outcome TEXT,
+            content_type TEXT,
+            content_explanation ANY,
+            -- What it is on its file system.
+            device INTEGER,
+            inode INTEGER,
+            -- Where it came to lie; null until that is settled.
+            stored_name TEXT,
+            stored_path TEXT,
+            -- Its delivery.
+            state TEXT NOT NULL,
+            due INTEGER NOT NULL,
+            deferred_since INTEGER,
+            deferrals INTEGER NOT NULL,
+            attempts INTEGER NOT NULL,
+            refused_by TEXT NOT NULL
+        ) STRICT;
+
+        CREATE INDEX arrivals_unsettled ON arrivals (number) WHERE stored_name IS NULL;
+        CREATE INDEX arrivals_waiting ON arrivals (number) WHERE state = 'waiting';
+        CREATE INDEX arrivals_parked ON arrivals (number) WHERE state = 'parked';
+        CREATE INDEX arrivals_failed ON arrivals (number) WHERE state = 'failed';
+        CREATE INDEX arrivals_by_stored_name ON arrivals (stored_name) WHERE stored_name IS NOT NULL;
+
+        CREATE TABLE attempts (
+            arrival INTEGER NOT NULL REFERENCES arrivals (number) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            handler ANY NOT NULL,
+            began INTEGER NOT NULL,
+            -- Null until it has ended, and for ever where the machine or the receiver died.
+            ended INTEGER,
+            answer TEXT,
+            exit_code INTEGER,
+            signal INTEGER,
+            reason ANY,
+            standard_error ANY,
+            PRIMARY KEY (arrival, number)
+        ) STRICT, WITHOUT ROWID;
+        """
+}

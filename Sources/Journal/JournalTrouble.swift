@@ -1,0 +1,61 @@
+import GRDB
+import Sharing
+
+/// Why the journal could not be opened, read or written, before it is known which of the ports has to say so.
+struct JournalTrouble: Error {
+    /// `noRoom` or `storage`.
+    let code: TransferFault.Code
+    /// One line, lower case: what failed to happen, and why.
+    let line: String
+
+    init(_ line: String, code: TransferFault.Code = .storage) {
+        self.code = code
+        self.line = line
+    }
+
+    /// - Parameters:
+    ///   - doing: what failed to happen: `could not …`.
+    ///   - file: the journal.
+    init(_ error: any Error, doing: String, file: JournalFile) {
+        switch error {
+        case let trouble as JournalTrouble: self = trouble
+        case let row as UnreadableRow: self.init("\(doing): \(row.line) in \(file.path)")
+        case let error as DatabaseError:
+            let (code, why) = Self.cause(error, file: file)
+            self.init("\(doing): \(why)", code: code)
+        default: self.init("\(doing): \(Self.oneLine("\(error)"))")
+        }
+    }
+
+    private static func cause(_ error: DatabaseError, file: JournalFile) -> (TransferFault.Code, String) {
+        let message = oneLine(error.message ?? "no reason was given")
+        switch error.resultCode {
+        case .SQLITE_FULL: return (.noRoom, "the disk is full (\(file.path))")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            return (.storage, "\(file.path) is damaged (\(message)): \(file.wayOut)")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return (.storage, "another program keeps \(file.path) locked")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY:
+            return (.storage, "\(file.path) cannot be opened, or not for writing (\(message))")
+        case .SQLITE_IOERR:
+            return (
+                .storage, "the disk failed under \(file.path) (\(message), code \(error.extendedResultCode.rawValue))"
+            )
+        default:
+            return (.storage, "\(message), code \(error.extendedResultCode.rawValue) (\(file.path))")
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    var journalFault: JournalFault { JournalFault(line) }
+    var transferFault: TransferFault { TransferFault(code, line) }
+}
+
+/// A row whose values cannot be what was written: the file was damaged, or changed by another program.
+struct UnreadableRow: Error {
+    /// Which one, and what is wrong with it.
+    let line: String
+}

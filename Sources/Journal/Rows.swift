@@ -1,0 +1,160 @@
+import ContentCheck
+import Digests
+import Foundation
+import GRDB
+import Sharing
+import UniformTypes
+
+// What stands in a row, and what is made of it. The lists of columns and the readers below them go together.
+
+/// An arrival with its delivery.
+enum ArrivalRow {
+    static let columns = """
+        number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
+        sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
+        arrived, state, due, deferred_since, deferrals, attempts, refused_by
+        """
+
+    static let insertion = """
+        INSERT INTO arrivals (
+            transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
+            sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
+            arrived, state, due, deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+        """
+
+    /// The values of `insertion`.
+    static func arguments(_ arrival: IntendedArrival, at time: WallTime) throws -> StatementArguments {
+        let facts = arrival.facts
+        let state: DeliveryState = arrival.isDelivered ? .waiting : .none
+        let values: [DatabaseValue?] = [
+            facts.transfer.text.databaseValue, facts.itemNumber.databaseValue, facts.itemsInOffer.databaseValue,
+            facts.item.kind.rawValue.databaseValue, facts.item.name.text.databaseValue,
+            facts.item.type.identifier.databaseValue,
+            facts.item.size.map { Int64(bitPattern: $0).databaseValue },
+            Int64(bitPattern: facts.item.entries).databaseValue, Int64(bitPattern: facts.size).databaseValue,
+            facts.digest.description.databaseValue, facts.peer.text.databaseValue,
+            WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
+            facts.content?.outcome.rawValue.databaseValue, facts.content?.contentType?.identifier.databaseValue,
+            facts.content.map { WrittenText.value($0.explanation) },
+            arrival.identity.map { Int64(bitPattern: $0.device).databaseValue },
+            arrival.identity.map { Int64(bitPattern: $0.inode).databaseValue },
+            time.milliseconds.databaseValue, state.rawValue.databaseValue, time.milliseconds.databaseValue,
+        ]
+        return StatementArguments(values)
+    }
+
+    static func entry(_ row: Row) throws(UnreadableRow) -> JournalEntry {
+        var columns = ColumnReader(row, "arrival")
+        let number = ArrivalNumber(try columns.integer("number"))
+        let facts = try facts(&columns)
+        let stored = StoredItem(
+            name: try columns.text("name in the Inbox", safeName),
+            path: try columns.text("path") { $0.hasPrefix("/") ? $0 : nil })
+        let arrived = WallTime(milliseconds: try columns.integer("time of arrival"))
+        let state = try columns.text("state", DeliveryState.init(rawValue:))
+        let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
+        return JournalEntry(
+            arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
+            waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [])
+    }
+
+    private static func facts(_ columns: inout ColumnReader) throws(UnreadableRow) -> ArrivalFacts {
+        let transfer = try columns.text("transfer") { TransferID($0) }
+        let itemNumber = try columns.count("place in its offer")
+        let itemsInOffer = try columns.count("offer's number of items")
+        let item = try item(&columns)
+        let size = try columns.bits("size")
+        let digest = try columns.text("digest") { Digest($0) }
+        let peer = try columns.text("peer", PeerID.init(text:))
+        let senderName = try columns.text("sender's name")
+        let annotation: [String: String] = try columns.json("annotation")
+        return ArrivalFacts(
+            transfer: transfer, itemNumber: itemNumber, itemsInOffer: itemsInOffer, item: item, size: size,
+            digest: digest, peer: peer, senderName: senderName, annotation: annotation, content: try content(&columns))
+    }
+
+    private static func item(_ columns: inout ColumnReader) throws(UnreadableRow) -> OfferedItem {
+        OfferedItem(
+            kind: try columns.text("kind", ItemKind.init(rawValue:)), name: try columns.text("name", safeName),
+            type: try columns.text("type") { UniformType($0) }, size: try columns.optionalBits("offered size"),
+            entries: try columns.bits("number of entries"))
+    }
+
+    private static func content(_ columns: inout ColumnReader) throws(UnreadableRow) -> ContentVerdict? {
+        let outcome = try columns.optionalText("content's outcome", ContentVerdict.Outcome.init(rawValue:))
+        let type = try columns.optionalText("content's type") { UniformType($0) }
+        let explanation = try columns.optionalText("content's explanation")
+        switch (outcome, explanation) {
+        case (let outcome?, let explanation?): return ContentVerdict(outcome, type, explanation)
+        case (nil, nil) where type == nil: return nil
+        default: throw columns.unreadable("content's outcome")
+        }
+    }
+}
+
+/// What the one who delivers needs of an arrival.
+enum DeliveryRow {
+    static let columns = "number, transfer, peer, due, deferred_since, deferrals, attempts, refused_by"
+
+    static func delivery(_ row: Row) throws(UnreadableRow) -> WaitingDelivery {
+        var columns = ColumnReader(row, "arrival")
+        let number = ArrivalNumber(try columns.integer("number"))
+        let transfer = try columns.text("transfer") { TransferID($0) }
+        let peer = try columns.text("peer", PeerID.init(text:))
+        return try delivery(&columns, number: number, transfer: transfer, peer: peer)
+    }
+
+    fileprivate static func delivery(
+        _ columns: inout ColumnReader, number: ArrivalNumber, transfer: TransferID, peer: PeerID
+    ) throws(UnreadableRow) -> WaitingDelivery {
+        WaitingDelivery(
+            number: number, transfer: transfer, peer: peer,
+            due: WallTime(milliseconds: try columns.integer("time when it is due")),
+            deferredSince: try columns.optionalInteger("time of deferral").map(WallTime.init(milliseconds:)),
+            deferrals: try columns.count("number of deferrals"),
+            attempts: try columns.count("number of attempts"),
+            refusedBy: try columns.json("list of refusals"))
+    }
+}
+
+/// An arrival that was intended and never settled.
+enum UnsettledRow {
+    static let columns = "number, device, inode, name"
+
+    static func unsettled(
+        _ row: Row
+    ) throws(UnreadableRow) -> (number: ArrivalNumber, identity: FileIdentity?, name: SafeName) {
+        var columns = ColumnReader(row, "arrival")
+        let number = ArrivalNumber(try columns.integer("number"))
+        let device = try columns.optionalBits("device")
+        let inode = try columns.optionalBits("inode")
+        var identity: FileIdentity?
+        if let device, let inode { identity = FileIdentity(device: device, inode: inode) }
+        return (number: number, identity: identity, name: try columns.text("name", safeName))
+    }
+}
+
+/// One call of a handler.
+enum AttemptRow {
+    static let columns = "number, handler, began, ended, answer, exit_code, signal, reason, standard_error"
+
+    /// Bytes of an attempt's reason that are kept.
+    static let reasonBytes = 1_024
+
+    static func attempt(_ row: Row, of arrival: ArrivalNumber) throws(UnreadableRow) -> JournalAttempt {
+        var columns = ColumnReader(row, "arrival \(arrival), attempt")
+        var attempt = JournalAttempt(
+            number: try columns.count("number", least: 1), handler: try columns.text("handler"),
+            began: WallTime(milliseconds: try columns.integer("beginning")),
+            ended: try columns.optionalInteger("end").map(WallTime.init(milliseconds:)), outcome: nil)
+        guard attempt.ended != nil else { return attempt }
+        attempt.outcome = AttemptOutcome(
+            try columns.text("answer", AttemptOutcome.Answer.init(rawValue:)),
+            exitCode: try columns.optionalInt("exit code"), signal: try columns.optionalInt("signal"),
+            reason: try columns.text("reason"), standardError: try columns.text("standard error"))
+        return attempt
+    }
+}
+
+private func safeName(_ text: String) -> SafeName? { try? SafeName(text) }

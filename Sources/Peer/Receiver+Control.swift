@@ -1,0 +1,59 @@
+import Control
+import Glibc
+import HandlerCatalog
+import Handlers
+import HookSandbox
+import Inbox
+import Journal
+import Sharing
+import Synchronization
+
+extension Receiver {
+    /// Answers what came over the control socket.
+    func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
+        switch request {
+        case .offers:
+            return .offers(consent.offers.map(OfferSummary.init))
+        case .answer(let number, let accept):
+            guard consent.answer(number, accept: accept) else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            return .done
+        case .retry(let number):
+            switch await parts.engine.retry(ArrivalNumber(number)) {
+            case .begun: return .done
+            case .unknown: return .refused("no arrival has the number \(number)")
+            case .underWay: return .refused("a handler is being asked about \(number) just now")
+            case .fault(let reason): return .refused(reason)
+            }
+        case .status:
+            return .status(status(parts))
+        }
+    }
+
+    private func status(_ parts: ReceiverParts) -> DaemonStatus {
+        let standing = standing.withLock { $0 }
+        let snapshot = parts.catalog.current
+        var status = DaemonStatus(
+            name: settings.name,
+            id: standing.id?.short ?? "",
+            port: standing.port,
+            inbox: home.inbox,
+            accept: settings.accept.rawValue,
+            discovery: standing.discovery,
+            freeRoom: try? parts.inbox.freeRoom(),
+            waitingOffers: consent.offers.count,
+            activeTransfers: parts.reception.openTransfers,
+            processID: Int(getpid()),
+            hook: hook?.executable
+        )
+        status.sandbox = "\(HookSandbox.support)"
+        status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
+        if let deliveries = try? parts.journal.summary() {
+            status.waitingDeliveries = deliveries.waiting
+            status.parkedDeliveries = deliveries.parked
+            status.failedDeliveries = deliveries.failed
+        }
+        return status
+    }
+}

@@ -1,0 +1,107 @@
+import ContentCheck
+import Foundation
+import HTTPChannel
+import HandlerCatalog
+import Handlers
+import Inbox
+import Journal
+import Logging
+import SecureTransport
+import Sharing
+import UniformTypes
+
+/// What a receiver is made of, from the inside out.
+struct ReceiverParts: Sendable {
+    let identity: Identity
+    let inbox: FileInbox
+    let journal: Journal
+    let catalog: CatalogWatch
+    let engine: DeliveryEngine
+    let reception: Reception
+    /// Threads that may wait for the disk.
+    let blocking: BlockingExecutor
+
+    /// How long what is finished stays in the journal, and how much of it at most.
+    private static let rememberedDays: Int64 = 365
+    private static let rememberedArrivals = 100_000
+
+    /// - Throws: an error with one readable line.
+    init(_ receiver: Receiver) throws {
+        let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
+        blocking = BlockingExecutor(threads: 16)
+        identity = try Identity.load(orMakeIn: home.state)
+        let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
+        self.catalog = catalog
+        inbox = try FileInbox(path: home.inbox, checker: ContentChecker(types: catalog.current.registry))
+        journal = try Journal(
+            folder: home.state,
+            unreadable: { fault in
+                logger.error("a row of the journal cannot be read", metadata: ["reason": "\(fault)"])
+            })
+        try Self.recover(journal, inbox, logger)
+        let runner = HandlerRunner(inbox: inbox.path, scratchFolder: home.state + "/hooks", logger: logger)
+        runner.sweep()
+        let choice = HandlerChoice(
+            catalog: { catalog.current },
+            hook: receiver.hook,
+            openedSchemes: Set(settings.openReceivedURLs),
+            opener: SystemOpener()?.program,
+            defaultTimeLimit: settings.hookTimeout,
+            requiresSandbox: settings.requiresSandbox
+        )
+        let opensURLs = !settings.openReceivedURLs.isEmpty
+        let engine = DeliveryEngine(
+            journal: journal,
+            choice: choice,
+            caller: HandlerCalls(runner: runner),
+            subject: { arrival in
+                let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
+                return HandlerChoice.Subject(type: arrival.type, kind: arrival.item.kind, link: link)
+            },
+            observe: { receiver.observe(.reception(.opened($0, $1))) },
+            logger: logger
+        )
+        self.engine = engine
+        reception = Reception(
+            inbox: inbox,
+            journal: journal,
+            consent: receiver.consent,
+            delivery: engine,
+            refusal: { choice.refusal(of: $0) },
+            observe: { receiver.observe(.reception($0)) }
+        )
+    }
+
+    /// Settles what an earlier process was about to move into the Inbox when it died.
+    private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        try journal.prune(
+            keeping: rememberedArrivals, olderThan: WallTime(milliseconds: now - rememberedDays * 86_400_000))
+        let unsettled = try journal.unsettled()
+        guard !unsettled.isEmpty else { return }
+        let found = try inbox.find(Set(unsettled.compactMap(\.identity)))
+        let outcomes = unsettled.map { number, identity, name in
+            let stored = identity.flatMap { found[$0] }
+            // A number of a file that has gone is given to another in time.
+            return (number: number, stored: stored?.name.isNumbered(name) == true ? stored : nil)
+        }
+        try journal.settle(outcomes)
+        logger.notice(
+            "settled what an earlier run was about to store",
+            metadata: ["found": "\(outcomes.count { $0.stored != nil })", "of": "\(outcomes.count)"])
+    }
+
+    /// Delivers, and hears of handlers that come and go, until the task is cancelled.
+    func deliver() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await engine.run(on: blocking) }
+            group.addTask {
+                for await snapshot in catalog.changes() {
+                    inbox.use(ContentChecker(types: snapshot.registry))
+                    engine.handlersChanged()
+                }
+            }
+        }
+        catalog.stop()
+    }
+}

@@ -1,0 +1,92 @@
+package import ContentCheck
+package import Digests
+package import UniformTypes
+
+/// The number under which an arrival stands in the journal: 1 and up, in the order in which things arrive, never given
+/// twice. What people type in `waft inbox show NUMBER`.
+package struct ArrivalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let value: Int64
+
+    package init(_ value: Int64) {
+        self.value = value
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+
+    package var description: String { String(value) }
+}
+
+/// What is known of an item that has arrived whole, wherever it lies.
+package struct ArrivalFacts: Hashable, Sendable {
+    package var transfer: TransferID
+    /// The item's place in the offer, and how many the offer has.
+    package var itemNumber: Int
+    package var itemsInOffer: Int
+    package var item: OfferedItem
+    /// Bytes of contents.
+    package var size: UInt64
+    package var digest: Digest
+    package var peer: PeerID
+    package var senderName: String
+    package var annotation: [String: String]
+    /// What its content says; nil where that was not looked into (folders, URLs, texts).
+    package var content: ContentVerdict?
+
+    /// The type it is handed on as: what it was said to be, or what it turned out to be.
+    package var type: UniformType {
+        if let content, content.outcome == .mislabelled, let type = content.contentType { return type }
+        return item.type
+    }
+
+    package init(
+        transfer: TransferID,
+        itemNumber: Int,
+        itemsInOffer: Int,
+        item: OfferedItem,
+        size: UInt64,
+        digest: Digest,
+        peer: PeerID,
+        senderName: String,
+        annotation: [String: String],
+        content: ContentVerdict? = nil
+    ) {
+        self.transfer = transfer
+        self.itemNumber = itemNumber
+        self.itemsInOffer = itemsInOffer
+        self.item = item
+        self.size = size
+        self.digest = digest
+        self.peer = peer
+        self.senderName = senderName
+        self.annotation = annotation
+        self.content = content
+    }
+}
+
+/// An item that lies in the Inbox: what a handler is told.
+@dynamicMemberLookup
+package struct Arrival: Hashable, Sendable {
+    package var number: ArrivalNumber
+    package var facts: ArrivalFacts
+    package var stored: StoredItem
+
+    package init(number: ArrivalNumber, facts: ArrivalFacts, stored: StoredItem) {
+        self.number = number
+        self.facts = facts
+        self.stored = stored
+    }
+
+    package subscript<Value>(dynamicMember fact: KeyPath<ArrivalFacts, Value>) -> Value { facts[keyPath: fact] }
+}
+
+/// What a file or folder is on its file system, whatever it is called: by this an item is found again after a crash that
+/// came between the journal and the Inbox.
+package struct FileIdentity: Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}

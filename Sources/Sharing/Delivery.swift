@@ -1,0 +1,115 @@
+/// A moment by the wall clock, in milliseconds since 1970-01-01 UTC. For what must survive a restart; clocks are set and
+/// go wrong, so nothing may depend on two of them being in order.
+package struct WallTime: Hashable, Sendable, Comparable {
+    package var milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+/// How far the delivery of an arrival to handlers has come.
+package enum DeliveryState: String, Sendable, Codable, CaseIterable {
+    /// No handler was there for it when it arrived, or it is handed to nobody (a liar).
+    case none
+    /// A handler will be asked, or is being asked.
+    case waiting
+    /// A handler said yes.
+    case yes
+    /// Every handler that was asked said no.
+    case no
+    /// A handler failed: it could not be started, or left with a code that has no meaning.
+    case failed
+    /// Handlers asked for more time for a whole day: nobody is asked until a person says so.
+    case parked
+    /// It was gone from the Inbox before a handler could be asked.
+    case gone
+}
+
+/// A delivery that is not finished, as the journal has it.
+package struct WaitingDelivery: Hashable, Sendable {
+    package var number: ArrivalNumber
+    package var transfer: TransferID
+    package var peer: PeerID
+    /// Not before this.
+    package var due: WallTime
+    /// When a handler first asked for more time; nil where none has.
+    package var deferredSince: WallTime?
+    /// How often a handler has asked for more time since then.
+    package var deferrals: Int
+    /// Attempts begun so far, of all handlers.
+    package var attempts: Int
+    /// Identifiers of the handlers that said no.
+    package var refusedBy: [String]
+
+    package init(
+        number: ArrivalNumber,
+        transfer: TransferID,
+        peer: PeerID,
+        due: WallTime,
+        deferredSince: WallTime? = nil,
+        deferrals: Int = 0,
+        attempts: Int = 0,
+        refusedBy: [String] = []
+    ) {
+        self.number = number
+        self.transfer = transfer
+        self.peer = peer
+        self.due = due
+        self.deferredSince = deferredSince
+        self.deferrals = deferrals
+        self.attempts = attempts
+        self.refusedBy = refusedBy
+    }
+}
+
+/// What one call of a handler came to, as it is kept and shown.
+package struct AttemptOutcome: Hashable, Sendable {
+    package enum Answer: String, Sendable, Codable, CaseIterable {
+        case yes
+        case no
+        case later
+        case failed
+    }
+
+    package var answer: Answer
+    /// Where the handler ended by itself.
+    package var exitCode: Int?
+    /// Where a signal ended it.
+    package var signal: Int?
+    /// One line for people: `exit code 3`, `out of time after 60 s`. May quote the handler: to be escaped.
+    package var reason: String
+    /// The end of what it wrote to standard output and standard error, at most `standardErrorBytes`. Foreign text.
+    package var standardError: String
+
+    /// Bytes of standard error that are kept.
+    package static let standardErrorBytes = 4_096
+
+    package init(
+        _ answer: Answer,
+        exitCode: Int? = nil,
+        signal: Int? = nil,
+        reason: String = "",
+        standardError: String = ""
+    ) {
+        self.answer = answer
+        self.exitCode = exitCode
+        self.signal = signal
+        self.reason = reason
+        self.standardError = standardError
+    }
+}
+
+/// What comes after an attempt.
+package enum DeliveryStep: Hashable, Sendable {
+    /// The same handler again, or whoever is first then, at a later time.
+    case deferred(until: WallTime, since: WallTime, deferrals: Int)
+    /// The next handler: this one said no.
+    case refused(by: String)
+    /// The attempt counts for nothing, since it was ended from our side: again when there is time.
+    case again
+    /// It is over.
+    case ended(DeliveryState)
+}

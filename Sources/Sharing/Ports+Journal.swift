@@ -1,0 +1,63 @@
+/// Why the journal could not be read or written: one line.
+package struct JournalFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// An item that is about to be moved into the Inbox.
+package struct IntendedArrival: Sendable {
+    package var facts: ArrivalFacts
+    /// Nil where the Inbox has nothing of the kind; then it cannot be found again after a crash.
+    package var identity: FileIdentity?
+    /// Whether handlers are to be asked.
+    package var isDelivered: Bool
+
+    package init(facts: ArrivalFacts, identity: FileIdentity?, isDelivered: Bool) {
+        self.facts = facts
+        self.identity = identity
+        self.isDelivered = isDelivered
+    }
+}
+
+/// What has arrived, across crashes: an arrival is written down, together with its delivery, before it can be seen in the
+/// Inbox, and its name when that is known. A crash between the two is mended at the next start by `FileIdentity`.
+///
+/// All calls may block on the disk, and are made from threads that may.
+package protocol ArrivalJournal: Sendable {
+    /// Writes down what is about to be moved into the Inbox, all of it in one transaction that is on the disk when this
+    /// returns.
+    /// - Returns: a number for each, in order, rising.
+    /// - Throws: `storage` or `noRoom`; then nothing is written down.
+    func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber]
+    /// Writes down what became of them, in one transaction: where each came to lie, or nil where it could not be moved in
+    /// and is forgotten.
+    /// - Throws: as `intend`. The items lie where they lie, and are found again at the next start.
+    func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault)
+}
+
+/// The deliveries to handlers, across crashes. Calls may block on the disk.
+package protocol DeliveryJournal: Sendable {
+    /// All deliveries of settled arrivals that are not finished, by number.
+    func waiting() throws(JournalFault) -> [WaitingDelivery]
+    /// - Returns: nil for a number that is not there, or not settled.
+    func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival?
+    /// Writes down that a handler is about to be called for these, in one transaction that is on the disk when this
+    /// returns.
+    /// - Parameter handler: its identifier.
+    /// - Returns: for each the number of the attempt, 1 and up.
+    func began(
+        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+    ) throws(JournalFault) -> [Int]
+    /// Writes down how that call ended and what comes next, in one transaction.
+    func ended(
+        _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
+    ) throws(JournalFault)
+    /// Ends deliveries for which nobody is asked (any more).
+    func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
+    /// Begins a finished or parked delivery anew, as a person asks for it: due now, nobody has said no.
+    /// - Returns: nil for a number that is not there, or not settled.
+    func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery?
+}

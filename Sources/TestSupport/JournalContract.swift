@@ -1,0 +1,233 @@
+package import Sharing
+
+/// What every journal is held to, the real one and the fake: the comments of both ports as checks.
+///
+/// Give it a journal that is empty, and facts to write down:
+///
+///     #expect(JournalContract(facts: { … }, open: { … }).violations() == [])
+package final class JournalContract {
+    private let facts: (Int) -> ArrivalFacts
+    private let open: () throws -> any ArrivalJournal & DeliveryJournal
+    private var broken: [String] = []
+
+    /// - Parameters:
+    ///   - facts: of different arrivals, for different numbers.
+    ///   - open: the journal as a new process would find it; called often, while no other one is in use.
+    package init(
+        facts: @escaping (Int) -> ArrivalFacts, open: @escaping () throws -> any ArrivalJournal & DeliveryJournal
+    ) {
+        self.facts = facts
+        self.open = open
+    }
+
+    /// - Returns: the sentences of the contract that do not hold; empty for a good journal.
+    package func violations() -> [String] {
+        do {
+            try arriving()
+            try attempting()
+            try answering()
+            try ending()
+            try refusing()
+        } catch {
+            broken.append("what is allowed failed: \(error)")
+        }
+        return broken
+    }
+
+    private func expect(_ holds: Bool, _ sentence: String) {
+        if !holds { broken.append(sentence) }
+    }
+
+    private func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: milliseconds) }
+
+    private func intended(_ number: Int, isDelivered: Bool = true) -> IntendedArrival {
+        IntendedArrival(
+            facts: facts(number),
+            identity: number.isMultiple(of: 2) ? FileIdentity(device: .max, inode: UInt64(number)) : nil,
+            isDelivered: isDelivered)
+    }
+
+    private func stored(_ name: String) -> StoredItem { StoredItem(name: safe(name), path: "/Inbox/" + name) }
+
+    private func isWaiting(_ number: ArrivalNumber) throws -> Bool { try delivery(number) != nil }
+
+    private func delivery(_ number: ArrivalNumber) throws -> WaitingDelivery? {
+        try open().waiting().first { $0.number == number }
+    }
+
+    /// Writes down `count` arrivals that are to be delivered, and settles them.
+    private func arrive(_ count: Int) throws -> [ArrivalNumber] {
+        let numbers = try open().intend((0..<count).map { intended($0) })
+        try open().settle(numbers.map { (number: $0, stored: stored("n\($0)")) })
+        return numbers
+    }
+
+    // MARK: - Sentences
+
+    private func arriving() throws {
+        expect(try open().waiting().isEmpty, "the journal that is checked is empty at first")
+        expect(try open().intend([]).isEmpty, "nothing can be written down")
+        try open().settle([])
+        let numbers = try open().intend([intended(0), intended(1), intended(2, isDelivered: false), intended(3)])
+        expect(numbers.count == 4, "there is a number for each arrival")
+        expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "the numbers rise")
+        expect(numbers.allSatisfy { $0.value >= 1 }, "the numbers are 1 and up")
+        guard numbers.count == 4 else { return }
+        expect(try open().waiting().isEmpty, "what is not settled is not delivered")
+        expect(try open().arrival(numbers[0]) == nil, "what is not settled is not there")
+        expect(try open().retry(numbers[0], at: time(1)) == nil, "what is not settled cannot be delivered anew")
+
+        try open().settle([
+            (number: numbers[0], stored: stored("a")), (number: numbers[1], stored: nil),
+            (number: numbers[2], stored: stored("c")),
+        ])
+        expect(
+            try open().arrival(numbers[0]) == Arrival(number: numbers[0], facts: facts(0), stored: stored("a")),
+            "an arrival is as it was written down")
+        expect(try open().arrival(numbers[1]) == nil, "what could not be moved in is forgotten")
+        expect(try open().arrival(numbers[2])?.facts == facts(2), "an arrival that goes to nobody is kept")
+        expect(try open().arrival(numbers[3]) == nil, "what is not settled is not there, whatever others are")
+        expect(try open().waiting().map(\.number) == [numbers[0]], "only what is to be delivered waits")
+        let first = try delivery(numbers[0])
+        expect(
+            first?.attempts == 0 && first?.refusedBy == [] && first?.deferredSince == nil && first?.deferrals == 0,
+            "a new delivery has no attempts, deferrals and refusals")
+        expect(
+            first?.transfer == facts(0).transfer && first?.peer == facts(0).peer,
+            "a delivery names its transfer and peer")
+
+        try open().settle([(number: numbers[3], stored: nil)])
+        let next = try open().intend([intended(4)])
+        expect(next.allSatisfy { $0 > numbers[3] }, "the number of what is forgotten is not given again")
+        try open().settle(next.map { (number: $0, stored: stored("d")) })
+        expect(try open().waiting().map(\.number) == [numbers[0]] + next, "deliveries come by number")
+    }
+
+    private func attempting() throws {
+        let numbers = try arrive(2)
+        expect(
+            try open().began(numbers, handler: "org.example.one", at: time(5)) == [1, 1],
+            "the first attempt has number 1")
+        expect(try isWaiting(numbers[0]), "a delivery whose handler is being asked waits")
+        expect(
+            try open().began([numbers[1]], handler: "org.example.one", at: time(6)) == [2],
+            "an attempt that never ended counts, and the next one can begin")
+        expect(try delivery(numbers[0])?.attempts == 1, "attempts are counted for each delivery by itself")
+        expect(try delivery(numbers[1])?.attempts == 2, "attempts of all times are counted")
+        try open().ended(numbers, AttemptOutcome(.yes, exitCode: 0), next: .ended(.yes), at: time(7))
+        expect(try !isWaiting(numbers[0]) && !isWaiting(numbers[1]), "a delivery that has ended does not wait")
+        expect(try open().arrival(numbers[0]) != nil, "an arrival is there when its delivery has ended")
+        expect(try open().began([], handler: "org.example.one", at: time(8)).isEmpty, "nothing can be begun")
+    }
+
+    private func answering() throws {
+        let number = try arrive(1)[0]
+        _ = try open().began([number], handler: "org.example.one", at: time(10))
+        try open().ended(
+            [number], AttemptOutcome(.later, exitCode: 75),
+            next: .deferred(until: time(1_000), since: time(10), deferrals: 3), at: time(11))
+        let deferred = try delivery(number)
+        expect(
+            deferred?.due == time(1_000) && deferred?.deferredSince == time(10) && deferred?.deferrals == 3,
+            "what is deferred waits with its time and count")
+
+        _ = try open().began([number], handler: "org.example.one", at: time(20))
+        try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.one"), at: time(21))
+        let refused = try delivery(number)
+        expect(refused?.refusedBy == ["org.example.one"], "who has said no is remembered")
+        expect(refused?.due == time(21), "the next handler can be asked at once")
+        expect(
+            refused?.deferredSince == time(10) && refused?.deferrals == 3,
+            "the time that handlers have asked for counts for all of them")
+
+        _ = try open().began([number], handler: "org.example.two", at: time(30))
+        try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.two"), at: time(31))
+        _ = try open().began([number], handler: "org.example.one", at: time(32))
+        try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.one"), at: time(33))
+        expect(
+            try delivery(number)?.refusedBy == ["org.example.one", "org.example.two"],
+            "all who have said no are remembered, each once, in order")
+
+        let before = try delivery(number)
+        _ = try open().began([number], handler: "org.example.three", at: time(40))
+        try open().ended([number], AttemptOutcome(.later, signal: 15), next: .again, at: time(41))
+        var expected = before
+        expected?.attempts += 1
+        expected?.due = time(41)
+        expect(try delivery(number) == expected, "an attempt that counts for nothing changes nothing but its count")
+    }
+
+    private func ending() throws {
+        for state in DeliveryState.allCases where state != .waiting {
+            let number = try arrive(1)[0]
+            try open().end([number], as: state)
+            expect(try !isWaiting(number), "a delivery that was ended as \(state) does not wait")
+            expect(
+                try open().retry(number, at: time(50))?.number == number && isWaiting(number),
+                "a delivery that was ended as \(state) can be begun anew")
+        }
+        let number = try arrive(1)[0]
+        _ = try open().began([number], handler: "org.example.one", at: time(60))
+        try open().ended(
+            [number], AttemptOutcome(.later), next: .deferred(until: time(900), since: time(60), deferrals: 9),
+            at: time(61))
+        _ = try open().began([number], handler: "org.example.one", at: time(62))
+        try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.one"), at: time(63))
+        try open().end([number], as: .parked)
+        let anew = WaitingDelivery(
+            number: number, transfer: facts(0).transfer, peer: facts(0).peer, due: time(70), attempts: 2)
+        expect(
+            try open().retry(number, at: time(70)) == anew && delivery(number) == anew,
+            "begun anew, a delivery is due, nobody has said no or asked for time, and its attempts still count")
+        expect(try open().retry(ArrivalNumber(.max), at: time(71)) == nil, "what is not there cannot be begun anew")
+        try open().end([], as: .gone)
+    }
+
+    private func refusing() throws {
+        let numbers = try arrive(2)
+        let unsettled = try open().intend([intended(7)])[0]
+        let before = try open().waiting()
+        for missing in [ArrivalNumber(.max), ArrivalNumber(0), ArrivalNumber(.min), unsettled] {
+            expect(
+                fails { _ = try open().began([numbers[0], missing], handler: "org.example.one", at: time(80)) },
+                "nothing can be begun for what is not there or not settled")
+            expect(
+                fails { try open().end([numbers[0], missing], as: .gone) },
+                "what is not there or not settled cannot be ended")
+        }
+        expect(
+            fails { try open().ended([numbers[0]], AttemptOutcome(.yes), next: .ended(.yes), at: time(81)) },
+            "an attempt cannot end that has not begun")
+        _ = try open().began([numbers[0]], handler: "org.example.one", at: time(82))
+        expect(
+            fails { try open().ended(numbers, AttemptOutcome(.yes), next: .ended(.yes), at: time(83)) },
+            "attempts end together or not at all")
+        try open().ended([numbers[0]], AttemptOutcome(.later), next: .again, at: time(84))
+        expect(
+            fails { try open().ended([numbers[0]], AttemptOutcome(.yes), next: .ended(.yes), at: time(85)) },
+            "an attempt ends once")
+        expect(
+            fails {
+                try open().settle([(number: unsettled, stored: stored("x")), (number: numbers[0], stored: nil)])
+            },
+            "an arrival is settled once")
+        expect(
+            fails {
+                try open().settle([(number: unsettled, stored: nil), (number: ArrivalNumber(.max), stored: nil)])
+            },
+            "what was never written down cannot be settled")
+        try open().settle([(number: unsettled, stored: nil)])
+        expect(
+            try open().waiting().map(\.number) == before.map(\.number),
+            "a call that fails changes nothing")
+        expect(try delivery(numbers[1]) == before.last, "a call that fails changes none of its deliveries")
+        expect(
+            fails { try open().settle([(number: unsettled, stored: stored("x"))]) },
+            "what is forgotten cannot be settled")
+    }
+
+    private func fails(_ body: () throws -> Void) -> Bool {
+        do { try body() } catch { return true }
+        return false
+    }
+}

@@ -1,0 +1,236 @@
+package import Sharing
+private import Synchronization
+
+/// A journal in memory, for tests: both of its ports, with faults on demand.
+///
+/// What a crash leaves is made by using the same journal again: `unsettled` has what was intended and never settled, and
+/// attempts without an end have no outcome.
+package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
+    /// What is about to be done, for those who want it to fail.
+    package enum Operation: Sendable, Hashable {
+        case intend(count: Int)
+        case settle(count: Int)
+        case waiting
+        case arrival(ArrivalNumber)
+        case began([ArrivalNumber], handler: String)
+        case ended([ArrivalNumber], AttemptOutcome.Answer)
+        case end([ArrivalNumber], DeliveryState)
+        case retry(ArrivalNumber)
+    }
+
+    /// One call of a handler for one arrival.
+    package struct Attempt: Sendable, Hashable {
+        package var number: Int
+        package var handler: String
+        package var began: WallTime
+        package var ended: WallTime?
+        /// Nil until it has ended.
+        package var outcome: AttemptOutcome?
+    }
+
+    /// One arrival, settled or not.
+    package struct Entry: Sendable {
+        package var intended: IntendedArrival
+        /// Nil until it is settled.
+        package var stored: StoredItem?
+        package var state: DeliveryState
+        package var delivery: WaitingDelivery
+        package var attempts: [Attempt] = []
+    }
+
+    /// The state in which one delivery was left by a call that changed it.
+    package struct Change: Sendable, Hashable {
+        package var number: ArrivalNumber
+        package var state: DeliveryState
+        /// Attempts begun so far.
+        package var attempts: Int
+
+        package init(number: ArrivalNumber, state: DeliveryState, attempts: Int) {
+            self.number = number
+            self.state = state
+            self.attempts = attempts
+        }
+    }
+
+    private struct State {
+        var entries: [ArrivalNumber: Entry] = [:]
+        var last: Int64 = 0
+    }
+
+    /// What `began`, `ended`, `end` and `retry` have changed: for tests that wait for it.
+    package let changes = Recorder<Change>()
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> WallTime
+    private let fault: @Sendable (Operation) -> TransferFault?
+
+    /// - Parameters:
+    ///   - now: when things arrive; deliveries are due from then on.
+    ///   - fault: asked before each call; what it returns is thrown instead (its message, where a `JournalFault` is
+    ///     thrown), and nothing is written down.
+    package init(
+        now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: 0) },
+        fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
+    ) {
+        self.now = now
+        self.fault = fault
+    }
+
+    /// Everything that is written down, by number.
+    package var entries: [(number: ArrivalNumber, entry: Entry)] {
+        state.withLock { $0.entries.sorted { $0.key < $1.key }.map { (number: $0.key, entry: $0.value) } }
+    }
+
+    package subscript(number: ArrivalNumber) -> Entry? { state.withLock { $0.entries[number] } }
+
+    /// Arrivals that were intended and not settled, by number.
+    package var unsettled: [(number: ArrivalNumber, identity: FileIdentity?, name: SafeName)] {
+        entries.filter { $0.entry.stored == nil }
+            .map { (number: $0.number, identity: $0.entry.intended.identity, name: $0.entry.intended.facts.item.name) }
+    }
+
+    private func attempt(_ operation: Operation) throws(JournalFault) {
+        if let fault = fault(operation) { throw JournalFault(fault.message) }
+    }
+}
+
+// MARK: - Arrivals
+
+extension MemoryJournal {
+    package func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber] {
+        if let fault = fault(.intend(count: arrivals.count)) { throw fault }
+        let due = now()
+        return state.withLock { state in
+            arrivals.map { arrival in
+                state.last += 1
+                let number = ArrivalNumber(state.last)
+                state.entries[number] = Entry(
+                    intended: arrival,
+                    stored: nil,
+                    state: arrival.isDelivered ? .waiting : .none,
+                    delivery: WaitingDelivery(
+                        number: number, transfer: arrival.facts.transfer, peer: arrival.facts.peer, due: due)
+                )
+                return number
+            }
+        }
+    }
+
+    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
+        if let fault = fault(.settle(count: outcomes.count)) { throw fault }
+        let unknown: ArrivalNumber? = state.withLock { state in
+            var entries = state.entries
+            for (number, stored) in outcomes {
+                guard var entry = entries[number], entry.stored == nil else { return number }
+                entry.stored = stored
+                entries[number] = stored == nil ? nil : entry
+            }
+            state.entries = entries
+            return nil
+        }
+        if let unknown { throw TransferFault(.storage, "arrival \(unknown) does not wait to be settled") }
+    }
+}
+
+// MARK: - Deliveries
+
+extension MemoryJournal {
+    package func waiting() throws(JournalFault) -> [WaitingDelivery] {
+        try attempt(.waiting)
+        return entries.filter { $0.entry.stored != nil && $0.entry.state == .waiting }.map(\.entry.delivery)
+    }
+
+    package func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival? {
+        try attempt(.arrival(number))
+        guard let entry = self[number], let stored = entry.stored else { return nil }
+        return Arrival(number: number, facts: entry.intended.facts, stored: stored)
+    }
+
+    package func began(
+        _ numbers: [ArrivalNumber], handler: String, at time: WallTime
+    ) throws(JournalFault) -> [Int] {
+        try attempt(.began(numbers, handler: handler))
+        return try change(numbers) { entry in
+            entry.delivery.attempts += 1
+            entry.attempts.append(Attempt(number: entry.delivery.attempts, handler: handler, began: time))
+            return entry.delivery.attempts
+        }
+    }
+
+    package func ended(
+        _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
+    ) throws(JournalFault) {
+        try attempt(.ended(numbers, outcome.answer))
+        _ = try change(numbers) { entry in
+            guard let last = entry.attempts.last, last.ended == nil else { return nil }
+            entry.attempts[entry.attempts.count - 1].ended = time
+            entry.attempts[entry.attempts.count - 1].outcome = outcome
+            switch next {
+            case .deferred(let until, let since, let deferrals):
+                entry.delivery.due = until
+                entry.delivery.deferredSince = since
+                entry.delivery.deferrals = deferrals
+                entry.state = .waiting
+            case .refused(let handler):
+                if !entry.delivery.refusedBy.contains(handler) { entry.delivery.refusedBy.append(handler) }
+                entry.delivery.due = time
+                entry.state = .waiting
+            case .again:
+                entry.delivery.due = time
+                entry.state = .waiting
+            case .ended(let state):
+                entry.state = state
+            }
+            return last.number
+        }
+    }
+
+    package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault) {
+        try attempt(.end(numbers, state))
+        _ = try change(numbers) { entry in
+            entry.state = state
+            return 0
+        }
+    }
+
+    package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
+        try attempt(.retry(number))
+        guard self[number]?.stored != nil else { return nil }
+        _ = try change([number]) { entry in
+            entry.state = .waiting
+            entry.delivery.due = time
+            entry.delivery.deferredSince = nil
+            entry.delivery.deferrals = 0
+            entry.delivery.refusedBy = []
+            return 0
+        }
+        return self[number]?.delivery
+    }
+
+    /// Changes all of them, or none where one is not there, is not settled, or `body` returns nil for it.
+    private func change(
+        _ numbers: [ArrivalNumber], _ body: (inout Entry) -> Int?
+    ) throws(JournalFault) -> [Int] {
+        let result: Result<([Int], [Change]), JournalFault> = state.withLock { state in
+            var entries = state.entries
+            var results: [Int] = []
+            var changes: [Change] = []
+            for number in numbers {
+                guard var entry = entries[number], entry.stored != nil else {
+                    return .failure(JournalFault("there is no arrival \(number) that has been settled"))
+                }
+                guard let result = body(&entry) else {
+                    return .failure(JournalFault("no attempt is under way for arrival \(number)"))
+                }
+                entries[number] = entry
+                results.append(result)
+                changes.append(Change(number: number, state: entry.state, attempts: entry.delivery.attempts))
+            }
+            state.entries = entries
+            return .success((results, changes))
+        }
+        let (results, changes) = try result.get()
+        for change in changes { self.changes.record(change) }
+        return results
+    }
+}

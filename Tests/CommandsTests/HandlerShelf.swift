@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import HandlerCatalog
+import TestSupport
+
+@testable import Commands
+
+/// The folders of handlers, the user's choices and an Inbox, in a temporary folder.
+final class HandlerShelf: Sendable {
+    let folder = TemporaryFolder()
+    let rule: EligibilityRule
+    let hook: ConfiguredHook?
+
+    /// - Parameter hook: name of the configured hook's program in the folder; nil for none.
+    init(rule: EligibilityRule = .everything, hook: String? = nil) {
+        self.rule = rule
+        let folder = folder
+        self.hook = hook.map { ConfiguredHook(path: folder / $0, launch: LaunchRules(timeout: .seconds(9))) }
+        for path in [machine, distribution, inbox] {
+            try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            chmod(path, 0o755)
+        }
+        if let hook { folder.file(hook, "#!/bin/sh\n", mode: 0o755) }
+        folder.file("import.sh", "#!/bin/sh\nexit 0\n", mode: 0o755)
+    }
+
+    /// Not there until something is installed.
+    var user: String { folder / "user/handlers" }
+    var machine: String { folder / "etc/handlers" }
+    var distribution: String { folder / "usr/handlers" }
+    var choices: String { folder / "config/handlers.json" }
+    var inbox: String { folder / "home/Documents/Inbox" }
+    var program: String { folder / "import.sh" }
+
+    var place: HandlersPlace {
+        HandlersPlace(
+            catalog: HandlerCatalog(
+                folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
+                choicesPath: choices,
+                home: folder / "home",
+                rule: rule,
+                hook: hook
+            ),
+            inbox: inbox,
+            usualTimeLimit: .seconds(60),
+            workingDirectory: folder.path
+        )
+    }
+
+    /// What a verb says, or how it fails.
+    func run(_ words: String...) throws -> HandlersReport { try run(words) }
+
+    func run(_ words: [String]) throws -> HandlersReport {
+        let command = try HandlersCommand.parseAsRoot(words)
+        guard let verb = command as? any HandlersVerb else { throw ExitCode(0) }
+        return try verb.report(on: place)
+    }
+
+    /// How a verb fails: its exit code and its line.
+    func failure(_ words: String...) -> (exit: Int32, message: String, hint: String?) {
+        do {
+            let report = try run(words)
+            return (report.exit.rawValue, report.notes.joined(separator: " / "), nil)
+        } catch let failure as CommandFailure {
+            return (failure.exit.rawValue, failure.message, failure.hint)
+        } catch {
+            return (HandlersCommand.exitCode(for: error).rawValue, HandlersCommand.message(for: error), nil)
+        }
+    }
+
+    /// Installs a handler through the command.
+    func add(_ name: String, _ types: String...) throws {
+        _ = try run(["add", "--name", name, "--run", program] + types.flatMap { ["--type", $0] })
+    }
+
+    /// Writes a bundle as somebody else would have made it.
+    @discardableResult
+    func write(_ name: String, _ keys: [String: Any]?, in place: String? = nil) throws -> String {
+        let path = (place ?? user) + "/" + name + ".handler"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        chmod(path, 0o755)
+        _ = FileManager.default.createFile(atPath: path + "/run", contents: Data("#!/bin/sh\n".utf8))
+        chmod(path + "/run", 0o755)
+        guard let keys else { return path }
+        let info = try PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0)
+        try info.write(to: URL(fileURLWithPath: path + "/Info.plist"))
+        chmod(path + "/Info.plist", 0o644)
+        return path
+    }
+
+    static func keys(_ identifier: String, _ types: [String] = [], _ more: [String: Any] = [:]) -> [String: Any] {
+        var keys: [String: Any] = ["CFBundleIdentifier": identifier, "CFBundleExecutable": "run"]
+        if !types.isEmpty { keys["CFBundleDocumentTypes"] = [["LSItemContentTypes": types]] }
+        return keys.merging(more) { $1 }
+    }
+
+    /// Everything in the folder of the user's handlers, hidden things too.
+    var installed: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: user)) ?? []).sorted() }
+}
+
+extension HandlersReport {
+    var text: String { results.joined(separator: "\n") }
+
+    /// The JSON documents on standard output.
+    var documents: [[String: Any]] {
+        results.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+    }
+
+    /// Whether nothing in it can do something to a terminal.
+    var isPrintable: Bool {
+        (results + notes).allSatisfy { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
+    }
+}

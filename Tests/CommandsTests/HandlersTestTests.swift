@@ -1,0 +1,213 @@
+import Foundation
+import HandlerCatalog
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("waft handlers test")
+struct HandlersTestTests {
+    private static let png: [UInt8] =
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+    private let shelf: HandlerShelf
+
+    init() throws {
+        shelf = HandlerShelf(hook: "on-arrival")
+        try shelf.add("Photos", "public.image")
+        try shelf.add("Viewer", "public.data")
+        _ = FileManager.default.createFile(atPath: shelf.folder / "a.png", contents: Data(Self.png))
+        _ = FileManager.default.createFile(atPath: shelf.folder / "b.jpg", contents: Data(Self.png))
+        shelf.folder.file("evil.jpg", "\u{7F}ELF\u{2}\u{1}\u{1}\0")
+    }
+
+    private func test(_ words: String...) throws -> [String] { try shelf.run(["test"] + words).results }
+
+    @Test("the whole decision: type, content, claimants in order with the reasons, and who gets it")
+    func transcript() throws {
+        _ = try shelf.run("add", "--name", "Off", "--type", "public.png", "--run", "import.sh")
+        _ = try shelf.run("disable", "off")
+        let path = shelf.folder / "a.png"
+        let lines = try test(path)
+        #expect(lines.first == "\(path): public.png (PNG image)")
+        #expect(lines[1].hasPrefix("  content: PNG image (public.png); consistent: "))
+        #expect(
+            Array(lines.dropFirst(2)) == [
+                "  1. Photos  opens public.image, 1 step up; rank Default, role Viewer",
+                "  2. Viewer  opens public.data, 2 steps up; rank Default, role Viewer; behind Photos, "
+                    + "which is fewer steps away",
+                "  3. hook  is told of what no installed handler opens; behind Viewer, which is installed",
+                "  4. Inbox  takes what nothing else opens, and leaves it in the Inbox",
+                "  passed over: Off: it is disabled",
+                "  Photos gets it; if it says no, Viewer is asked",
+            ])
+    }
+
+    @Test("a liar is handed to nobody")
+    func liar() throws {
+        let lines = try test(shelf.folder / "evil.jpg")
+        #expect(lines[1].contains("; lying: "))
+        #expect(lines.last == "  nobody gets it: it is not what it says, and stays in the Inbox, marked")
+        let document = try shelf.run("test", "--json", shelf.folder / "evil.jpg").documents[0]
+        #expect((document["asked"] as? [Any])?.isEmpty == true)
+        #expect(document["content"] as? String == "lying")
+    }
+
+    @Test("what is mislabelled is handed on as what it is")
+    func mislabelled() throws {
+        _ = try shelf.run("add", "--name", "PNG", "--type", "public.png", "--run", "import.sh")
+        _ = try shelf.run("add", "--name", "JPEG", "--type", "public.jpeg", "--run", "import.sh")
+        let lines = try test(shelf.folder / "b.jpg")
+        #expect(lines[0].hasSuffix("b.jpg: public.jpeg (JPEG image)"))
+        #expect(lines[1].contains("; mislabelled: "))
+        #expect(lines[2] == "  handed on as public.png (PNG image)")
+        #expect(lines.last == "  PNG gets it; if it says no, Photos is asked")
+        #expect(!lines.contains { $0.contains("JPEG  opens") })
+    }
+
+    @Test("folders are asked about without being gone through, also by way of . and ..")
+    func folders() throws {
+        let folder = shelf.folder / "Deep.app"
+        mkdir(folder, 0o700)
+        chmod(folder, 0)
+        #expect(try test(folder)[0].contains("com.apple.application-bundle"))
+        #expect(try test(shelf.folder.path)[0].hasSuffix(": public.folder (folder)"))
+        #expect(try test(folder + "/../.")[0].contains("public.folder"))
+        #expect(try test("/")[0] == "/: public.folder (folder)")
+    }
+
+    @Test("a file that is not there is exit code 66, with what to ask instead; the others are answered all the same")
+    func missing() throws {
+        let report = try shelf.run("test", shelf.folder / "none.pdf", shelf.folder / "a.png")
+        #expect(report.exit == .inputMissing)
+        #expect(report.notes.first?.contains("none.pdf") == true)
+        #expect(report.notes.last == "  to ask about files of such a name: waft handlers test --type com.adobe.pdf")
+        #expect(report.results.first?.contains("a.png: public.png") == true)
+        mkfifo(shelf.folder / "fifo", 0o600)
+        for path in ["", shelf.folder / "fifo", shelf.folder / "a\u{1B}[2Jb", "/dev/null", "a\0b"] {
+            let report = try shelf.run("test", path)
+            #expect(report.exit == .inputMissing, "\(path.debugDescription)")
+            #expect(report.isPrintable)
+        }
+    }
+
+    @Test("--type takes a file for something else, and needs no file")
+    func typed() throws {
+        let none = shelf.folder / "none"
+        #expect(
+            try test(none, "--type", "public.png")[0]
+                == "\(none): public.png (PNG image), by its type alone: it is not there")
+        #expect(try test("--type", "com.adobe.pdf")[0] == "com.adobe.pdf (PDF document)")
+        #expect(try test("--type", "com.adobe.pdf").last == "  Viewer gets it; if it says no, hook is asked")
+        let lines = try test(shelf.folder / "a.png", "--type", "public.jpeg")
+        #expect(lines[0].contains("public.jpeg"))
+        #expect(lines[1].contains("mislabelled"))
+        #expect(shelf.failure("test", "--type", "pdf").message.contains("its type is com.adobe.pdf"))
+        #expect(shelf.failure("test", "--type", "pdf").exit == 64)
+        #expect(shelf.failure("test").exit == 64)
+    }
+
+    @Test("a type that handlers declare is known by its extension")
+    func declared() throws {
+        let declaration: [String: Any] = [
+            "UTTypeIdentifier": "org.example.rw2", "UTTypeConformsTo": ["public.image"],
+            "UTTypeTagSpecification": ["public.filename-extension": ["rw2x"]],
+        ]
+        try shelf.write(
+            "Raw",
+            HandlerShelf.keys("org.example.raw", ["org.example.rw2"], ["UTExportedTypeDeclarations": [declaration]]))
+        shelf.folder.file("x.rw2x", "something")
+        let lines = try test(shelf.folder / "x.rw2x")
+        #expect(lines[0].contains("org.example.rw2"))
+        #expect(lines.last == "  Raw gets it; if it says no, Photos is asked")
+    }
+
+    @Test("what the user leaves in the Inbox goes to nobody after that")
+    func left() throws {
+        _ = try shelf.run("default", "public.png", "inbox")
+        let lines = try test(shelf.folder / "a.png")
+        #expect(lines[2].hasPrefix("  1. Inbox  your default for public.png"))
+        #expect(lines.last == "  nobody gets it: it stays in the Inbox")
+    }
+
+    @Test("a URL is asked about by its scheme, unless a file has that name")
+    func urls() throws {
+        _ = try shelf.run("add", "--name", "Foo", "--scheme", "foo", "--run", "import.sh")
+        _ = try shelf.run("add", "--name", "Foo2", "--scheme", "foo", "--scheme", "bar", "--run", "import.sh")
+        _ = try shelf.run("add", "--name", "Off", "--scheme", "foo", "--run", "import.sh")
+        _ = try shelf.run("disable", "off")
+        _ = try shelf.run("default", "foo:", "Foo2")
+        #expect(
+            try test("FOO:bar") == [
+                "FOO:bar: a URL of the scheme foo", "  1. Foo2  your default for foo:; role Viewer",
+                "  2. Foo  role Viewer", "  passed over: Off: it is disabled",
+                "  Foo2 gets it; if it says no, Foo is asked",
+                "  when somebody sends it: stored, and not opened by itself",
+            ])
+        #expect(try test("other:x")[1] == "  nobody opens it: handlers here open bar:, foo:")
+        for scheme in ["http", "https", "mailto", "tel", "sms", "file"] {
+            #expect(try test(scheme + ":x")[1].contains("\(scheme): is built in"))
+        }
+        let document = try shelf.run("test", "foo:a?b=c", "--json").documents[0]
+        #expect(document["kind"] as? String == "schemeDecision")
+        #expect((document["url"] as? [String: Any])?["query"] as? String == "b=c")
+        #expect((document["asked"] as? [[String: Any]])?.map { $0["name"] as? String } == ["Foo2", "Foo"])
+        let refused = shelf.failure("test", "foo://a b")
+        #expect(refused.exit == 64)
+        #expect(refused.message.contains("white space"))
+        let file = shelf.failure("test", "notes: monday.txt")
+        #expect(file.exit == 66)
+        #expect(file.message.contains("there is no such file"))
+        #expect(!shelf.failure("test", "foo://\u{1B}[2J").message.contains("\u{1B}"))
+    }
+
+    @Test("it says whether a URL is opened when somebody sends it")
+    func received() throws {
+        var place = shelf.place
+        place.openedSchemes = Set(["https", "foo"].compactMap { URLScheme($0) })
+        let text = HandlerText(place)
+        for (url, opened) in [("https://a", true), ("foo:x", true), ("http://a", false), ("bar:x", false)] {
+            let choice = SchemeChoice(try URLParts(url), in: text.snapshot)
+            #expect(text.lines(choice).last?.contains("opened at once") == opened)
+            #expect(text.document(choice).openedWhenReceived == opened)
+        }
+    }
+
+    @Test("a file whose name looks like a URL is a file")
+    func fileOrURL() throws {
+        let path = shelf.folder / "foo:bar.png"
+        _ = FileManager.default.createFile(atPath: path, contents: Data(Self.png))
+        #expect(try test(path)[0] == "\(path): public.png (PNG image)")
+        #expect(shelf.failure("test", shelf.folder / "foo:baz.png").exit == 66)
+    }
+
+    @Test("with eligibility: handlers it says whether such an item could be sent here at all")
+    func eligibility() throws {
+        let shelf = HandlerShelf(rule: .handlers)
+        try shelf.add("Photos", "public.image")
+        shelf.folder.file("n.txt", "hello")
+        let lines = try shelf.run("test", shelf.folder / "n.txt").results
+        #expect(
+            lines.contains("  can be sent here: no: no handler here opens public.plain-text; it opens public.image"))
+        #expect(lines.last == "  nobody gets it: it cannot be sent here")
+        #expect(try shelf.run("test", "--type", "public.png").results.contains("  can be sent here: yes"))
+        let document = try shelf.run("test", "--json", "--type", "com.adobe.pdf").documents[0]
+        #expect(document["eligible"] as? Bool == false)
+        #expect((document["reason"] as? String)?.hasPrefix("no handler here opens com.adobe.pdf") == true)
+    }
+
+    @Test("each item is one JSON document, with all that the text has")
+    func json() throws {
+        let report = try shelf.run("test", "--json", shelf.folder / "a.png", shelf.folder.path)
+        #expect(report.documents.count == 2)
+        let first = report.documents[0]
+        #expect(first["v"] as? Int == 1)
+        #expect(first["type"] as? String == "public.png")
+        #expect(first["content"] as? String == "consistent")
+        let claimants = first["claimants"] as? [[String: Any]] ?? []
+        #expect(claimants.map { $0["name"] as? String } == ["Photos", "Viewer", "hook", "Inbox"])
+        #expect(claimants.map { $0["steps"] as? Int } == [1, 2, 3, 3])
+        #expect(claimants[1]["decidedBy"] as? String == "conformanceSteps")
+        #expect((first["asked"] as? [[String: Any]])?.count == 3)
+        #expect(report.documents[1]["itemKind"] as? String == "folder")
+    }
+}

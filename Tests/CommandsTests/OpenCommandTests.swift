@@ -1,0 +1,193 @@
+import ArgumentParser
+import Foundation
+import HandlerCatalog
+import Handlers
+import Logging
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("waft open")
+struct OpenCommandTests {
+    private let shelf = HandlerShelf()
+
+    /// Installs a handler whose program is a script; not restricted, since tests are no launcher.
+    private func write(_ name: String, _ scheme: String, _ script: String, _ more: [String: Any] = [:]) throws {
+        let keys = [
+            "CFBundleName": name, "CFBundleURLTypes": [["CFBundleURLSchemes": [scheme]]], "WaftSandbox": "none",
+        ].merging(more) { $1 }
+        let path = try shelf.write(name, HandlerShelf.keys("org.example.\(name.lowercased())", [], keys))
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path + "/run"))
+        chmod(path + "/run", 0o755)
+    }
+
+    private func opening(timeLimit: Duration = .seconds(60), searchPath: String = "/not/there") -> URLOpening {
+        URLOpening(
+            snapshot: shelf.place.catalog.load(),
+            runner: HandlerRunner(
+                inbox: shelf.inbox, scratchFolder: shelf.folder / "scratch", logger: Logger(label: "test")),
+            timeLimit: timeLimit,
+            requiresSandbox: false,
+            opener: SystemOpener(searchPath: searchPath)
+        )
+    }
+
+    private func open(_ text: String, _ opening: URLOpening? = nil) async throws -> URLOutcome {
+        let url = try OpenCommand.parts(text)
+        return try await (opening ?? self.opening()).open(url)
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: shelf.folder / name, encoding: .utf8)
+    }
+
+    @Test("the handler of the scheme is started with the URL as it is, and with its parts on standard input")
+    func yes() async throws {
+        try write(
+            "Yes", "foo",
+            "printf '%s|' \"$@\" > '\(shelf.folder.path)/args'; cat > '\(shelf.folder.path)/json'; printf %s \"$WAFT_URL\""
+        )
+        let outcome = try await open("foo://a/b?c='$(id)'#;d")
+        #expect(outcome.exit == .done)
+        #expect(outcome.text == "foo://a/b?c='$(id)'#;d: opened by Yes")
+        #expect(try text("args") == "open-url|foo://a/b?c='$(id)'#;d|")
+        #expect(try text("json").contains(#""query":"c='$(id)'""#))
+        #expect(JSONText.line(outcome.document).contains(#""event":"opened""#))
+        #expect(outcome.document.handler == "org.example.yes")
+    }
+
+    @Test("one that says no leaves it to the next one, in the order of the catalog")
+    func next() async throws {
+        try write("A", "foo", "echo A >> '\(shelf.folder.path)/log'; exit 1")
+        try write("B", "foo", "echo B >> '\(shelf.folder.path)/log'; exit 0")
+        try write("C", "foo", "echo C >> '\(shelf.folder.path)/log'; exit 0")
+        _ = try shelf.run("default", "foo:", "A")
+        let outcome = try await open("foo:x")
+        #expect(outcome.exit == .done)
+        #expect(outcome.attempts.map(\.name) == ["A", "B"])
+        #expect(try text("log") == "A\nB\n")
+    }
+
+    @Test("all that say no are named, and the exit code is 16")
+    func no() async throws {
+        try write("A", "foo", "exit 1")
+        try write("B", "foo", "exit 1")
+        let outcome = try await open("foo:x")
+        #expect(outcome.exit == .handlerSaidNo)
+        #expect(outcome.text == "foo:x: A, B said no")
+        #expect(outcome.document.attempts.map(\.answer) == ["no", "no"])
+    }
+
+    @Test("a failure and a later end it with exit code 16, and what was printed is shown, escaped")
+    func failures() async throws {
+        try write("Bad", "bad", "printf 'oh\\033[31m no\\n' >&2; exit 3")
+        try write("Other", "bad", "exit 0")
+        try write("Later", "later", "exit 75")
+        _ = try shelf.run("default", "bad:", "Bad")
+        let bad = try await open("bad:x")
+        #expect(bad.exit == .handlerSaidNo)
+        #expect(bad.text == "bad:x: Bad failed: exit code 3")
+        #expect(bad.details == ["oh\\u{1B}[31m no"])
+        #expect(bad.attempts.count == 1)
+        let later = try await open("later:x")
+        #expect(later.exit == .handlerSaidNo)
+        #expect(later.text.contains("Later does not open it now"))
+    }
+
+    @Test("one that is not done in time is ended")
+    func slow() async throws {
+        try write("Slow", "foo", "exec sleep 600")
+        let outcome = try await open("foo:x", opening(timeLimit: .milliseconds(200)))
+        #expect(outcome.exit == .handlerSaidNo)
+        #expect(outcome.text.contains("out of time"))
+    }
+
+    @Test("both launch calls must say yes")
+    func launchCalls() async throws {
+        let calls = ["WaftLaunchCalls": ["will-finish-launching", "did-finish-launching"]]
+        try write("A", "foo", "echo $1 >> '\(shelf.folder.path)/log'; [ $1 != did-finish-launching ]", calls)
+        let outcome = try await open("foo:x")
+        #expect(outcome.exit == .handlerSaidNo)
+        #expect(try text("log") == "will-finish-launching\ndid-finish-launching\n")
+    }
+
+    @Test("a resident handler is told by a line, and its answer counts")
+    func resident() async throws {
+        let script = """
+            while read -r line; do
+                case "$line" in
+                *nope*) echo '{"answer":"no","reason":"not mine"}' ;;
+                *) echo '{"answer":"yes"}' ;;
+                esac
+            done
+            """
+        try write("Stays", "foo", script, ["WaftLaunch": "resident"])
+        #expect(try await open("foo:x").text == "foo:x: opened by Stays")
+        #expect(try await open("foo:nope").text == "foo:nope: Stays said no: not mine")
+    }
+
+    @Test("nobody's scheme is exit code 13, with the schemes that are opened and what to do")
+    func nobody() async throws {
+        try write("A", "foo", "exit 0")
+        try write("Off", "bar", "exit 0")
+        _ = try shelf.run("disable", "off")
+        let outcome = try await open("bar:x")
+        #expect(outcome.exit == .ineligible)
+        #expect(
+            outcome.text
+                == "bar:x: nobody here opens bar: URLs; there are http, https, mailto, tel, sms, file, foo")
+        #expect(outcome.details.first?.contains("--scheme bar") == true)
+        #expect(outcome.document.exit == 13)
+    }
+
+    @Test("what means the same everywhere goes to xdg-open, in ASCII, and no handler is asked")
+    func builtIn() async throws {
+        let opener = shelf.folder.file("xdg-open", "", mode: 0o755)
+        let script = "#!/bin/sh\nprintf '%s|' \"$@\" > '\(shelf.folder.path)/args'\n"
+        try Data(script.utf8).write(to: URL(fileURLWithPath: opener))
+        try write("Thief", "https", "exit 0")
+        let outcome = try await open("https://ä.org/$(id);x", opening(searchPath: shelf.folder.path))
+        #expect(outcome.exit == .done)
+        #expect(try text("args") == "https://%C3%A4.org/$(id);x|")
+        #expect(outcome.document.handler == "org.waft.xdg-open")
+    }
+
+    @Test("without xdg-open it says in one line what to install: exit code 1")
+    func noOpener() async throws {
+        for scheme in ["http", "https", "mailto", "tel", "sms", "file"] {
+            let outcome = try await open(scheme + ":x")
+            #expect(outcome.exit == .unexpected)
+            #expect(outcome.text.hasSuffix("which is not here; install xdg-utils"))
+            #expect(outcome.details.isEmpty)
+        }
+    }
+
+    @Test(
+        "what is no URL is exit code 64, with the reason in one line",
+        arguments: [
+            "", "report.pdf", "a b:c", "foo:\u{1B}[2J", "http://[::1", "http://a:99999/", "1a:b", "foo:\u{202E}x",
+            String(repeating: "a:", count: 10_000),
+        ])
+    func refused(text: String) throws {
+        let failure = #expect(throws: CommandFailure.self) { try OpenCommand.parts(text) }
+        #expect(failure?.exit == .usage)
+        #expect(failure?.message.contains("the URL") == true)
+        #expect(failure.map { $0.message.count < 400 && !$0.message.contains("\u{1B}") } == true)
+    }
+
+    @Test("when the user ends it, the handler is ended too")
+    func cancelled() async throws {
+        mkfifo(shelf.folder / "began", 0o600)
+        try write("Slow", "foo", "echo > '\(shelf.folder.path)/began'; exec sleep 600")
+        let opening = opening()
+        let url = try OpenCommand.parts("foo:x")
+        let task = Task { try await opening.open(url) }
+        // Opened when the handler has opened its end.
+        let path = shelf.folder / "began"
+        _ = await Task.detached { FileManager.default.contents(atPath: path) }.value
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,99 @@
+import ContentCheck
+import Digests
+import Foundation
+import GRDB
+import Journal
+import Sharing
+import TestSupport
+import UniformTypes
+
+/// Facts of different arrivals, for different numbers.
+func sampleFacts(_ number: Int) -> ArrivalFacts {
+    ArrivalFacts(
+        transfer: transfer(number), itemNumber: number, itemsInOffer: number + 1,
+        item: OfferedItem(
+            kind: ItemKind.allCases[number % ItemKind.allCases.count], name: safe("item-\(number).txt"),
+            type: uniform("public.data"), size: number.isMultiple(of: 2) ? UInt64(number) : nil),
+        size: UInt64(number), digest: Digest.of(.xxh3_128, Array("\(number)".utf8)), peer: .sample(UInt8(number % 256)),
+        senderName: "a test", annotation: number.isMultiple(of: 3) ? [:] : ["note": "number \(number)"])
+}
+
+private func transfer(_ number: Int) -> TransferID {
+    let digits = String(number, radix: 16)
+    guard let id = TransferID(String(repeating: "0", count: 32 - digits.count) + digits) else {
+        preconditionFailure("\(number) makes no number of a transfer")
+    }
+    return id
+}
+
+func sampleArrival(_ number: Int, isDelivered: Bool = true) -> IntendedArrival {
+    IntendedArrival(facts: sampleFacts(number), identity: nil, isDelivered: isDelivered)
+}
+
+/// An arrival that `journal-probe` takes for whole: all of it follows from the name.
+func wholeArrival(_ name: String) -> IntendedArrival {
+    var facts = sampleFacts(0)
+    facts.itemsInOffer = 1
+    facts.item = OfferedItem(kind: .file, name: safe(name), type: uniform("public.plain-text"), size: nil)
+    facts.size = UInt64(name.utf8.count)
+    facts.digest = Digest.of(.sha256, Array(name.utf8))
+    facts.peer = .sample(7)
+    facts.senderName = "sender of " + name
+    facts.annotation = ["note": String(repeating: name, count: 600)]
+    facts.content = ContentVerdict(.consistent, nil, "content of " + name)
+    return IntendedArrival(facts: facts, identity: nil, isDelivered: true)
+}
+
+func stored(_ name: String) -> StoredItem { StoredItem(name: safe(name), path: "/Inbox/" + name) }
+
+func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: milliseconds) }
+
+extension Journal {
+    /// Writes down arrivals that lie in the Inbox under names made of their place here.
+    @discardableResult
+    func arrive(_ count: Int, isDelivered: Bool = true) throws -> [ArrivalNumber] {
+        let numbers = try intend((0..<count).map { sampleArrival($0, isDelivered: isDelivered) })
+        try settle(numbers.enumerated().map { (number: $1, stored: stored("n\($0)")) })
+        return numbers
+    }
+}
+
+extension Journal {
+    /// How many arrivals a journal has that are not settled, as its file says.
+    static func unsettledCount(_ folder: String) throws -> Int? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return try DatabaseQueue(path: folder + "/journal.sqlite", configuration: configuration).read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM arrivals WHERE stored_name IS NULL")
+        }
+    }
+}
+
+/// The file of a journal by another connection, which changes what it likes, and keeps no rules.
+func tamper(_ folder: String, _ sql: String, arguments: StatementArguments = []) throws {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(10)
+    let queue = try DatabaseQueue(path: folder + "/journal.sqlite", configuration: configuration)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: arguments) }
+}
+
+/// What SQLite says of the soundness of a journal: nothing, where all is well.
+func unsoundness(_ folder: String) throws -> [String] {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(10)
+    return try DatabaseQueue(path: folder + "/journal.sqlite", configuration: configuration).read { database in
+        let rows = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").map(\.description)
+        return try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" } + rows
+    }
+}
+
+/// The line of the fault that `body` ends with; nil where it ends well.
+func fault(_ body: () throws -> Void) -> String? {
+    do { try body() } catch { return "\(error)" }
+    return nil
+}
+
+/// What lies in a file.
+func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }

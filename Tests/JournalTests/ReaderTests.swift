@@ -1,0 +1,150 @@
+import Foundation
+import Journal
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("A reader of the journal", .timeLimit(.minutes(1)))
+struct ReaderTests {
+    private let folder = TemporaryFolder()
+    private var reader: JournalReader { JournalReader(folder: folder.path) }
+
+    @Test("finds nothing where there is no journal, and makes none")
+    func nothing() throws {
+        for path in [folder.path, folder / "not/there"] {
+            let reader = JournalReader(folder: path)
+            #expect(try reader.entries(latest: 10) == [])
+            #expect(try reader.entries(named: "x") == [])
+            #expect(try reader.entry(ArrivalNumber(1)) == nil)
+            #expect(try reader.summary() == (waiting: 0, parked: 0, failed: 0))
+        }
+        #expect(folder.names == [])
+    }
+
+    @Test("finds nothing in a journal that is about to be made, or is empty")
+    func empty() throws {
+        folder.file("journal.sqlite")
+        #expect(try reader.entries(latest: 10) == [])
+        _ = try Journal(folder: folder.path)
+        #expect(try reader.entries(latest: 10) == [])
+        #expect(try reader.summary() == (waiting: 0, parked: 0, failed: 0))
+    }
+
+    @Test("reads while a writer of this process is open, and when it is closed")
+    func openAndClosed() throws {
+        let numbers: [ArrivalNumber]
+        do {
+            let journal = try Journal(folder: folder.path, now: { time(77) })
+            numbers = try journal.arrive(3)
+            #expect(try reader.entries(latest: 10).map(\.arrival.number) == numbers.reversed())
+            withExtendedLifetime(journal) {}
+        }
+        let entries = try reader.entries(latest: 10)
+        #expect(entries.map(\.arrival.number) == numbers.reversed())
+        #expect(entries.allSatisfy { $0.arrived == time(77) && $0.state == .waiting && $0.waiting?.due == time(77) })
+        #expect(try unsoundness(folder.path) == [])
+    }
+
+    @Test("leaves the file as it is")
+    func changesNothing() throws {
+        try Journal(folder: folder.path).arrive(3)
+        let before = contents(folder / "journal.sqlite")
+        _ = try reader.entries(latest: 10)
+        _ = try reader.summary()
+        #expect(contents(folder / "journal.sqlite") == before)
+    }
+
+    @Test("gives the latest first, page by page")
+    func pages() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.arrive(10)
+        _ = try journal.intend([sampleArrival(0)])
+        #expect(try reader.entries(latest: 4).map(\.arrival.number) == numbers[6...].reversed())
+        #expect(try reader.entries(latest: 4, before: numbers[6]).map(\.arrival.number) == numbers[2..<6].reversed())
+        #expect(try reader.entries(latest: 4, before: numbers[2]).map(\.arrival.number) == numbers[..<2].reversed())
+        #expect(try reader.entries(latest: 4, before: numbers[0]) == [])
+        #expect(try reader.entries(latest: 0) == [])
+        #expect(try reader.entries(latest: .min) == [])
+        #expect(try reader.entries(latest: .max, before: ArrivalNumber(.max)).count == 10)
+    }
+
+    @Test("finds by the name in the Inbox, byte by byte, the latest first")
+    func byName() throws {
+        let journal = try Journal(folder: folder.path)
+        let names = ["a", "b", "a", "\u{e9}", "e\u{301}"]
+        let numbers = try journal.intend(names.indices.map { sampleArrival($0) })
+        try journal.settle(zip(numbers, names).map { (number: $0, stored: stored($1)) })
+        #expect(try reader.entries(named: "a").map(\.arrival.number) == [numbers[2], numbers[0]])
+        #expect(try reader.entries(named: "\u{e9}").map(\.arrival.number) == [numbers[3]])
+        for name in ["", "c", "A", "a\0", "item-0.txt", "%", String(repeating: "a", count: 9_999)] {
+            #expect(try reader.entries(named: name) == [])
+        }
+    }
+
+    @Test("shows attempts where one entry is asked for, and one that was cut off without an end")
+    func attempts() throws {
+        let journal = try Journal(folder: folder.path)
+        let number = try journal.arrive(1)[0]
+        _ = try journal.began([number], handler: "org.example.one", at: time(5))
+        _ = try journal.began([number], handler: "org.example.two", at: time(6))
+        try journal.ended([number], AttemptOutcome(.yes, exitCode: 0), next: .ended(.yes), at: time(7))
+        let entry = try #require(try reader.entry(number))
+        #expect(
+            entry.attempts == [
+                JournalAttempt(number: 1, handler: "org.example.one", began: time(5)),
+                JournalAttempt(
+                    number: 2, handler: "org.example.two", began: time(6), ended: time(7),
+                    outcome: AttemptOutcome(.yes, exitCode: 0)),
+            ])
+        #expect(entry.attemptCount == 2)
+        #expect(entry.state == .yes)
+        #expect(entry.waiting == nil)
+        let listed = try reader.entries(latest: 1)[0]
+        #expect(listed.attempts == [])
+        #expect(listed.attemptCount == 2)
+    }
+
+    @Test("counts what waits, is parked and has failed, as the writer does")
+    func summary() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.arrive(10)
+        _ = try journal.intend([sampleArrival(0)])
+        try journal.end(Array(numbers[0..<3]), as: .parked)
+        try journal.end(Array(numbers[3..<5]), as: .failed)
+        try journal.end([numbers[5]], as: .yes)
+        #expect(try reader.summary() == (waiting: 4, parked: 3, failed: 2))
+        #expect(try journal.summary() == (waiting: 4, parked: 3, failed: 2))
+    }
+
+    @Test(
+        "in another process sees each arrival whole, and none go away, while a writer writes, or writers come and go",
+        arguments: [false, true])
+    func otherProcess(comeAndGo: Bool) throws {
+        var journal: Journal? = try Journal(folder: folder.path)
+        let probe = try Probe("read", folder.path)
+        var looks = 0
+        var latest: Int64 = 0
+        while looks < (comeAndGo ? 20 : 60) {
+            // One look is waited for between two bursts of writing, so that neither waits for the other at all times.
+            for _ in 0..<(comeAndGo ? 4 : 20) {
+                if comeAndGo { journal = nil }
+                let current = try journal ?? Journal(folder: folder.path)
+                journal = current
+                let number = try current.intend([wholeArrival("n")])[0]
+                try current.settle([(number: number, stored: stored("n"))])
+                _ = try current.began([number], handler: "h", at: time(0))
+                try current.ended([number], AttemptOutcome(.yes), next: .ended(.yes), at: time(1))
+            }
+            let line = try #require(probe.line())
+            let words = line.split(separator: " ")
+            #expect(words.first == "looked", "\(line)")
+            guard words.first == "looked" else { break }
+            looks += 1
+            latest = Int64(words[1]) ?? 0
+        }
+        #expect(latest > 1)
+        probe.endInput()
+        while let line = probe.line() { #expect(line.hasPrefix("looked "), "\(line)") }
+        #expect(probe.wait() == 0)
+    }
+}

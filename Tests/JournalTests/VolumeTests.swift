@@ -1,0 +1,98 @@
+import Journal
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("A journal of many arrivals", .timeLimit(.minutes(2)))
+struct VolumeTests {
+    private let folder = TemporaryFolder()
+    private var reader: JournalReader { JournalReader(folder: folder.path) }
+
+    @Test("keeps 20,000 of them, and gives them back in order and page by page")
+    func many() throws {
+        let count = 20_000
+        var numbers: [ArrivalNumber] = []
+        do {
+            let journal = try Journal(folder: folder.path)
+            for start in stride(from: 0, to: count, by: 512) {
+                let batch = try journal.intend((start..<min(start + 512, count)).map { sampleArrival($0) })
+                try journal.settle(batch.map { (number: $0, stored: stored("n\($0)")) })
+                numbers += batch
+            }
+        }
+        let journal = try Journal(folder: folder.path)
+        #expect(try journal.waiting().map(\.number) == numbers)
+        #expect(try journal.arrival(numbers[12_345])?.facts == sampleFacts(12_345))
+        #expect(try reader.entries(named: "n777").map(\.arrival.number.value) == [777])
+        var seen: [ArrivalNumber] = []
+        while true {
+            let page = try reader.entries(latest: 5_000, before: seen.last)
+            if page.isEmpty { break }
+            seen += page.map(\.arrival.number)
+        }
+        #expect(seen == numbers.reversed())
+        #expect(try journal.began(numbers, handler: "h", at: time(0)) == Array(repeating: 1, count: count))
+        try journal.ended(numbers, AttemptOutcome(.yes), next: .ended(.yes), at: time(1))
+        #expect(try journal.waiting().isEmpty)
+        #expect(try journal.prune(keeping: 100, olderThan: time(.max)) == count - 100)
+        #expect(try reader.entries(latest: .max).map(\.arrival.number) == numbers.suffix(100).reversed())
+        #expect(try unsoundness(folder.path) == [])
+    }
+
+    @Test("writes down 512 of them in one transaction, or none")
+    func oneTransaction() throws {
+        let journal = try Journal(folder: folder.path)
+        // The file refuses the last one: its number is more than SQLite can count to.
+        try tamper(
+            folder.path, "INSERT INTO sqlite_sequence (name, seq) VALUES ('arrivals', \(Int64.max - 500))")
+        #expect(throws: TransferFault.self) { try journal.intend((0..<512).map { sampleArrival($0) }) }
+        #expect(try Journal.unsettledCount(folder.path) == 0)
+        #expect(try journal.intend((0..<400).map { sampleArrival($0) }).count == 400)
+        #expect(try Journal.unsettledCount(folder.path) == 400)
+    }
+
+    @Test("forgets those that are finished, and none that wait, are parked or are not settled")
+    func prune() throws {
+        let clock = Recorder<WallTime>()
+        let journal = try Journal(folder: folder.path, now: { clock.all.last ?? time(0) })
+        var numbers: [ArrivalNumber] = []
+        for moment in 0..<10 {
+            clock.record(time(Int64(moment)))
+            numbers += try journal.arrive(1)
+        }
+        let unsettled = try journal.intend([sampleArrival(0)])
+        let states: [DeliveryState] = [.yes, .waiting, .parked, .failed, .gone, .no, .none, .yes, .yes, .yes]
+        for (number, state) in zip(numbers, states) {
+            _ = try journal.began([number], handler: "h", at: time(0))
+            try journal.ended([number], AttemptOutcome(.yes), next: .ended(state), at: time(0))
+        }
+        #expect(try journal.prune(keeping: 100, olderThan: time(.max)) == 0)
+        #expect(try journal.prune(keeping: 0, olderThan: time(0)) == 0)
+        #expect(try journal.prune(keeping: 0, olderThan: time(4)) == 2)
+        #expect(try reader.entries(latest: 99).map(\.arrival.number) == [9, 8, 7, 6, 5, 4, 2, 1].map { numbers[$0] })
+        // What is not settled counts among the latest.
+        #expect(try journal.prune(keeping: 3, olderThan: time(.max)) == 4)
+        #expect(try reader.entries(latest: 99).map(\.arrival.number) == [9, 8, 2, 1].map { numbers[$0] })
+        #expect(try journal.prune(keeping: -1, olderThan: time(.max)) == 2)
+        #expect(try reader.entries(latest: 99).map(\.arrival.number) == [2, 1].map { numbers[$0] })
+        try journal.settle([(number: unsettled[0], stored: stored("late"))])
+        #expect(try reader.entries(latest: 99).count == 3)
+        #expect(try unsoundness(folder.path) == [])
+    }
+
+    @Test("keeps the first attempt and the latest, 64 of each arrival")
+    func attempts() throws {
+        let journal = try Journal(folder: folder.path)
+        let numbers = try journal.arrive(2)
+        for attempt in 1...200 {
+            #expect(try journal.began([numbers[0]], handler: "h", at: time(Int64(attempt))) == [attempt])
+            try journal.ended([numbers[0]], AttemptOutcome(.later), next: .again, at: time(0))
+            if attempt == 64 { #expect(try reader.entry(numbers[0])?.attempts.map(\.number) == Array(1...64)) }
+        }
+        let entry = try #require(try reader.entry(numbers[0]))
+        #expect(entry.attempts.map(\.number) == [1] + Array(138...200))
+        #expect(entry.attempts.count == Journal.keptAttempts)
+        #expect(entry.attemptCount == 200)
+        #expect(try journal.began([numbers[1]], handler: "h", at: time(0)) == [1])
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// The receiver is killed, as by a power cut, at one step after the other between the first byte and the end of the hook,
+/// and started again. The kernel's tracer does the killing: at the first, second, third and so on call of each system call
+/// that changes the disk, opens a file, answers the sender or starts a program, whichever thread comes to it first.
+@Suite("A receiver that is killed", .serialized, .timeLimit(.minutes(5)))
+struct KillTests {
+    /// More steps than that of one kind there are not between start and delivery.
+    private static let mostSteps = 200
+
+    @Test(
+        "delivers after its restart what lies in the Inbox, wherever it was killed",
+        arguments: [
+            "renameat2", "fsync", "fdatasync", "pwrite64", "execve,vfork,clone,clone3", "wait4,waitid",
+            "unlink,unlinkat,rmdir", "write",
+        ])
+    func killedAnywhere(calls: String) async throws {
+        try await withTemporaryFolder { folder in
+            let template = folder + "/template"
+            let out = folder + "/out"
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+            try writeScript(
+                "#!/bin/sh\necho begun >> '\(out)/record'\necho ended >> '\(out)/record'\n", to: folder + "/run.sh")
+            let first = Host.loopback(template)
+            let added = try await first.run(arguments: [
+                "handlers", "add", "--name", "Photos", "--type", "public.image", "--run", folder + "/run.sh",
+                "--writable", out,
+            ])
+            try #require(added.exit == 0, "\(added.errors)")
+            // Identity and journal are made: what is killed below is a receiver in the midst of its life.
+            try await first.withReceiver { _ in }
+            try png.write(to: URL(fileURLWithPath: folder + "/photo.png"))
+            var kills = 0
+            for step in 1...Self.mostSteps {
+                let home = "\(folder)/\(step)"
+                try FileManager.default.copyItem(atPath: template, toPath: home)
+                try? FileManager.default.removeItem(atPath: out + "/record")
+                let wasKilled = try await receive(at: home, photo: folder + "/photo.png", killing: calls, step)
+                guard wasKilled else {
+                    #expect(kills > 0, "no step was found at which it could be killed")
+                    print("\(calls): killed \(kills) times")
+                    return
+                }
+                kills += 1
+                try await checkAfterRestart(home, out, "killed at \(calls) number \(step)")
+                try FileManager.default.removeItem(atPath: home)
+            }
+            Issue.record("there are more than \(Self.mostSteps) steps of \(calls)")
+        }
+    }
+
+    /// Sends a photo to a receiver that is killed at a step.
+    /// - Returns: whether it came to that.
+    private func receive(at home: String, photo: String, killing calls: String, _ step: Int) async throws -> Bool {
+        var host = Host.loopback(home)
+        // -D: the receiver is our child, and the tracer somebody else's.
+        host.prefix = [
+            "/usr/bin/strace", "-D", "-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+            "inject=\(calls):signal=KILL:when=\(step)",
+        ]
+        do {
+            let (_, exit) = try await host.withReceiver { running in
+                let sent = try await Host.loopback(home + "-study")
+                    .run(arguments: ["send", photo, "--wait", "opened", "--timeout", "20", "--to", running.address])
+                // The handler's own processes are traced too: where one of them was killed it is called again.
+                if sent.exit == 16 { _ = try? await running.log.first("opened") }
+            }
+            return exit == 128 + Int(SIGKILL)
+        } catch is EventLog.Ended {
+            // It came to its end before it was ready.
+            return true
+        }
+    }
+
+    private func checkAfterRestart(_ home: String, _ out: String, _ when: Comment) async throws {
+        try await Host.loopback(home).withReceiver { running in
+            let names = try running.names()
+            #expect(try running.staged() == [], when)
+            guard !names.isEmpty else { return }
+            #expect(names == ["photo.png"], when)
+            let record = { (try? String(contentsOfFile: out + "/record", encoding: .utf8)) ?? "" }
+            if !record().contains("ended") { _ = try await running.log.first("opened") }
+            #expect(record().contains("ended"), when)
+            let shown = try await Host.loopback(home).run(arguments: ["inbox", "show", "photo.png"])
+            #expect(shown.exit == 0, when)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("Eligibility of what is offered")
+struct EligibilityTests {
+    /// Refuses the items with these numbers in their names.
+    private func receiver(refusing refused: Set<Int>, _ answer: ScriptedConsent.Answer = .accept) -> Receiver {
+        Receiver(answer, refusal: { item in refused.contains { item.name.text == "file-\($0)" } ? "not here" : nil })
+    }
+
+    @Test("an item that nothing here opens is refused with the reason, and nobody is asked")
+    func refused() async {
+        let receiver = receiver(refusing: [0])
+        let verdict = await receiver.reception.judge(.sample(), from: Receiver.peer)
+        #expect(verdict.items == [ItemVerdict(.ineligible, reason: "not here")])
+        #expect(receiver.consent.asked.count == 0)
+    }
+
+    @Test("one such item keeps the others back, and they are told that they could go alone")
+    func whole() async {
+        let receiver = receiver(refusing: [1])
+        let verdict = await receiver.reception.judge(.sample(items: 3), from: Receiver.peer)
+        #expect(verdict.items.map(\.answer) == [.ineligible, .ineligible, .ineligible])
+        #expect(verdict.items[1].reason == "not here")
+        #expect(verdict.items[0].reason.contains("--partial"))
+        #expect(receiver.consent.asked.count == 0)
+    }
+
+    @Test("with part taken the question is about the others only, and each item has its own answer")
+    func part() async {
+        let receiver = receiver(refusing: [0, 2], .items([.accepted, ItemVerdict(.declined, reason: "no")]))
+        var offer = Offer.sample(items: 4)
+        offer.takesPart = true
+        let verdict = await receiver.reception.judge(offer, from: Receiver.peer)
+        #expect(verdict.items.map(\.answer) == [.ineligible, .accepted, .ineligible, .declined])
+        #expect(receiver.consent.asked.all.map { $0.offer.items.map(\.name.text) } == [["file-1", "file-3"]])
+    }
+
+    @Test("with part taken and nothing eligible nobody is asked")
+    func nothing() async {
+        let receiver = receiver(refusing: [0, 1])
+        var offer = Offer.sample(items: 2)
+        offer.takesPart = true
+        let verdict = await receiver.reception.judge(offer, from: Receiver.peer)
+        #expect(verdict.items.allSatisfy { $0 == ItemVerdict(.ineligible, reason: "not here") })
+        #expect(receiver.consent.asked.count == 0)
+    }
+
+    @Test("a name with a number is known as that name's, and no other is")
+    func numberedNames() {
+        for (name, plain) in [("a-1.txt", "a.txt"), ("a.txt", "a.txt"), ("a-17", "a"), ("x-1-2.tar.gz", "x-1.tar.gz")] {
+            #expect(safe(name).isNumbered(safe(plain)), "\(name)")
+        }
+        for (name, plain) in [("a-0.txt", "a.txt"), ("b.txt", "a.txt"), ("a-x.txt", "a.txt"), ("a1.txt", "a.txt")] {
+            #expect(!safe(name).isNumbered(safe(plain)), "\(name)")
+        }
+    }
+}
