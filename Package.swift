@@ -72,6 +72,7 @@ let package = Package(
         // System libraries: a module map and one header each.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
@@ -97,6 +98,9 @@ let package = Package(
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
         + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
+        + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing"])
+        + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
+        + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
         + module(
@@ -127,7 +131,8 @@ let package = Package(
             "Peer",
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
-                "WaftDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Control",
+                "WaftDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing",
+                "Notifications", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -135,7 +140,7 @@ let package = Package(
             "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "CLinuxShims",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "CLinuxShims",
                 argumentParser, logging,
                 lifecycle, unixSignals, nioPosix,
             ]

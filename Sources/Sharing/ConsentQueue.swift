@@ -2,8 +2,10 @@ private import Synchronization
 
 /// Whose offers are taken without a question.
 package enum AcceptRule: String, Sendable, CaseIterable {
-    /// Nobody's: each offer is asked about.
+    /// Nobody's but those of contacts whose policy says so: each other offer is asked about.
     case ask
+    /// Those of all contacts; others are asked about.
+    case contacts
     /// Everybody's.
     case everyone
     /// No offers at all.
@@ -53,7 +55,7 @@ package final class ConsentQueue: ConsentAsking {
         case .none:
             let refusal = ItemVerdict(.declined, reason: "nothing is accepted here")
             return Array(repeating: refusal, count: offer.items.count)
-        case .ask: break
+        case .ask, .contacts: break
         }
         let number = state.withLock { state in
             defer { state.nextNumber += 1 }
@@ -82,6 +84,16 @@ package final class ConsentQueue: ConsentAsking {
         settle(number, with: accept ? .accepted : ItemVerdict(.declined, reason: "the other side said no"))
     }
 
+    /// Answers an offer item by item: these are accepted, the others declined.
+    ///
+    /// - Parameter items: places in the offer, from 0; those that it does not have are passed over.
+    /// - Returns: whether it was still waiting.
+    @discardableResult
+    package func answer(_ number: Int, accepting items: Set<Int>) -> Bool {
+        let no = ItemVerdict(.declined, reason: "the other side said no")
+        return settle(number) { offer in offer.items.indices.map { items.contains($0) ? .accepted : no } }
+    }
+
     /// The offers that wait now, oldest first.
     package var offers: [WaitingOffer] {
         state.withLock { state in
@@ -108,6 +120,10 @@ package final class ConsentQueue: ConsentAsking {
 
     @discardableResult
     private func settle(_ number: Int, with verdict: ItemVerdict) -> Bool {
+        settle(number) { Array(repeating: verdict, count: $0.items.count) }
+    }
+
+    private func settle(_ number: Int, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
         let question = state.withLock { state in
             let question = state.waiting.removeValue(forKey: number)
             if question != nil {
@@ -116,8 +132,7 @@ package final class ConsentQueue: ConsentAsking {
             return question
         }
         guard let question else { return false }
-        question.continuation.resume(
-            returning: Array(repeating: verdict, count: question.offer.offer.items.count))
+        question.continuation.resume(returning: verdicts(question.offer.offer))
         return true
     }
 }

@@ -2,6 +2,8 @@
 // it stands for; there is no logic here.
 #pragma once
 
+#include "KeyDerivation.h"
+
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>

@@ -1,0 +1,203 @@
+import Foundation
+import Sharing
+import UniformTypes
+
+/// The book as it stands in its file: JSON, version 1. Whatever is added to it raises the version, since what this
+/// version does not know it would lose when it writes.
+struct BookDocument: Codable {
+    static let version = 1
+
+    var version: Int
+    var contacts: [Entry]
+    var blocked: [Stranger]
+
+    struct Entry: Codable {
+        var id: PeerID
+        var name: String
+        var verified: Verified
+        var policy: Outcome
+        var types: [UniformType]?
+        var largestOffer: UInt64?
+        var mostItems: Int?
+        var times: String?
+        var days: [String]?
+        var until: Int64?
+        var handler: String?
+        var folder: String?
+        var addresses: [Address]?
+        var blocked: Bool?
+    }
+
+    struct Verified: Codable {
+        var by: Verification.Method
+        /// Milliseconds since 1970, as all times here.
+        var at: Int64
+    }
+
+    struct Address: Codable {
+        var host: String
+        var port: UInt16
+        var lastGood: Int64
+    }
+
+    struct Stranger: Codable {
+        var id: PeerID
+        var name: String
+        var at: Int64
+    }
+
+    /// What it says cannot be.
+    struct Fault: Error {
+        var reason: String
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // First: of a later version nothing else may be as it is here.
+        version = try container.decode(Int.self, forKey: .version)
+        guard version == Self.version else {
+            throw Fault(reason: "it is of version \(version), and only \(Self.version) can be read")
+        }
+        contacts = try container.decode([Entry].self, forKey: .contacts)
+        blocked = try container.decodeIfPresent([Stranger].self, forKey: .blocked) ?? []
+    }
+}
+
+extension BookDocument {
+    init(_ snapshot: ContactSnapshot) {
+        version = Self.version
+        contacts = snapshot.contacts.map { Entry($0) }
+        blocked = snapshot.blockedStrangers.map {
+            Stranger(id: $0.id, name: $0.calledItself, at: $0.at.milliseconds)
+        }
+    }
+
+    /// - Throws: `Fault`.
+    func snapshot() throws -> ContactSnapshot {
+        guard contacts.count <= ContactBounds.contacts, blocked.count <= ContactBounds.blockedStrangers else {
+            throw Fault(reason: "there are more than \(ContactBounds.contacts) contacts in it")
+        }
+        var ids: Set<PeerID> = []
+        var names: Set<ContactName> = []
+        var read: [Contact] = []
+        read.reserveCapacity(contacts.count)
+        for (index, entry) in contacts.enumerated() {
+            let contact: Contact
+            do {
+                contact = try entry.contact()
+            } catch let error as ContactError {
+                throw Fault(reason: "contact \(index + 1) in it: \(error)")
+            } catch let error as NameRefusal {
+                throw Fault(reason: "the folder of contact \(index + 1) in it: \(error)")
+            }
+            guard ids.insert(contact.id).inserted else { throw Fault(reason: "a key stands in it twice") }
+            guard names.insert(contact.name).inserted else {
+                throw Fault(reason: "two contacts in it have the name \(contact.name)")
+            }
+            read.append(contact)
+        }
+        let strangers = blocked.map {
+            BlockedStranger(
+                id: $0.id, calledItself: PeerName.fit($0.name), at: WallTime(milliseconds: $0.at))
+        }
+        return ContactSnapshot(contacts: read, blockedStrangers: strangers)
+    }
+}
+
+extension BookDocument.Entry {
+    init(_ contact: Contact) {
+        let limits = contact.limits
+        self.init(
+            id: contact.id,
+            name: contact.name.text,
+            verified: .init(by: contact.verification.method, at: contact.verification.at.milliseconds),
+            policy: contact.policy,
+            types: limits.types.isEmpty ? nil : limits.types,
+            largestOffer: limits.largestOffer,
+            mostItems: limits.mostItems,
+            times: limits.times?.times,
+            days: limits.times.flatMap { $0.days.count == 7 ? nil : $0.days.sorted().map(\.short) },
+            until: limits.until?.milliseconds,
+            handler: contact.destination.handler,
+            folder: contact.destination.folder?.text,
+            addresses: contact.addresses.isEmpty
+                ? nil
+                : contact.addresses.map { .init(host: $0.host, port: $0.port, lastGood: $0.lastGood.milliseconds) },
+            blocked: contact.isBlocked ? true : nil
+        )
+    }
+
+    /// - Throws: `ContactError`, `NameRefusal`.
+    func contact() throws -> Contact {
+        guard types?.count ?? 0 <= ContactBounds.types, addresses?.count ?? 0 <= ContactBounds.addresses,
+            mostItems ?? 0 >= 0
+        else { throw ContactError.unfit("it has too many types or addresses, or fewer than no items") }
+        return Contact(
+            id: id,
+            name: try ContactName(name),
+            verification: Verification(verified.by, at: WallTime(milliseconds: verified.at)),
+            policy: policy,
+            limits: AcceptanceLimits(
+                types: types ?? [],
+                largestOffer: largestOffer,
+                mostItems: mostItems,
+                times: try window(),
+                until: until.map { WallTime(milliseconds: $0) }
+            ),
+            destination: try Destination(handler: handler, folder: try folder.map { try SafeRelativePath($0) }),
+            addresses: try (addresses ?? []).map {
+                try KnownAddress(host: $0.host, port: $0.port, lastGood: WallTime(milliseconds: $0.lastGood))
+            },
+            isBlocked: blocked ?? false
+        )
+    }
+
+    private func window() throws(ContactError) -> TimeWindow? {
+        guard let times else {
+            guard days == nil else { throw .unfit("days need times") }
+            return nil
+        }
+        guard let days else { return try TimeWindow(times) }
+        let read = days.compactMap { Weekday($0) }
+        guard read.count == days.count else { throw .unfit("its days are no days of the week") }
+        return try TimeWindow(times, days: Set(read))
+    }
+}
+
+extension BookDocument {
+    /// - Throws: `Fault`.
+    init(bytes: [UInt8]) throws(Fault) {
+        do {
+            self = try JSONDecoder().decode(BookDocument.self, from: Data(bytes))
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw Fault(reason: Self.words(error))
+        }
+    }
+
+    func bytes() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+    }
+
+    /// Where in it something is wrong, without what stands there: that may be long.
+    private static func words(_ error: any Error) -> String {
+        let isNotJSON = "it is not JSON, or has a number in it that cannot be"
+        guard let error = error as? DecodingError else { return isNotJSON }
+        let path: [any CodingKey]
+        let what: String
+        switch error {
+        case .keyNotFound(let key, let context): (path, what) = (context.codingPath + [key], "is missing")
+        case .valueNotFound(_, let context): (path, what) = (context.codingPath, "is missing")
+        case .typeMismatch(_, let context): (path, what) = (context.codingPath, "is of another kind than it should be")
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: return isNotJSON
+        case .dataCorrupted(let context): (path, what) = (context.codingPath, "is not what it should be")
+        @unknown default: return isNotJSON
+        }
+        guard !path.isEmpty else { return "it is not a JSON document with contacts" }
+        let place = path.prefix(8).map { $0.intValue.map { "[\($0 + 1)]" } ?? "." + $0.stringValue }.joined()
+        return "\(place.dropFirst(place.hasPrefix(".") ? 1 : 0)) in it \(what)"
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+package import Sharing
+private import Synchronization
+import SystemCalls
+
+/// The contacts in their file: read and changed by the daemon and by commands at the same time.
+///
+/// Whoever changes it holds a lock on its folder, reads what stands in the file by then, and puts a new file in its place:
+/// readers see the old contents or the new ones, also after a power cut. All calls may block on the disk; `snapshot` costs
+/// one look at the file's stamp where nothing has changed.
+package final class ContactBook: Sendable {
+    /// Absolute: `contacts.json` in the state folder.
+    package let path: String
+
+    private struct Reading {
+        var snapshot: ContactSnapshot
+        var stamp: FileStamp
+        /// Whether the stamp alone says that the file is the same.
+        var isSettled: Bool
+    }
+
+    private let reading = Mutex<Reading?>(nil)
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// The contacts as they are in the file now; none where there is no file.
+    ///
+    /// - Throws: `ContactError` `damaged` for a file that is too large or not what it should be, `storage`.
+    package func snapshot() throws(ContactError) -> ContactSnapshot {
+        let stamp: FileStamp
+        do {
+            stamp = try FileStamp(of: path)
+        } catch {
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw .unreadable(path, error) }
+            return .empty
+        }
+        if let known = known(stamp) { return known }
+        return try load()
+    }
+
+    private func known(_ stamp: FileStamp) -> ContactSnapshot? {
+        reading.withLock { reading in
+            guard let reading, reading.isSettled, reading.stamp == stamp else { return nil }
+            return reading.snapshot
+        }
+    }
+
+    private func load() throws(ContactError) -> ContactSnapshot {
+        let now = FileStamp.now()
+        let file: (bytes: [UInt8], stamp: FileStamp)
+        do {
+            file = try SmallFile.stamped(path, limit: ContactBounds.bookBytes)
+        } catch {
+            if error == .missing { return .empty }
+            throw ContactError(path, limit: ContactBounds.bookBytes, error)
+        }
+        let snapshot: ContactSnapshot
+        do {
+            snapshot = try BookDocument(bytes: file.bytes).snapshot()
+        } catch {
+            throw .damaged(path, (error as? BookDocument.Fault)?.reason ?? "\(error)")
+        }
+        keep(Reading(snapshot: snapshot, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now)))
+        return snapshot
+    }
+
+    private func keep(_ new: Reading) {
+        reading.withLock { $0 = new }
+    }
+
+    /// Changes the contacts: all that `body` does, or nothing where it or the disk fails. Writes nothing where nothing
+    /// has changed.
+    ///
+    /// - Throws: what `body` throws; `ContactError` `damaged`, `full` where the file would become too large, `storage`.
+    @discardableResult
+    package func change<Value>(
+        _ body: (inout ContactDraft) throws(ContactError) -> Value
+    ) throws(ContactError) -> Value {
+        let lock: FolderLock
+        do {
+            lock = try FolderLock.taking(SmallFile.folder(of: path))
+        } catch {
+            throw .unwritable(path, error)
+        }
+        let before = try load()
+        var draft = ContactDraft(before)
+        let value = try body(&draft)
+        let after = draft.snapshot
+        guard after.contacts != before.contacts || after.blockedStrangers != before.blockedStrangers else {
+            return value
+        }
+        try write(after)
+        lock.release()
+        return value
+    }
+
+    private func write(_ snapshot: ContactSnapshot) throws(ContactError) {
+        guard let bytes = try? BookDocument(snapshot).bytes() else {
+            throw .unwritable(path, SystemError(EINVAL))
+        }
+        guard bytes.count <= ContactBounds.bookBytes else {
+            throw ContactError(.full, "the contacts take more than \(ContactBounds.bookBytes >> 20) MiB")
+        }
+        do {
+            try SmallFile.replace(path, with: bytes, mode: 0o600)
+        } catch {
+            throw .unwritable(path, error)
+        }
+    }
+}
+
+extension ContactBook {
+    /// As `ContactDraft.allow`, which says what is thrown besides what `change` throws; so do all below.
+    @discardableResult
+    package func allow(
+        _ id: PeerID, named name: ContactName, _ verification: Verification
+    ) throws(ContactError) -> Contact {
+        try change { draft throws(ContactError) in try draft.allow(id, named: name, verification) }
+    }
+
+    /// - Parameter text: as in `ContactSnapshot.find`.
+    /// - Returns: the contact under its old name.
+    @discardableResult
+    package func rename(_ text: String, to name: ContactName) throws(ContactError) -> Contact {
+        try change(text) { draft, contact throws(ContactError) in try draft.rename(contact.id, to: name) }
+    }
+
+    /// - Parameter text: as in `ContactSnapshot.find`.
+    /// - Returns: the contact as it was.
+    @discardableResult
+    package func set(_ text: String, _ body: (inout Contact) -> Void) throws(ContactError) -> Contact {
+        try change(text) { draft, contact throws(ContactError) in try draft.set(contact.id, body) }
+    }
+
+    /// - Parameter text: as in `ContactSnapshot.find`.
+    /// - Returns: whom that was.
+    @discardableResult
+    package func forget(_ text: String, at time: WallTime) throws(ContactError) -> Contact {
+        try change(text) { draft, contact throws(ContactError) in try draft.forget(contact.id, at: time) }
+    }
+
+    /// - Parameter name: what a stranger calls itself.
+    package func block(_ id: PeerID, callingItself name: String, at time: WallTime) throws(ContactError) {
+        try change { draft throws(ContactError) in try draft.block(id, callingItself: name, at: time) }
+    }
+
+    /// - Returns: whether it was blocked.
+    @discardableResult
+    package func unblock(_ id: PeerID) throws(ContactError) -> Bool {
+        try change { draft throws(ContactError) in draft.unblock(id) }
+    }
+
+    /// Notes where a contact was reached. Writes nothing where the address is its newest already, and was noted within
+    /// the last day: this is called at every connection.
+    package func remember(_ address: KnownAddress, of id: PeerID) throws(ContactError) {
+        guard let contact = try snapshot()[id] else { return }
+        if let newest = contact.addresses.first, newest.isSamePlace(as: address) {
+            let (age, isFar) = address.lastGood.milliseconds.subtractingReportingOverflow(newest.lastGood.milliseconds)
+            if !isFar, (0..<86_400_000).contains(age) { return }
+        }
+        try change { draft throws(ContactError) in draft.remember(address, of: id) }
+    }
+
+    private func change(
+        _ text: String, _ body: (inout ContactDraft, Contact) throws(ContactError) -> Void
+    ) throws(ContactError) -> Contact {
+        try change { draft throws(ContactError) in
+            let contact = try draft.before.find(text)
+            try body(&draft, contact)
+            return contact
+        }
+    }
+}

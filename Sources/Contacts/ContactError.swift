@@ -1,0 +1,77 @@
+import SystemCalls
+
+/// Why something could not be read of the contacts or changed in them.
+package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong, for those who choose an exit code by it.
+    package enum Code: Hashable, Sendable {
+        /// Nobody has this name or key.
+        case unknownContact
+        /// Several keys begin like this.
+        case ambiguous
+        /// What was given cannot be used: a name, a duration, a limit, a rule.
+        case unfit
+        /// Another contact has the name.
+        case nameTaken
+        /// The peer is blocked, and would have to be unblocked first.
+        case blocked
+        /// There are as many as there may be.
+        case full
+        /// The file is there, and is not what it should be. It is left as it is.
+        case damaged
+        /// The disk said no.
+        case storage
+    }
+
+    package let code: Code
+    /// One line, lower case: what failed to happen, and why.
+    package let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    static func unfit(_ reason: String) -> ContactError { ContactError(.unfit, reason) }
+
+    static func damaged(_ path: String, _ reason: String) -> ContactError {
+        ContactError(
+            .damaged, "\(path) cannot be used and was left as it is: \(reason); mend it, or move it away to begin anew")
+    }
+
+    static func unreadable(_ path: String, _ error: SystemError) -> ContactError {
+        ContactError(.storage, "\(path) could not be read: \(error)")
+    }
+
+    static func unwritable(_ path: String, _ error: SystemError) -> ContactError {
+        ContactError(.storage, "\(path) could not be written: \(error)")
+    }
+}
+
+extension ContactError {
+    init(_ path: String, limit: Int, _ fault: SmallFile.Fault) {
+        self =
+            switch fault {
+            case .missing: .unreadable(path, SystemError(2))
+            case .link: .damaged(path, "it is a link")
+            case .notRegular: .damaged(path, "it is not a regular file")
+            case .tooLarge: .damaged(path, "it is larger than \(limit >> 10) KiB")
+            case .system(let error): .unreadable(path, error)
+            }
+    }
+}
+
+extension String {
+    /// What somebody typed or wrote down, made fit for a line of ours: printable, and no longer than it takes to
+    /// recognise it.
+    var quoted: String {
+        var shown = ""
+        for scalar in unicodeScalars.prefix(64) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return unicodeScalars.count > 64 ? "\"\(shown)…\"" : "\"\(shown)\""
+    }
+}

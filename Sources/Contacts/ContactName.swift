@@ -1,0 +1,43 @@
+import Sharing
+
+/// What the user calls a contact.
+///
+/// Two names are one where they differ only in case, normalisation or what cannot be seen; how one was written is kept.
+package struct ContactName: Hashable, Sendable, CustomStringConvertible {
+    /// 1...63 bytes, printable, no space at an end.
+    package let text: String
+    /// `NameFolding.key` of it.
+    package let key: String
+
+    package var description: String { text }
+
+    /// - Throws: `ContactError` `unfit`.
+    package init(_ text: String) throws(ContactError) {
+        guard (1...ContactBounds.nameBytes).contains(text.utf8.prefix(ContactBounds.nameBytes + 1).count) else {
+            throw .unfit("a contact's name has 1 to \(ContactBounds.nameBytes) bytes")
+        }
+        guard PeerName.fit(text, fallback: "").utf8.elementsEqual(text.utf8) else {
+            throw .unfit(
+                "\(text.quoted) is no name for a contact: it begins or ends with a space, or has slashes or "
+                    + "characters in it that cannot be printed")
+        }
+        let joiners: Set<Unicode.Scalar> = ["\u{200D}", "\u{FE0E}", "\u{FE0F}"]
+        guard !text.unicodeScalars.contains(where: { NameFolding.isUnseen($0) && !joiners.contains($0) }) else {
+            throw .unfit("\(text.quoted) is no name for a contact: it has characters in it that cannot be seen")
+        }
+        let key = NameFolding.key(text)
+        guard !key.isEmpty else { throw .unfit("a contact's name has something in it that can be seen") }
+        guard !Self.words.contains(key) else {
+            throw .unfit("\(text) is no name for a contact: rules mean something else by it")
+        }
+        self.text = text
+        self.key = key
+    }
+
+    /// What `from:` of a rule says for many at once.
+    private static let words: Set<String> = ["contacts", "strangers", "everyone"]
+
+    package static func == (left: ContactName, right: ContactName) -> Bool { left.key == right.key }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}

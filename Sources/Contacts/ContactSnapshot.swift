@@ -1,0 +1,121 @@
+package import Sharing
+
+/// The contacts as they were at one time.
+package struct ContactSnapshot: Sendable {
+    /// By name.
+    package let contacts: [Contact]
+    /// In the order in which they were blocked.
+    package let blockedStrangers: [BlockedStranger]
+
+    private let byID: [PeerID: Int]
+    private let byName: [String: Int]
+    private let bySkeleton: [String: [Int]]
+    private let blocked: Set<PeerID>
+
+    package static let empty = ContactSnapshot(contacts: [], blockedStrangers: [])
+
+    /// - Parameter contacts: of different keys and names.
+    package init(contacts: [Contact], blockedStrangers: [BlockedStranger]) {
+        let contacts = contacts.sorted { $0.name.key < $1.name.key }
+        self.contacts = contacts
+        self.blockedStrangers = blockedStrangers
+        byID = Dictionary(contacts.indices.map { (contacts[$0].id, $0) }) { first, _ in first }
+        byName = Dictionary(contacts.indices.map { (contacts[$0].name.key, $0) }) { first, _ in first }
+        bySkeleton = Dictionary(grouping: contacts.indices) { NameFolding.skeleton(contacts[$0].name.text) }
+        blocked = Set(blockedStrangers.map(\.id))
+    }
+
+    package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }
+
+    /// The contact of that name; case, normalisation and what cannot be seen do not matter.
+    package func contact(named name: String) -> Contact? {
+        guard name.utf8.prefix(1_024).count < 1_024 else { return nil }
+        return byName[NameFolding.key(name)].map { contacts[$0] }
+    }
+
+    /// The contact that somebody types: its name, or the beginning of its key's id (`PeerID.shortestPrefix` characters
+    /// or more). A name comes before ids that begin like it.
+    ///
+    /// - Throws: `ContactError` `unknownContact`, `ambiguous`.
+    package func find(_ text: String) throws(ContactError) -> Contact {
+        if let contact = contact(named: text) { return contact }
+        let found = contacts.filter { $0.id.hasPrefix(text) }
+        if found.count > 1 {
+            let names = found.prefix(8).map { "\($0.name) (\($0.id.short))" }.joined(separator: ", ")
+            throw ContactError(
+                .ambiguous, "\(text.quoted) is the beginning of several keys: \(names)\(found.count > 8 ? ", …" : "")")
+        }
+        guard let contact = found.first else {
+            throw ContactError(.unknownContact, "there is no contact \(text.quoted)")
+        }
+        return contact
+    }
+
+    /// What a peer is to the user, by its key alone.
+    package func standing(of id: PeerID) -> PeerStanding {
+        if let contact = self[id] { return contact.isBlocked ? .blocked(contact) : .contact(contact) }
+        return blocked.contains(id) ? .blocked(nil) : .stranger
+    }
+
+    /// The contacts that a peer with another key calls itself like: names that are one with `name`, or look like it.
+    ///
+    /// For display. The nearest come first; at most eight.
+    package func impersonated(by name: String, of id: PeerID) -> [Contact] {
+        let name = PeerName.fit(name, fallback: "")
+        guard !name.isEmpty else { return [] }
+        var found = contact(named: name).map { [$0] } ?? []
+        for index in bySkeleton[NameFolding.skeleton(name)] ?? []
+        where contacts[index].name.key != found.first?.name.key {
+            if found.count == 8 { break }
+            found.append(contacts[index])
+        }
+        return found.filter { $0.id != id }
+    }
+}
+
+/// What a peer is to the user.
+package enum PeerStanding: Hashable, Sendable {
+    case contact(Contact)
+    case stranger
+    /// Nothing is wanted of it; with the contact it is, or nil for a stranger.
+    case blocked(Contact?)
+}
+
+/// How a peer is shown to people, when it offers something or wants to pair.
+package struct Introduction: Hashable, Sendable {
+    /// The user's own name for a contact, or what a stranger calls itself: printable, 1...63 bytes.
+    package let name: String
+    /// The short form of its key's id.
+    package let key: String
+    package let isContact: Bool
+    /// One line, where the stranger calls itself like a contact; nil where it does not.
+    package let warning: String?
+
+    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. Quotes in what a stranger calls itself are single
+    /// ones here, so that it cannot name a key of its own choice.
+    package var line: String {
+        isContact ? name : "stranger \"\(name.replacing("\"", with: "'"))\" (\(key))"
+    }
+}
+
+extension ContactSnapshot {
+    /// - Parameter name: what the peer calls itself; of a contact it is passed over.
+    package func introduction(of id: PeerID, callingItself name: String) -> Introduction {
+        if let contact = self[id] {
+            return Introduction(name: contact.name.text, key: id.short, isContact: true, warning: nil)
+        }
+        let seen = String(
+            String.UnicodeScalarView(PeerName.fit(name).unicodeScalars.filter { !NameFolding.isUnseen($0) }))
+        let shown = seen.isEmpty ? "unnamed" : seen
+        return Introduction(
+            name: shown, key: id.short, isContact: false, warning: warning(of: id, callingItself: name))
+    }
+
+    private func warning(of id: PeerID, callingItself name: String) -> String? {
+        let alike = impersonated(by: name, of: id)
+        guard let first = alike.first else { return nil }
+        let others = alike.count > 1 ? " (and like \(alike.count - 1) more)" : ""
+        return "this is not your contact \(first.name)\(others): it calls itself so, but its key is \(id.short), and "
+            + "that of \(first.name) is \(first.id.short)"
+    }
+}

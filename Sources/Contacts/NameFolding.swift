@@ -1,0 +1,83 @@
+import Foundation
+
+/// Names without what two of them may differ in and still be read as one.
+package enum NameFolding {
+    /// What two names have in common that are one name to people who type: case, normalisation (NFKC: width, ligatures),
+    /// characters that cannot be seen, and how many spaces there are.
+    package static func key(_ name: String) -> String {
+        if let plain = plainKey(name) { return plain }
+        let folded = compatible(seen(name)).uppercased().lowercased()
+        return words(compatible(folded))
+    }
+
+    /// What two names have in common that look alike at a glance: their keys without accents, spaces, dots and dashes,
+    /// with the letters of Greek and Cyrillic and the digits that look like Latin letters as these.
+    ///
+    /// For display alone: it says too much rather than too little, and decides nothing.
+    package static func skeleton(_ name: String) -> String {
+        var skeleton = ""
+        let key = key(name)
+        let isPlain = key.utf8.allSatisfy { $0 < 0x80 }
+        for scalar in (isPlain ? key : key.decomposedStringWithCompatibilityMapping).unicodeScalars {
+            if isAccent(scalar) { continue }
+            switch scalar.properties.generalCategory {
+            case .spaceSeparator, .dashPunctuation, .connectorPunctuation: continue
+            default: break
+            }
+            if scalar == "." || scalar == "·" || scalar == "'" { continue }
+            skeleton.unicodeScalars.append(lookalikes[scalar] ?? scalar)
+        }
+        // `rn` is read as `m`, `vv` as `w`.
+        let joined = skeleton.replacingOccurrences(of: "rn", with: "m").replacingOccurrences(of: "vv", with: "w")
+        // A name of nothing but dashes is a name too.
+        return joined.isEmpty ? key : joined
+    }
+
+    /// Most names; and a book of ten thousand is folded at once.
+    private static func plainKey(_ name: String) -> String? {
+        guard name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return words(name.lowercased())
+    }
+
+    private static func words(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    private static func compatible(_ text: String) -> String { text.precomposedStringWithCompatibilityMapping }
+
+    /// Without controls, directions, joiners, variation selectors and the like.
+    private static func seen(_ text: String) -> String {
+        var seen = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars where !isUnseen(scalar) { seen.append(scalar) }
+        return String(seen)
+    }
+
+    static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.properties.isDefaultIgnorableCodePoint { return true }
+        return switch scalar.properties.generalCategory {
+        case .control, .format: true
+        default: false
+        }
+    }
+
+    /// The accents of Latin, Greek and Cyrillic. Those of other scripts are their vowels.
+    private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0300...0x036F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
+        default: false
+        }
+    }
+
+    private static let lookalikes: [Unicode.Scalar: Unicode.Scalar] = [
+        // Cyrillic
+        "а": "a", "в": "b", "с": "c", "ԁ": "d", "е": "e", "һ": "h", "н": "h", "і": "l", "ӏ": "l", "ј": "j", "к": "k",
+        "м": "m", "о": "o", "р": "p", "ԛ": "q", "ѕ": "s", "т": "t", "ѵ": "v", "ԝ": "w", "х": "x", "у": "y", "ү": "y",
+        // Greek
+        "α": "a", "β": "b", "ε": "e", "η": "n", "ι": "l", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "τ": "t", "υ": "u",
+        "χ": "x", "γ": "y", "ϲ": "c", "ϳ": "j",
+        // Latin
+        "ı": "l", "i": "l", "ɑ": "a", "ɡ": "g", "ℓ": "l", "ø": "o", "đ": "d", "ł": "l",
+        // Digits and signs
+        "0": "o", "1": "l", "|": "l", "!": "l", "5": "s", "$": "s",
+    ]
+}

@@ -1,0 +1,206 @@
+package import Sharing
+private import Synchronization
+
+/// What is done with an offer before anybody is asked, and instead of that.
+package final class OfferGate: Sendable {
+    private let book: ContactBook
+    private let policy: @Sendable () -> Policy
+    private let setting: @Sendable () -> PolicySetting
+    private let caps: CapKeeper
+
+    /// - Parameters:
+    ///   - policy: the rules as they are now.
+    ///   - setting: time, types, visibility and what was said for this receiver, as they are now.
+    package init(
+        book: ContactBook,
+        policy: @escaping @Sendable () -> Policy,
+        setting: @escaping @Sendable () -> PolicySetting,
+        caps: QuestionCaps.Bounds = .standard
+    ) {
+        self.book = book
+        self.policy = policy
+        self.setting = setting
+        self.caps = CapKeeper(caps)
+    }
+
+    /// Judges an offer by what the user has said. May block on the disk.
+    ///
+    /// Where the contacts cannot be read nobody is known, blocked peers among them: everything is refused as `busy`.
+    /// - Parameter now: the time for the caps.
+    package func judge(
+        _ offer: Offer, from peer: PeerID, now: ContinuousClock.Instant = .now
+    ) -> GateAnswer {
+        let snapshot: ContactSnapshot
+        do {
+            snapshot = try book.snapshot()
+        } catch {
+            return GateAnswer(
+                offer: offer,
+                introduction: ContactSnapshot.empty.introduction(of: peer, callingItself: offer.senderName),
+                all: ItemVerdict(.busy, reason: "the other side cannot tell who its contacts are now"),
+                because: error.description)
+        }
+        let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
+        let (policy, setting) = (policy(), setting())
+        let standing = snapshot.standing(of: peer)
+        let isStranger = standing == .stranger
+        if isStranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now),
+            policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask
+        {
+            // Before anything is asked of all its items: a flood is to cost little.
+            return Self.flooded(offer, introduction)
+        }
+        var answer = GateAnswer(
+            offer: offer, introduction: introduction, policy.decide(offer, from: standing, setting), setting)
+        guard answer.asks, isStranger else { return answer }
+        guard let question = caps.begin(peer, at: now) else { return Self.flooded(offer, introduction) }
+        answer.question = question
+        return answer
+    }
+
+    private static func flooded(_ offer: Offer, _ introduction: Introduction) -> GateAnswer {
+        GateAnswer(
+            offer: offer, introduction: introduction,
+            all: ItemVerdict(.busy, reason: "too many offers wait for an answer"),
+            because: "strangers have offered too much in too short a time")
+    }
+
+    /// Questions of strangers that wait now.
+    package var waitingQuestions: Int { caps.waitingCount }
+}
+
+/// A question of a stranger's that counts as waiting as long as this is referred to.
+package final class CountedQuestion: Sendable {
+    private let peer: PeerID
+    private let caps: CapKeeper
+
+    fileprivate init(_ peer: PeerID, _ caps: CapKeeper) {
+        self.peer = peer
+        self.caps = caps
+    }
+
+    deinit {
+        caps.end(peer)
+    }
+}
+
+private final class CapKeeper: Sendable {
+    private let caps: Mutex<QuestionCaps>
+
+    init(_ bounds: QuestionCaps.Bounds) {
+        caps = Mutex(QuestionCaps(bounds))
+    }
+
+    func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> CountedQuestion? {
+        caps.withLock { $0.begin(peer, at: now) } ? CountedQuestion(peer, self) : nil
+    }
+
+    func hasRoom(for peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
+        caps.withLock { $0.hasRoom(for: peer, at: now) }
+    }
+
+    func end(_ peer: PeerID) { caps.withLock { $0.end(peer) } }
+
+    var waitingCount: Int { caps.withLock { $0.waitingCount } }
+}
+
+/// What is known of an offer's items without asking anybody.
+package struct GateAnswer: Sendable {
+    /// Who offers, for people.
+    package let introduction: Introduction
+    /// For each item what becomes of it; nil where somebody has to be asked.
+    package let verdicts: [ItemVerdict?]
+    /// For each item why, and where it goes; empty where the offer as a whole was refused.
+    package let decisions: [PolicyDecision]
+    /// Why the offer as a whole was refused, for the user: one line; nil where it was not.
+    package let refusal: String?
+    /// Keep it as long as the offer waits: see `CountedQuestion`.
+    package internal(set) var question: CountedQuestion?
+
+    /// The numbers of the items that somebody has to be asked about.
+    package var open: [Int] { verdicts.indices.filter { verdicts[$0] == nil } }
+
+    package var asks: Bool { verdicts.contains { $0 == nil } }
+
+    init(offer: Offer, introduction: Introduction, all verdict: ItemVerdict, because refusal: String) {
+        self.introduction = introduction
+        verdicts = Array(repeating: verdict, count: offer.items.count)
+        decisions = []
+        self.refusal = refusal
+    }
+
+    init(offer: Offer, introduction: Introduction, _ decisions: [PolicyDecision], _ setting: PolicySetting) {
+        self.introduction = introduction
+        self.decisions = decisions
+        refusal = nil
+        let verdicts = decisions.map { decision -> ItemVerdict? in
+            switch decision.outcome {
+            case .accept: .accepted
+            case .ask: nil
+            case .decline: decision.refusal(setting)
+            }
+        }
+        self.verdicts = Self.whole(verdicts, takesPart: offer.takesPart)
+    }
+
+    /// The offer with the items alone that somebody has to be asked about.
+    package func rest(of offer: Offer) -> Offer {
+        var rest = offer
+        rest.items = open.map { offer.items[$0] }
+        return rest
+    }
+
+    /// The answers to all items. Whoever was asked may take some and not others, whatever the sender would like.
+    ///
+    /// - Parameter answers: those to `open`, in its order. Too few of them are a no.
+    package func completed(with answers: [ItemVerdict] = []) -> [ItemVerdict] {
+        var verdicts = verdicts
+        for (number, index) in open.enumerated() {
+            verdicts[index] = number < answers.count ? answers[number] : Self.leftOut
+        }
+        return verdicts.map { $0 ?? Self.leftOut }
+    }
+
+    /// A sender that wants all or nothing gets nothing where an item is refused, and nobody is asked about the others.
+    private static func whole(_ verdicts: [ItemVerdict?], takesPart: Bool) -> [ItemVerdict?] {
+        guard !takesPart, verdicts.contains(where: { $0.map { $0.answer != .accepted } ?? false }) else {
+            return verdicts
+        }
+        return verdicts.map { verdict in
+            guard let verdict, verdict.answer != .accepted else { return leftOut }
+            return verdict
+        }
+    }
+
+    private static let leftOut = ItemVerdict(
+        .declined, reason: "it could be sent, but not all of this offer: --partial sends it without the rest")
+}
+
+/// Asks only about what the user has not decided before: what stands between a `Reception` and those who ask people.
+package struct GatedConsent: ConsentAsking {
+    private let gate: OfferGate
+    private let asking: any ConsentAsking
+    private let observe: @Sendable (Offer, PeerID, GateAnswer) -> Void
+
+    /// - Parameters:
+    ///   - asking: gets the items that nothing decides.
+    ///   - observe: called with what the gate has decided, before anybody is asked.
+    package init(
+        _ gate: OfferGate,
+        asking: any ConsentAsking,
+        observe: @escaping @Sendable (Offer, PeerID, GateAnswer) -> Void = { _, _, _ in }
+    ) {
+        self.gate = gate
+        self.asking = asking
+        self.observe = observe
+    }
+
+    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        let answer = gate.judge(offer, from: peer)
+        observe(offer, peer, answer)
+        guard answer.asks else { return answer.completed() }
+        let answers = await asking.consent(to: answer.rest(of: offer), from: peer, freeRoom: freeRoom)
+        // The question counts until here.
+        return withExtendedLifetime(answer.question) { answer.completed(with: answers) }
+    }
+}

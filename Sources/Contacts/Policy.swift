@@ -1,0 +1,172 @@
+package import Sharing
+
+/// What becomes of each item of an offer, from what the user has said of whom, what and when.
+///
+/// Said once, here, in the order in which it is looked at; the first line that applies decides:
+///
+/// | | where | outcome |
+/// |---|---|---|
+/// | 1 | the peer is blocked | decline |
+/// | 2 | the receiver takes nothing (`--accept none`) | decline |
+/// | 3 | the receiver is not visible (`off`) | decline |
+/// | 4 | a stranger, and the receiver is visible to contacts only | decline |
+/// | 5 | the contact's own policy is `decline` | decline |
+/// | 6 | a rule holds: `decline`, `ask` | as it says |
+/// | 7 | a rule holds: `accept`, for a stranger | ask; accept with `--accept everyone` |
+/// | 8 | a rule holds: `accept`, for a contact | accept within its limits, else ask |
+/// | 9 | the contact's own policy is `accept` | accept within its limits, else ask |
+/// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
+/// | 11 | a stranger | ask |
+///
+/// `--accept everyone` turns each `ask` of lines 7 to 11 into `accept`, and so does not touch what a rule says in line 6.
+package struct Policy: Hashable, Sendable {
+    /// In the order in which they are tried.
+    package let rules: [PolicyRule]
+
+    package static let none = Policy(known: [])
+
+    private init(known rules: [PolicyRule]) {
+        self.rules = rules
+    }
+
+    /// - Throws: `ContactError` `unfit` for more than `ContactBounds.rules` rules.
+    package init(_ rules: [PolicyRule]) throws(ContactError) {
+        guard rules.count <= ContactBounds.rules else {
+            throw .unfit("there can be \(ContactBounds.rules) rules, and these are \(rules.count)")
+        }
+        self.init(known: rules)
+    }
+
+    /// For one item. `decide` for a whole offer asks the same of each.
+    package func decide(
+        _ item: OfferedItem, of totals: OfferTotals, from standing: PeerStanding, _ setting: PolicySetting
+    ) -> PolicyDecision {
+        var judge = Judge(policy: self, totals: totals, standing: standing, setting: setting)
+        return judge.decide(item)
+    }
+
+    /// For each item of an offer.
+    package func decide(
+        _ offer: Offer, from standing: PeerStanding, _ setting: PolicySetting
+    ) -> [PolicyDecision] {
+        var judge = Judge(policy: self, totals: OfferTotals(offer), standing: standing, setting: setting)
+        return offer.items.map { judge.decide($0) }
+    }
+
+    /// The same rules, offer, peer and time for many items.
+    private struct Judge {
+        let policy: Policy
+        let totals: OfferTotals
+        let standing: PeerStanding
+        let setting: PolicySetting
+        private let now: LocalTime
+        private var memo: TypeMemo
+
+        init(policy: Policy, totals: OfferTotals, standing: PeerStanding, setting: PolicySetting) {
+            (self.policy, self.totals, self.standing, self.setting) = (policy, totals, standing, setting)
+            now = LocalTime(setting.at, in: setting.zone)
+            memo = TypeMemo(setting.registry)
+        }
+
+        mutating func decide(_ item: OfferedItem) -> PolicyDecision {
+            if let basis = Policy.bar(standing, setting) {
+                return PolicyDecision(.decline, basis, contact: standing.contact, rules: [], mismatches: [])
+            }
+            var item = JudgedItem(item, &memo)
+            let rules = policy.rules
+            var mismatches: [Int] = []
+            for rule in rules {
+                guard let mismatch = rule.mismatch(&item, standing, now) else { break }
+                mismatches.append(mismatch)
+            }
+            let rule = mismatches.count < rules.count ? rules[mismatches.count] : nil
+            let (outcome, basis) = Policy.outcome(
+                rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, standing, setting)
+            return PolicyDecision(outcome, basis, contact: standing.contact, rules: rules, mismatches: mismatches)
+        }
+    }
+
+    /// Lines 1 to 5: what no rule can widen.
+    private static func bar(_ standing: PeerStanding, _ setting: PolicySetting) -> PolicyDecision.Basis? {
+        if case .blocked = standing { return .blocked }
+        if setting.receiver == .none { return .nothingTaken }
+        switch (setting.visibility, standing) {
+        case (.off, _): return .invisible
+        case (.contacts, .stranger): return .contactsOnly
+        default: return standing.contact?.policy == .decline ? .contact : nil
+        }
+    }
+
+    /// Lines 6 to 11.
+    ///
+    /// - Parameter breach: which of a contact's limits the item is beyond.
+    private static func outcome(
+        _ rule: PolicyRule?,
+        _ number: Int,
+        breach: (AcceptanceLimits) -> AcceptanceLimits.Breach?,
+        _ standing: PeerStanding,
+        _ setting: PolicySetting
+    ) -> (Outcome, PolicyDecision.Basis) {
+        if let rule, rule.outcome != .accept { return (rule.outcome, .rule(number)) }
+        let isOpen = setting.receiver == .everyone
+        guard let contact = standing.contact else {
+            if rule != nil { return isOpen ? (.accept, .rule(number)) : (.ask, .strangersAreAsked(rule: number)) }
+            return isOpen ? (.accept, .receiver) : (.ask, .stranger)
+        }
+        guard rule != nil || contact.policy == .accept || setting.receiver == .contacts else {
+            return isOpen ? (.accept, .receiver) : (.ask, .contact)
+        }
+        if let breach = breach(contact.limits) {
+            return isOpen ? (.accept, .receiver) : (.ask, .limits(breach))
+        }
+        if rule != nil { return (.accept, .rule(number)) }
+        return (.accept, contact.policy == .accept ? .contact : .receiver)
+    }
+
+    /// The contacts that rules name and the book has not, each with the number of the first such rule: a name that was
+    /// misspelled, or has changed.
+    package func unknownContacts(in snapshot: ContactSnapshot) -> [(rule: Int, name: ContactName)] {
+        var seen: Set<ContactName> = []
+        var unknown: [(rule: Int, name: ContactName)] = []
+        for (index, rule) in rules.enumerated() {
+            for case .from(let parties) in rule.conditions {
+                for case .contact(let name) in parties
+                where snapshot.contact(named: name.text) == nil && seen.insert(name).inserted {
+                    unknown.append((index + 1, name))
+                }
+            }
+        }
+        return unknown
+    }
+}
+
+extension PeerStanding {
+    /// The contact it is, blocked or not.
+    package var contact: Contact? {
+        switch self {
+        case .contact(let contact): contact
+        case .blocked(let contact): contact
+        case .stranger: nil
+        }
+    }
+}
+
+extension AcceptanceLimits {
+    /// Which limit an item is beyond.
+    package enum Breach: Hashable, Sendable {
+        case type
+        case size
+        case items
+        case time
+        case expired
+    }
+
+    /// - Returns: the first limit that the item, or its offer, is beyond; nil where it is within all.
+    func breach(_ item: JudgedItem, _ totals: OfferTotals, _ time: WallTime, _ now: LocalTime) -> Breach? {
+        if let until, time >= until { return .expired }
+        if let times, !times.contains(now) { return .time }
+        if let mostItems, totals.items > mostItems { return .items }
+        if let largestOffer, !totals.isSizeKnown || totals.knownSize > largestOffer { return .size }
+        return types.isEmpty || item.conforms(toAnyOf: types) ? nil : .type
+    }
+}

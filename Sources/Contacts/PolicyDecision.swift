@@ -1,0 +1,106 @@
+import Sharing
+
+/// What becomes of an item, where it goes, and why.
+package struct PolicyDecision: Sendable {
+    /// What decided: a line of the table at `Policy`.
+    package enum Basis: Hashable, Sendable {
+        case blocked
+        case nothingTaken
+        case invisible
+        case contactsOnly
+        /// The rule of this number, 1 and up.
+        case rule(Int)
+        /// A rule would accept it, and it is a stranger's.
+        case strangersAreAsked(rule: Int)
+        /// A rule or the contact's policy would accept it, and it is beyond the contact's limits.
+        case limits(AcceptanceLimits.Breach)
+        /// The contact's own policy.
+        case contact
+        /// What was said for the receiver as a whole.
+        case receiver
+        case stranger
+    }
+
+    package let outcome: Outcome
+    package let basis: Basis
+    /// The rule's, where one held, and for what it leaves open the contact's.
+    package var destination: Destination {
+        guard outcome != .decline else { return .usual }
+        let own = contact?.destination ?? .usual
+        guard mismatches.count < rules.count else { return own }
+        let rule = rules[mismatches.count].destination
+        return Destination(rule, or: own)
+    }
+
+    private let contact: Contact?
+    private let rules: [PolicyRule]
+    /// For each rule that was tried in vain the number of its first condition that did not hold.
+    private let mismatches: [Int]
+
+    init(_ outcome: Outcome, _ basis: Basis, contact: Contact?, rules: [PolicyRule], mismatches: [Int]) {
+        self.outcome = outcome
+        self.basis = basis
+        self.contact = contact
+        self.rules = rules
+        self.mismatches = mismatches
+    }
+
+    /// One line for the user: the outcome, what decided it, and what did not hold of the rules before. Nothing of it is
+    /// the peer's own words.
+    package var explanation: String {
+        let tried = mismatches.enumerated().prefix(8).map { index, mismatch in
+            "rule \(index + 1) does not hold: \(rules[index].conditions[mismatch].refusal)"
+        }
+        let more = mismatches.count > 8 ? ["\(mismatches.count - 8) more do not hold"] : []
+        return (["\(outcome.rawValue): \(words)"] + tried + more).joined(separator: "; ")
+    }
+
+    private var words: String {
+        let name = contact?.name.text ?? "the peer"
+        return switch basis {
+        case .blocked: "the peer is blocked"
+        case .nothingTaken: "this receiver takes nothing"
+        case .invisible: "this receiver is visible to nobody"
+        case .contactsOnly: "it is a stranger's, and this receiver is visible to contacts only"
+        case .rule(let number): "rule \(number) holds"
+        case .strangersAreAsked(let number): "rule \(number) holds, but strangers are never accepted without a question"
+        case .limits(let breach): "\(name) may do so only within limits, and \(breach.words)"
+        case .contact: "that is the policy of \(name)"
+        case .receiver: "this receiver takes what is offered"
+        case .stranger: "it is a stranger's"
+        }
+    }
+}
+
+extension Destination {
+    fileprivate init(_ first: Destination, or second: Destination) {
+        self.init(known: first.handler ?? second.handler, first.folder ?? second.folder)
+    }
+}
+
+extension AcceptanceLimits.Breach {
+    var words: String {
+        switch self {
+        case .type: "its type is not among them"
+        case .size: "the offer is larger, or of unknown size"
+        case .items: "the offer has more items"
+        case .time: "this is not the time"
+        case .expired: "they have ended"
+        }
+    }
+}
+
+extension PolicyDecision {
+    /// What the sender is told of a refusal: no more than it could see for itself. One that is blocked hears what it would
+    /// hear as a stranger; the user's rules are nobody's business.
+    func refusal(_ setting: PolicySetting) -> ItemVerdict {
+        if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here") }
+        switch basis {
+        case .invisible, .contactsOnly: return Self.contactsOnly
+        case .blocked where setting.visibility != .everyone: return Self.contactsOnly
+        default: return ItemVerdict(.declined, reason: "the other side said no")
+        }
+    }
+
+    private static let contactsOnly = ItemVerdict(.declined, reason: "only contacts may offer something here")
+}

@@ -1,0 +1,169 @@
+import Sharing
+package import UniformTypes
+
+/// A value of a rule as it is written down.
+package enum PolicyValue: Hashable, Sendable {
+    case scalar(String)
+    case list([String])
+
+    var texts: [String] {
+        switch self {
+        case .scalar(let text): [text]
+        case .list(let texts): texts
+        }
+    }
+}
+
+extension PolicyRule {
+    /// What a rule can say, in the order in which it is looked at. One value may stand for a list of one.
+    ///
+    /// | key | value |
+    /// |---|---|
+    /// | `from` | contacts' names, `contacts`, `strangers`, `everyone` |
+    /// | `type` | uniform types; the item's conforms to one of them |
+    /// | `name` | patterns with `*` and `?` |
+    /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
+    /// | `time` | such as `08:00-18:30` |
+    /// | `days` | such as `mon-fri`; of a window over midnight the day on which it begins |
+    /// | `then` | `accept`, `ask` or `decline`; needed |
+    /// | `handler`, `folder` | where it goes; the folder is below the Inbox |
+    package static let keys = [
+        "from", "type", "name", "sizeAtMost", "sizeAtLeast", "time", "days", "then", "handler", "folder",
+    ]
+
+    /// Reads a rule of plain values, as a configuration file has them.
+    ///
+    /// - Parameter registry: all types that are known: a misspelled one would make a rule that never holds.
+    /// - Throws: `ContactError` `unfit` with one line, to stand after a file and a line.
+    package init(fields: [String: PolicyValue], registry: TypeRegistry) throws(ContactError) {
+        if let unknown = fields.keys.sorted().first(where: { !Self.keys.contains($0) }) {
+            let known = Self.keys.joined(separator: ", ")
+            throw .unfit("a rule cannot have \(unknown.quoted); there are: \(known)")
+        }
+        let fields = RuleFields(fields)
+        var conditions: [Condition] = []
+        if let parties = try fields.list("from", Self.party) { conditions.append(.from(parties)) }
+        let types = try fields.list("type") { text throws(ContactError) in try Self.type(text, registry) }
+        if let types { conditions.append(.types(types)) }
+        let patterns = try fields.list("name") { text throws(ContactError) in try NamePattern(text) }
+        if let patterns { conditions.append(.names(patterns)) }
+        let most = try fields.one("sizeAtMost", ByteCountText.read)
+        let least = try fields.one("sizeAtLeast", ByteCountText.read)
+        if let most, let least, most < least {
+            throw .unfit("nothing is of the size of this rule: sizeAtMost is less than sizeAtLeast")
+        }
+        if let most { conditions.append(.sizeAtMost(most)) }
+        if let least { conditions.append(.sizeAtLeast(least)) }
+        if let window = try Self.window(fields) { conditions.append(.time(window)) }
+        let outcome = try fields.one("then") { text throws(ContactError) in
+            guard let outcome = Outcome(rawValue: text) else {
+                throw .unfit("\(text.quoted) is not accept, ask or decline")
+            }
+            return outcome
+        }
+        guard let outcome else { throw .unfit("a rule needs then: accept, ask or decline") }
+        self.init(conditions, outcome, try Self.destination(fields, outcome))
+    }
+
+    private static func party(_ text: String) throws(ContactError) -> Party {
+        switch text.lowercased() {
+        case "contacts": .contacts
+        case "strangers": .strangers
+        case "everyone": .everyone
+        default: .contact(try ContactName(text))
+        }
+    }
+
+    private static func type(_ text: String, _ registry: TypeRegistry) throws(ContactError) -> UniformType {
+        if text.contains("/") {
+            guard let type = registry.type(forMIMEType: text) else {
+                throw .unfit("\(text.quoted) is not a uniform type such as public.image")
+            }
+            throw .unfit("\(text.quoted) is a MIME type; its type is \(type)")
+        }
+        if let type = UniformType(text), registry.isDeclared(type) || type.isDynamic { return type }
+        let plain = text.hasPrefix(".") ? String(text.dropFirst()) : text
+        let meant =
+            registry.type(forExtension: plain, kind: .regularFile)
+            ?? registry.type(forExtension: plain, kind: .directory)
+        if let meant, !meant.isDynamic {
+            throw .unfit("\(text.quoted) is a file name extension; its type is \(meant)")
+        }
+        throw .unfit("\(text.quoted) is no uniform type that is known here, such as public.image or com.adobe.pdf")
+    }
+
+    private static func window(_ fields: RuleFields) throws(ContactError) -> TimeWindow? {
+        let ranges = try fields.list("days") { text throws(ContactError) in
+            guard let days = Weekday.range(text) else {
+                throw .unfit("\(text.quoted) is no day of the week, or range of days, such as sat or mon-fri")
+            }
+            return days
+        }
+        let days = ranges.map { $0.reduce(into: Set<Weekday>()) { $0.formUnion($1) } }
+        let window = try fields.one("time") { text throws(ContactError) in
+            try TimeWindow(text, days: days ?? Set(Weekday.allCases))
+        }
+        guard window == nil, let days else { return window }
+        return try TimeWindow(days: days)
+    }
+
+    private static func destination(_ fields: RuleFields, _ outcome: Outcome) throws(ContactError) -> Destination {
+        let handler = try fields.one("handler") { text throws(ContactError) in
+            _ = try Destination(handler: text)
+            return text
+        }
+        let folder = try fields.one("folder") { text throws(ContactError) in
+            do throws(NameRefusal) {
+                return try SafeRelativePath(text)
+            } catch {
+                throw .unfit("\(text.quoted) is no folder below the Inbox: \(error)")
+            }
+        }
+        if outcome == .decline, handler != nil || folder != nil {
+            throw .unfit("what is declined goes nowhere: a rule with then: decline has no handler or folder")
+        }
+        return try Destination(handler: handler, folder: folder)
+    }
+}
+
+/// The values of a rule, taken by their keys; what is wrong with one is told with its key.
+private struct RuleFields {
+    private let fields: [String: PolicyValue]
+
+    init(_ fields: [String: PolicyValue]) {
+        self.fields = fields
+    }
+
+    func one<Value>(
+        _ key: String, _ read: (String) throws(ContactError) -> Value
+    ) throws(ContactError) -> Value? {
+        guard let value = fields[key] else { return nil }
+        guard value.texts.count == 1 else { throw .unfit("\(key) has one value, not \(value.texts.count)") }
+        return try self.read(key, value.texts[0], read)
+    }
+
+    func list<Value>(
+        _ key: String, _ read: (String) throws(ContactError) -> Value
+    ) throws(ContactError) -> [Value]? {
+        guard let value = fields[key] else { return nil }
+        guard (1...ContactBounds.values).contains(value.texts.count) else {
+            throw .unfit("\(key) has 1 to \(ContactBounds.values) values, not \(value.texts.count)")
+        }
+        var values: [Value] = []
+        for text in value.texts { values.append(try self.read(key, text, read)) }
+        return values
+    }
+
+    private func read<Value>(
+        _ key: String, _ text: String, _ read: (String) throws(ContactError) -> Value
+    ) throws(ContactError) -> Value {
+        guard text.utf8.prefix(ContactBounds.valueBytes + 1).count <= ContactBounds.valueBytes else {
+            throw .unfit("\(key): a value has at most \(ContactBounds.valueBytes) bytes")
+        }
+        do throws(ContactError) {
+            return try read(text)
+        } catch {
+            throw .unfit("\(key): \(error)")
+        }
+    }
+}

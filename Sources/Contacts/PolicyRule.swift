@@ -1,0 +1,146 @@
+package import Foundation
+package import Sharing
+package import UniformTypes
+
+/// What all items of an offer are together.
+package struct OfferTotals: Hashable, Sendable {
+    package var items: Int
+    /// Bytes of the items whose size is known.
+    package var knownSize: UInt64
+    package var isSizeKnown: Bool
+
+    package init(items: Int, knownSize: UInt64, isSizeKnown: Bool = true) {
+        self.items = items
+        self.knownSize = knownSize
+        self.isSizeKnown = isSizeKnown
+    }
+
+    package init(_ offer: Offer) {
+        self.init(
+            items: offer.items.count, knownSize: offer.knownSize,
+            isSizeKnown: offer.items.allSatisfy { $0.size != nil })
+    }
+}
+
+/// Where and when a decision is made.
+package struct PolicySetting: Sendable {
+    package var at: WallTime
+    package var zone: TimeZone
+    package var registry: TypeRegistry
+    package var visibility: Visibility
+    /// What was said for this receiver as a whole.
+    package var receiver: ReceiverRule
+
+    package init(
+        at: WallTime,
+        zone: TimeZone = .current,
+        registry: TypeRegistry = .system,
+        visibility: Visibility = .contacts,
+        receiver: ReceiverRule = .ask
+    ) {
+        self.at = at
+        self.zone = zone
+        self.registry = registry
+        self.visibility = visibility
+        self.receiver = receiver
+    }
+}
+
+/// Whose offers a receiver takes where no rule says otherwise: `--accept`.
+package enum ReceiverRule: String, Sendable, CaseIterable {
+    /// Those of contacts whose policy says so.
+    case ask
+    /// Those of all contacts, within their limits.
+    case contacts
+    /// Everybody's.
+    case everyone
+    /// Nobody's, whatever rules say.
+    case none
+}
+
+/// One rule: it holds for an item where all its conditions do.
+package struct PolicyRule: Hashable, Sendable {
+    /// Whom a rule is for.
+    package enum Party: Hashable, Sendable, CustomStringConvertible {
+        case contact(ContactName)
+        case contacts
+        case strangers
+        case everyone
+
+        package var description: String {
+            switch self {
+            case .contact(let name): name.text
+            case .contacts: "contacts"
+            case .strangers: "strangers"
+            case .everyone: "everyone"
+            }
+        }
+
+        func includes(_ standing: PeerStanding) -> Bool {
+            switch (self, standing) {
+            case (.everyone, _), (.strangers, .stranger), (.contacts, .contact): true
+            case (.contact(let name), .contact(let contact)): contact.name == name
+            default: false
+            }
+        }
+    }
+
+    /// One of these must hold; of several values in it one is enough.
+    package enum Condition: Hashable, Sendable {
+        case from([Party])
+        /// The item's type conforms to one of them.
+        case types([UniformType])
+        case names([NamePattern])
+        /// Bytes of the item. One of unknown size is larger than any.
+        case sizeAtMost(UInt64)
+        case sizeAtLeast(UInt64)
+        case time(TimeWindow)
+    }
+
+    package let conditions: [Condition]
+    package let outcome: Outcome
+    package let destination: Destination
+
+    package init(_ conditions: [Condition], _ outcome: Outcome, _ destination: Destination = .usual) {
+        self.conditions = conditions
+        self.outcome = outcome
+        self.destination = destination
+    }
+
+    /// - Returns: the number of the first condition that does not hold; nil where the rule does.
+    func mismatch(_ item: inout JudgedItem, _ standing: PeerStanding, _ now: LocalTime) -> Int? {
+        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, now) {
+            return number
+        }
+        return nil
+    }
+}
+
+extension PolicyRule.Condition {
+    func holds(_ item: inout JudgedItem, _ standing: PeerStanding, _ now: LocalTime) -> Bool {
+        switch self {
+        case .from(let parties): parties.contains { $0.includes(standing) }
+        case .types(let types): item.conforms(toAnyOf: types)
+        case .names(let patterns): item.matches(anyOf: patterns)
+        case .sizeAtMost(let most): item.item.size.map { $0 <= most } ?? false
+        case .sizeAtLeast(let least): item.item.size.map { $0 >= least } ?? true
+        case .time(let window): window.contains(now)
+        }
+    }
+
+    /// Why it does not hold, for people.
+    var refusal: String {
+        switch self {
+        case .from(let parties): "it is not from \(Self.list(parties))"
+        case .types(let types): "its type is not \(Self.list(types))"
+        case .names(let patterns): "its name is not \(Self.list(patterns))"
+        case .sizeAtMost(let most): "it is larger than \(ByteCount.text(most)), or of unknown size"
+        case .sizeAtLeast(let least): "it is smaller than \(ByteCount.text(least))"
+        case .time(let window): "it is not \(window) now"
+        }
+    }
+
+    private static func list(_ values: [some CustomStringConvertible]) -> String {
+        values.prefix(4).map(\.description).joined(separator: " or ") + (values.count > 4 ? " or …" : "")
+    }
+}

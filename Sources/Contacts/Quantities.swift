@@ -1,0 +1,80 @@
+/// How long something lasts, as people type it.
+package enum DurationText {
+    /// Reads `90s`, `10m`, `2h`, `30d`: a whole number with its unit, from a second to `ContactBounds.days` days.
+    /// - Throws: `ContactError` `unfit`.
+    package static func read(_ text: String) throws(ContactError) -> Duration {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        guard text.utf8.prefix(12).count < 12, let unit = text.last.flatMap({ units[$0] }),
+            let number = Digits.number(text.dropLast()), number > 0
+        else { throw .unfit("\(text.quoted) is no duration such as 90s, 10m, 2h or 30d") }
+        let (seconds, isTooLong) = (Int64(exactly: number) ?? .max).multipliedReportingOverflow(by: unit)
+        guard !isTooLong, seconds <= Int64(ContactBounds.days) * 86_400 else {
+            throw .unfit("\(text.quoted) is longer than \(ContactBounds.days) days")
+        }
+        return .seconds(seconds)
+    }
+
+    /// The way it would be typed: `90s`, `10m`, `2h`, `30d`, in the largest unit that fits, rounded up to seconds.
+    package static func text(_ duration: Duration) -> String {
+        let (whole, rest) = duration.components
+        let seconds = rest > 0 && whole < .max ? whole + 1 : whole
+        for (unit, size) in [("d", 86_400), ("h", 3_600), ("m", 60)] as [(String, Int64)]
+        where seconds >= size && seconds % size == 0 {
+            return "\(seconds / size)\(unit)"
+        }
+        return "\(seconds)s"
+    }
+}
+
+/// Bytes as people type them.
+package enum ByteCountText {
+    /// Reads `500`, `500 bytes`, `1.5 GB`, `64KiB`: powers of 1,000, with `i` of 1,024; at most three decimals; case does
+    /// not matter.
+    /// - Throws: `ContactError` `unfit`.
+    package static func read(_ text: String) throws(ContactError) -> UInt64 {
+        let refusal = ContactError.unfit("\(text.quoted) is no size such as 500 kB, 64 MiB or 1.5 GB")
+        guard text.utf8.prefix(32).count < 32 else { throw refusal }
+        let lowered = text.lowercased()
+        let number = lowered.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let unit = lowered.dropFirst(number.count).drop { $0 == " " }
+        guard let scale = scale(String(unit)) else { throw refusal }
+        let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let whole = Digits.number(parts[0]) else { throw refusal }
+        let (bytes, overflow) = whole.multipliedReportingOverflow(by: scale)
+        guard parts.count == 2 else {
+            if overflow { throw refusal }
+            return bytes
+        }
+        guard (1...3).contains(parts[1].count), let decimals = Digits.number(parts[1]) else { throw refusal }
+        let thousandths = decimals * [100, 10, 1][parts[1].count - 1]
+        let (sum, isTooLarge) = bytes.addingReportingOverflow(
+            scale / 1_000 * thousandths + scale % 1_000 * thousandths / 1_000)
+        if overflow || isTooLarge { throw refusal }
+        return sum
+    }
+
+    private static func scale(_ unit: String) -> UInt64? {
+        switch unit {
+        case "", "b", "byte", "bytes": 1
+        case "k", "kb": 1_000
+        case "m", "mb": 1_000_000
+        case "g", "gb": 1_000_000_000
+        case "t", "tb": 1_000_000_000_000
+        case "ki", "kib": 1 << 10
+        case "mi", "mib": 1 << 20
+        case "gi", "gib": 1 << 30
+        case "ti", "tib": 1 << 40
+        default: nil
+        }
+    }
+}
+
+/// Digits, and nothing else that `Int` would read: no signs, none of other scripts.
+enum Digits {
+    static func number(_ text: Substring) -> UInt64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return UInt64(text)
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+package import Sharing
+private import Synchronization
+import SystemCalls
+
+/// The visibility in its file, read and changed by the daemon and by commands; and kept to on time by two clocks.
+///
+/// A choice for a time ends when the system's time says so or when so much time has passed since this process saw it,
+/// whichever is first: a clock that is set back does not prolong it, and after a restart it lasts no longer than its
+/// length. All calls may block on the disk.
+package final class VisibilityFile: Sendable {
+    /// Absolute: `visibility.json` in the state folder.
+    package let path: String
+
+    /// What holds now, and what comes.
+    package struct State: Hashable, Sendable {
+        package var visibility: Visibility
+        /// When the choice for a time ends, and what comes then; nil for one for good.
+        package var next: Next?
+
+        package init(visibility: Visibility, next: Next?) {
+            self.visibility = visibility
+            self.next = next
+        }
+
+        package struct Next: Hashable, Sendable {
+            package var remaining: Duration
+            package var visibility: Visibility
+
+            package init(remaining: Duration, visibility: Visibility) {
+                self.remaining = remaining
+                self.visibility = visibility
+            }
+        }
+    }
+
+    /// The clocks it goes by.
+    package struct Clocks: Sendable {
+        package var wall: @Sendable () -> WallTime
+        /// One that nobody sets; it goes on while the machine sleeps.
+        package var steady: @Sendable () -> ContinuousClock.Instant
+
+        package init(
+            wall: @escaping @Sendable () -> WallTime, steady: @escaping @Sendable () -> ContinuousClock.Instant
+        ) {
+            self.wall = wall
+            self.steady = steady
+        }
+
+        package static let system = Clocks(
+            wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }, steady: { .now })
+    }
+
+    private struct Reading {
+        var choice: VisibilityChoice
+        var stamp: FileStamp?
+        var isSettled: Bool
+        /// When the choice for a time ends by the steady clock.
+        var deadline: ContinuousClock.Instant?
+    }
+
+    private let clocks: Clocks
+    private let reading = Mutex<Reading?>(nil)
+
+    package init(path: String, clocks: Clocks = .system) {
+        self.path = path
+        self.clocks = clocks
+    }
+
+    /// What holds now; `contacts` where there is no file.
+    ///
+    /// - Throws: `ContactError` `damaged`, `storage`; then `contacts` is what to go by.
+    package func state() throws(ContactError) -> State {
+        let reading = try current()
+        let (wall, steady) = (clocks.wall(), clocks.steady())
+        guard let change = reading.choice.nextChange(at: wall), let deadline = reading.deadline, steady < deadline
+        else {
+            return State(visibility: reading.choice.lasting, next: nil)
+        }
+        return State(
+            visibility: reading.choice.current(at: wall),
+            next: State.Next(
+                remaining: min(.milliseconds(change.in), deadline - steady), visibility: change.to))
+    }
+
+    /// What holds now, and `contacts` where that cannot be read.
+    package var visibility: Visibility { (try? state())?.visibility ?? .contacts }
+
+    /// Chooses, for good or for a time. A damaged file is written over: all it says is said anew.
+    ///
+    /// - Throws: `ContactError` `unfit` for a time that is too long, `storage`.
+    package func choose(_ visibility: Visibility, for length: Duration? = nil) throws(ContactError) {
+        try change { before throws(ContactError) in
+            try before.choosing(visibility, for: length, at: clocks.wall())
+        }
+    }
+
+    /// For the start of the daemon, before anything else: see `VisibilityChoice.restarted`.
+    ///
+    /// - Throws: `ContactError` `damaged`, `storage`.
+    package func restart() throws(ContactError) {
+        let choice = try read().choice
+        let restarted = choice.restarted(at: clocks.wall())
+        if restarted != choice { try change { $0.restarted(at: self.clocks.wall()) } }
+    }
+
+    /// For the daemon, when the time that `state` named is over: writes down that it has ended, so that it does not begin
+    /// anew after a restart where the clock was set back. Does nothing where it has not.
+    ///
+    /// - Throws: as `restart`.
+    package func settle() throws(ContactError) {
+        let choice = try current().choice
+        guard choice.passing != nil, try state().next == nil else { return }
+        // Another choice may have been made meanwhile.
+        try change { $0 == choice ? VisibilityChoice($0.lasting) : $0 }
+    }
+
+    private func change(
+        _ body: (VisibilityChoice) throws(ContactError) -> VisibilityChoice
+    ) throws(ContactError) {
+        do {
+            let lock = try FolderLock.taking(SmallFile.folder(of: path))
+            let before = (try? read())?.choice ?? VisibilityChoice()
+            let after = try body(before)
+            try SmallFile.replace(path, with: try Document(after).bytes(), mode: 0o600)
+            reading.withLock { $0 = nil }
+            lock.release()
+        } catch let error as ContactError {
+            throw error
+        } catch {
+            throw .unwritable(path, error as? SystemError ?? SystemError(EINVAL))
+        }
+    }
+
+    private func current() throws(ContactError) -> Reading {
+        let stamp = try? FileStamp(of: path)
+        let known = reading.withLock { $0 }
+        if let known, known.stamp == stamp, known.isSettled { return known }
+        var new = try read()
+        // Read again because it was young: what it said has been running since then.
+        if let known, known.choice == new.choice {
+            new.deadline = known.deadline
+        } else {
+            new.deadline = new.choice.nextChange(at: clocks.wall()).map { clocks.steady() + .milliseconds($0.in) }
+        }
+        reading.withLock { [new] in $0 = new }
+        return new
+    }
+
+    private func read() throws(ContactError) -> Reading {
+        let now = FileStamp.now()
+        let file: (bytes: [UInt8], stamp: FileStamp)
+        do {
+            file = try SmallFile.stamped(path, limit: ContactBounds.visibilityBytes)
+        } catch {
+            if error == .missing { return Reading(choice: VisibilityChoice(), stamp: nil, isSettled: true) }
+            throw ContactError(path, limit: ContactBounds.visibilityBytes, error)
+        }
+        guard let document = try? JSONDecoder().decode(Document.self, from: Data(file.bytes)), document.version == 1
+        else { throw .damaged(path, "it is not a JSON document with a visibility") }
+        return Reading(
+            choice: document.choice, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now))
+    }
+
+    private struct Document: Codable {
+        var version = 1
+        var lasting: Visibility
+        var passing: Passing?
+
+        struct Passing: Codable {
+            var visibility: Visibility
+            /// Milliseconds since 1970, and milliseconds.
+            var since: Int64
+            var length: Int64
+        }
+
+        init(_ choice: VisibilityChoice) {
+            lasting = choice.lasting
+            passing = choice.passing.map {
+                Passing(visibility: $0.visibility, since: $0.since.milliseconds, length: $0.length)
+            }
+        }
+
+        var choice: VisibilityChoice {
+            VisibilityChoice(
+                lasting,
+                passing: passing.map {
+                    .init($0.visibility, since: WallTime(milliseconds: $0.since), length: $0.length)
+                })
+        }
+
+        func bytes() throws -> [UInt8] {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CLinuxShims
+import Foundation
+package import Sharing
+import SystemPackage
+import UniformTypes
+
+/// What the arbiter is told of an offer.
+package struct OfferFacts: Sendable {
+    package var offer: Offer
+    package var peer: PeerID
+    /// The user's own name for the peer; nil for a stranger, whatever it calls itself.
+    package var contact: String?
+    /// Bytes free where it would go.
+    package var freeRoom: UInt64
+
+    package init(offer: Offer, peer: PeerID, contact: String? = nil, freeRoom: UInt64) {
+        self.offer = offer
+        self.peer = peer
+        self.contact = contact
+        self.freeRoom = freeRoom
+    }
+
+    /// Variables to set, or to remove: what an offer has none of must not be left from our own environment.
+    var environment: [String: String?] {
+        var variables = HookCall.withoutItems
+        variables["WAFT_PEER_ID"] = .some(peer.text)
+        variables["WAFT_PEER_NAME"] = .some(offer.senderName)
+        variables["WAFT_PEER_CONTACT"] = .some(contact)
+        variables["WAFT_TRANSFER"] = .some(offer.transfer.text)
+        variables["WAFT_OFFER_ITEMS"] = .some(String(offer.items.count))
+        variables["WAFT_OFFER_SIZE"] = .some(String(offer.knownSize))
+        variables["WAFT_FREE_ROOM"] = .some(String(freeRoom))
+        // A NUL would end the variable early.
+        return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
+    }
+
+    /// The document: one line of JSON, with its newline.
+    func document() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try [UInt8](encoder.encode(Document(self))) + [UInt8(ascii: "\n")]
+    }
+
+    /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
+    ///
+    /// Not a pipe: a program that never reads its input must not hold anybody up.
+    func documentFile() throws -> FileDescriptor {
+        let bytes = try document()
+        let raw = CLinuxShims_memory_file("waft-offer")
+        guard raw >= 0 else { throw Errno(rawValue: errno) }
+        let file = FileDescriptor(rawValue: raw)
+        do {
+            try file.writeAll(bytes)
+            try file.seek(offset: 0, from: .start)
+            return file
+        } catch {
+            try? file.close()
+            throw error
+        }
+    }
+}
+
+/// Version 1 of the document; fields may be added.
+private struct Document: Encodable {
+    struct Peer: Encodable {
+        var id: String
+        /// What it calls itself: no ground for a decision.
+        var name: String
+        /// Absent for a stranger.
+        var contact: String?
+    }
+
+    struct Item: Encodable {
+        var name: String
+        var kind: String
+        var type: String
+        /// Bytes; absent where the sender cannot know.
+        var size: UInt64?
+        var entries: UInt64
+    }
+
+    var v = 1
+    var call = "offer"
+    var transfer: String
+    var peer: Peer
+    var items: [Item]
+    /// Bytes of everything whose size is known.
+    var size: UInt64
+    var freeRoom: UInt64
+    var annotation: [String: String]
+    /// Whether the items that are accepted are sent where others are not.
+    var takesPart: Bool
+
+    init(_ facts: OfferFacts) {
+        let offer = facts.offer
+        transfer = offer.transfer.text
+        peer = Peer(id: facts.peer.text, name: offer.senderName, contact: facts.contact)
+        items = offer.items.map { item in
+            Item(
+                name: item.name.text, kind: item.kind.rawValue, type: item.type.identifier, size: item.size,
+                entries: item.entries)
+        }
+        size = offer.knownSize
+        freeRoom = facts.freeRoom
+        annotation = offer.annotation
+        takesPart = offer.takesPart
+    }
+}

@@ -1,0 +1,261 @@
+import Glibc
+import HandlerCatalog
+package import HookSandbox
+package import Logging
+import Sharing
+import Synchronization
+import SystemPackage
+
+/// What the arbiter says to an offer.
+package enum ArbiterAnswer: Hashable, Sendable {
+    case accept
+    /// The reason is told to the sender: one line without control characters, at most `OfferArbiter.reasonBytes` bytes.
+    /// Empty where the arbiter gave none.
+    case decline(reason: String)
+    /// Others are asked: it has no opinion, or could not be heard. The reason is one line for the log, fit to be shown.
+    case undecided(reason: String)
+}
+
+/// A program of the configuration that is asked about offers before people are.
+///
+/// It is executed directly, with `offer` as its one argument, the offer as one line of JSON on standard input, and the
+/// hook contract's rules for streams, groups and signals. It answers by its exit code: 0 accepts, 1 declines, 2 and 75
+/// leave it to others; so does everything else that can happen, since a broken arbiter must neither let anything in nor
+/// keep anything out. The first line of its standard output is the reason for a decline. In its sandbox it can write in
+/// its `TMPDIR` alone, which is made for each offer; the Inbox is as closed to it as everything else.
+package struct OfferArbiter: Sendable {
+    /// Bytes of standard output that can be the reason.
+    package static let reasonBytes = 200
+    /// Arbiters that run at once; other offers wait for their turn.
+    package static let mostAtOnce = 4
+    /// How long it may take by default.
+    package static let timeLimit: Duration = .seconds(10)
+
+    private static let identifier = "org.waft.arbiter"
+    /// Where the sandbox wants the Inbox: a folder with nothing in it.
+    private static let emptyFolder = "no-inbox"
+    /// Characters of standard error that are logged.
+    private static let complaintLength = 200
+
+    private let program: HandlerProgram
+    private let runner: HandlerRunner
+    private let places = ArbiterPlaces(count: OfferArbiter.mostAtOnce)
+
+    /// - Parameters:
+    ///   - path: of the executable; a relative one is taken from the working directory.
+    ///   - scratchFolder: absolute path of a folder for what each question needs, 0700; made where it is missing, its own
+    ///     parent not. Nobody else writes in it. `HandlerRunner.sweep` of the same folder removes what a crash has left.
+    ///   - timeLimit: more than 0.
+    ///   - grace: how long it has to leave when it is asked to.
+    ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
+    /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
+    package init(
+        path: String,
+        scratchFolder: String,
+        timeLimit: Duration = OfferArbiter.timeLimit,
+        sandbox: SandboxPlan.Level = .strict,
+        grace: Duration = .seconds(2),
+        launcher: String = SandboxPlan.thisProgram,
+        logger: Logger
+    ) throws(HandlerProgram.Unfit) {
+        let inbox = scratchFolder + "/" + Self.emptyFolder
+        var program: HandlerProgram
+        do {
+            program = try HandlerProgram.hook(
+                path: path, dataFolder: inbox, timeLimit: timeLimit, sandbox: sandbox)
+        } catch {
+            throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the arbiter "))
+        }
+        program.identifier = Self.identifier
+        program.name = "arbiter"
+        self.program = program
+        runner = HandlerRunner(
+            inbox: inbox, scratchFolder: scratchFolder, grace: grace, launcher: launcher, logger: logger)
+    }
+
+    /// Asks about an offer.
+    ///
+    /// When the task is cancelled the program is ended with all that it has started; then what is returned does not
+    /// matter.
+    package func ask(_ facts: OfferFacts) async -> ArbiterAnswer {
+        guard await places.take() else { return .undecided(reason: "the offer is gone") }
+        defer { places.giveBack() }
+        let answer = await run(facts)
+        log(answer, facts)
+        return answer
+    }
+
+    private func run(_ facts: OfferFacts) async -> ArbiterAnswer {
+        let own: ScratchFolder
+        do {
+            own = try ScratchFolder.make(in: runner.scratchFolder)
+        } catch {
+            return .undecided(reason: LaunchTrouble.noScratchFolder(runner.scratchFolder, error).reason)
+        }
+        let answer = await run(facts, in: own)
+        await own.remove()
+        return answer
+    }
+
+    /// - Parameter own: stands where a handler has its own folder.
+    private func run(_ facts: OfferFacts, in own: ScratchFolder) async -> ArbiterAnswer {
+        var program = program
+        program.dataFolder = own.path
+        let heard = FirstLine(limit: Self.reasonBytes)
+        let started: Started
+        let output: DrainedPipe
+        do {
+            guard mkdir(runner.inbox, 0o500) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+            let input = try facts.documentFile()
+            defer { try? input.close() }
+            let (pipe, writing) = try DrainedPipe.make { heard.take($0) }
+            defer { close(writing) }
+            output = pipe
+            do {
+                started = try await runner.start(
+                    program, arguments: ["offer"], environment: facts.environment, input: input.rawValue,
+                    output: writing)
+            } catch {
+                pipe.close()
+                throw error
+            }
+        } catch {
+            return .undecided(reason: LogText.escaped(LaunchTrouble.outcome(of: error, program).reason))
+        }
+        let ending = await started.process.ending(within: program.timeLimit)
+        let answer: ArbiterAnswer
+        switch ending {
+        case .exited(let exit):
+            await output.catchUp()
+            answer = await self.answer(exit, started, heard)
+        case .outOfTime:
+            await started.process.end(grace: runner.grace)
+            answer = .undecided(reason: "out of time after \(program.timeLimit)")
+        case .cancelled:
+            await started.process.end(grace: runner.grace)
+            answer = .undecided(reason: "the offer is gone")
+        }
+        // Those that it has left running are listened to no more.
+        output.close()
+        await started.finish(runner.leftovers)
+        return answer
+    }
+
+    private func answer(_ exit: ProgramExit, _ started: Started, _ heard: FirstLine) async -> ArbiterAnswer {
+        switch exit {
+        case .code(0): return .accept
+        case .code(1): return .decline(reason: heard.text)
+        case .code(2), .code(75): return .undecided(reason: "it has no opinion")
+        case .code(let code):
+            if let failure = await started.launchFailure(exitCode: code) {
+                return .undecided(reason: LogText.escaped(LaunchTrouble.reason(failure, started.program).reason))
+            }
+            return .undecided(reason: await complaint("exit code \(code)", started))
+        case .signal(let signal):
+            return .undecided(reason: await complaint("ended by signal \(signal)", started))
+        case .unknown:
+            return .undecided(reason: "nobody knows how it ended")
+        }
+    }
+
+    /// With the end of what it printed on standard error.
+    private func complaint(_ reason: String, _ started: Started) async -> String {
+        await started.pipe.catchUp()
+        let lines = String(decoding: started.capture.tail, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard let last = lines.last else { return reason }
+        return reason + ": " + LogText.escaped(String(last.prefix(Self.complaintLength)))
+    }
+
+    private func log(_ answer: ArbiterAnswer, _ facts: OfferFacts) {
+        let (word, reason) =
+            switch answer {
+            case .accept: ("accept", "")
+            case .decline(let reason): ("decline", reason)
+            case .undecided(let reason): ("undecided", reason)
+            }
+        runner.logger.info(
+            "the arbiter answered",
+            metadata: ["peer": "\(facts.peer.short)", "answer": "\(word)", "reason": "\(reason)"])
+    }
+}
+
+/// The beginning of what a program prints, up to the end of its first line.
+private final class FirstLine: Sendable {
+    private let limit: Int
+    private let bytes = Mutex<[UInt8]>([])
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    func take(_ piece: UnsafeRawBufferPointer) {
+        bytes.withLock { $0.append(contentsOf: piece.prefix(limit - $0.count)) }
+    }
+
+    /// Trimmed, and at most `limit` bytes.
+    var text: String {
+        let line = bytes.withLock { $0.prefix { $0 != UInt8(ascii: "\n") } }
+        let escaped = LogText.escaped(String(decoding: line, as: UTF8.self).replacing("\t", with: " "))
+        let words = escaped.drop { $0 == " " }
+        var scalars = words.unicodeScalars
+        // Half a character at the cut, and what escaping added.
+        while scalars.last == "\u{FFFD}" || scalars.last == " " || String(scalars).utf8.count > limit {
+            scalars.removeLast()
+        }
+        return String(scalars)
+    }
+}
+
+/// Places for programs that run at once.
+private final class ArbiterPlaces: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var next = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    /// Waits for a place, the longest waiting first.
+    /// - Returns: false when the task was cancelled first: there is no place to give back.
+    func take() async -> Bool {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    state.waiting.append((number, continuation))
+                    return nil
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: false)
+        }
+    }
+
+    func giveBack() {
+        let next = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil as CheckedContinuation<Bool, Never>?
+            }
+            return state.waiting.removeFirst().continuation
+        }
+        next?.resume(returning: true)
+    }
+}

@@ -1,0 +1,74 @@
+/// Where the session bus is, as far as the environment tells.
+struct BusAddress: Hashable, Sendable {
+    /// For libdbus: entries of the transport `unix` alone, with semicolons between them.
+    ///
+    /// The others are left out: `autolaunch` and `unixexec` start programs, `tcp` asks name servers.
+    let text: String
+    /// The sockets in the file system that it names, absolute paths: when one is made, a bus may be there.
+    let sockets: [String]
+
+    /// - Parameter environment: `DBUS_SESSION_BUS_ADDRESS` is used where it is set, else `bus` in `XDG_RUNTIME_DIR`.
+    /// - Returns: nil where neither tells of a bus that can be used.
+    init?(environment: [String: String]) {
+        let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        if let given = environment["DBUS_SESSION_BUS_ADDRESS"], !given.isEmpty {
+            self.init(given, runtime: runtime)
+        } else if let runtime {
+            self.init("unix:path=" + Self.escaped(runtime + "/bus"), runtime: runtime)
+        } else {
+            return nil
+        }
+    }
+
+    /// By the section "Server Addresses" of the D-Bus Specification.
+    private init?(_ given: String, runtime: String?) {
+        guard given.utf8.count <= 4_096, !given.utf8.contains(0) else { return nil }
+        var entries: [Substring] = []
+        var sockets: [String] = []
+        for entry in given.split(separator: ";") where entry.hasPrefix("unix:") {
+            entries.append(entry)
+            for pair in entry.dropFirst("unix:".count).split(separator: ",") {
+                if pair.hasPrefix("path="), let path = Self.unescaped(pair.dropFirst("path=".count)) {
+                    sockets.append(path)
+                }
+                if pair == "runtime=yes", let runtime { sockets.append(runtime + "/bus") }
+            }
+        }
+        guard !entries.isEmpty else { return nil }
+        text = entries.joined(separator: ";")
+        self.sockets = sockets.filter { $0.hasPrefix("/") }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "-_/.\\".utf8.contains(byte)
+            if isPlain {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16)
+                result += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return result
+    }
+
+    private static func unescaped(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

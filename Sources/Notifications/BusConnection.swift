@@ -1,0 +1,120 @@
+import CDBus
+import Glibc
+
+/// A connection to a bus that is polled by whoever has it. Used by one thread.
+///
+/// libdbus' own ways of waiting are not used: they wait for one connection alone, and its blocking calls wait for a bus
+/// that may never answer. With the watches nothing is polled for that libdbus does not want, so nothing spins.
+final class BusConnection {
+    struct Failure: Error, CustomStringConvertible {
+        /// In the words of libdbus.
+        let description: String
+    }
+
+    /// `DBusConnection`, owned: private, so to be closed before its last reference goes.
+    private let raw: OpaquePointer
+    /// `DBusWatch`es, libdbus' own; they are here as long as they may be used.
+    private var watches: [OpaquePointer] = []
+
+    /// Connects to a Unix socket; that of a bus which is there takes no time.
+    ///
+    /// - Throws: `Failure`.
+    static func open(_ address: BusAddress) throws(Failure) -> BusConnection {
+        var error = DBusError()
+        dbus_error_init(&error)
+        defer { dbus_error_free(&error) }
+        // Each write of libdbus asks for no SIGPIPE itself; the program's disposition is not for a library to change.
+        dbus_connection_set_change_sigpipe(0)
+        guard let raw = dbus_connection_open_private(address.text, &error) else {
+            throw Failure(description: error.message.map { String(cString: $0) } ?? "no reason given")
+        }
+        let connection = BusConnection(owning: raw)
+        guard connection.beginWatching() else { throw Failure(description: "no memory") }
+        return connection
+    }
+
+    private init(owning raw: OpaquePointer) {
+        self.raw = raw
+        dbus_connection_set_exit_on_disconnect(raw, 0)
+        dbus_connection_set_max_message_size(raw, NotificationLimits.messageBytes)
+        dbus_connection_set_max_received_size(raw, 2 * NotificationLimits.messageBytes)
+        dbus_connection_set_max_message_unix_fds(raw, 0)
+    }
+
+    deinit {
+        dbus_connection_set_watch_functions(raw, nil, nil, nil, nil, nil)
+        dbus_connection_close(raw)
+        // "Disconnected", and whatever came before it.
+        while let message = dbus_connection_pop_message(raw) { dbus_message_unref(message) }
+        dbus_connection_unref(raw)
+    }
+
+    private func beginWatching() -> Bool {
+        let isSet = dbus_connection_set_watch_functions(
+            raw,
+            { watch, connection in
+                guard let watch, let connection else { return 0 }
+                Unmanaged<BusConnection>.fromOpaque(connection).takeUnretainedValue().watches.append(watch)
+                return 1
+            },
+            { watch, connection in
+                guard let watch, let connection else { return }
+                Unmanaged<BusConnection>.fromOpaque(connection).takeUnretainedValue().watches.removeAll { $0 == watch }
+            },
+            // Each round asks which are enabled.
+            { _, _ in },
+            // Not retained: the functions are taken away before this object goes.
+            Unmanaged.passUnretained(self).toOpaque(),
+            nil
+        )
+        return isSet != 0
+    }
+
+    var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
+
+    /// Whether there is something that the socket has not taken yet.
+    var isSending: Bool { dbus_connection_has_messages_to_send(raw) != 0 }
+
+    /// What is to be polled for now.
+    var polled: [pollfd] {
+        watches.compactMap { watch in
+            guard dbus_watch_get_enabled(watch) != 0 else { return nil }
+            let flags = dbus_watch_get_flags(watch)
+            var events: Int16 = 0
+            if flags & UInt32(DBUS_WATCH_READABLE.rawValue) != 0 { events |= Int16(POLLIN) }
+            if flags & UInt32(DBUS_WATCH_WRITABLE.rawValue) != 0 { events |= Int16(POLLOUT) }
+            return pollfd(fd: dbus_watch_get_unix_fd(watch), events: events, revents: 0)
+        }
+    }
+
+    /// Reads and writes what can be, as poll(2) has said of `polled`.
+    func handle(_ polled: some Sequence<pollfd>) {
+        for poll in polled where poll.revents != 0 {
+            var flags: UInt32 = 0
+            if poll.revents & Int16(POLLIN) != 0 { flags |= UInt32(DBUS_WATCH_READABLE.rawValue) }
+            if poll.revents & Int16(POLLOUT) != 0 { flags |= UInt32(DBUS_WATCH_WRITABLE.rawValue) }
+            if poll.revents & Int16(POLLHUP) != 0 { flags |= UInt32(DBUS_WATCH_HANGUP.rawValue) }
+            if poll.revents & Int16(POLLERR | POLLNVAL) != 0 { flags |= UInt32(DBUS_WATCH_ERROR.rawValue) }
+            // Watches of one socket come and go while they are handled.
+            for watch in watches where watches.contains(watch) && dbus_watch_get_unix_fd(watch) == poll.fd {
+                let wanted = dbus_watch_get_flags(watch)
+                let told = flags & (wanted | UInt32(DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue))
+                if told != 0, dbus_watch_get_enabled(watch) != 0 { dbus_watch_handle(watch, told) }
+            }
+        }
+    }
+
+    /// The next message that has arrived whole.
+    func receive() -> BusMessage? {
+        dbus_connection_pop_message(raw).map(BusMessage.init(owning:))
+    }
+
+    /// Sends without waiting.
+    ///
+    /// - Returns: the message's serial number, by which its reply is known; nil when it cannot be sent.
+    func send(_ message: BusMessage) -> UInt32? {
+        var serial: UInt32 = 0
+        guard isConnected, dbus_connection_send(raw, message.raw, &serial) != 0 else { return nil }
+        return serial
+    }
+}

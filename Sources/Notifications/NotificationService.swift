@@ -1,0 +1,324 @@
+import Logging
+
+/// One end of the conversation with the notification server: finds the bus, then the server, and carries what the board
+/// says. Used by one thread, which polls.
+///
+/// ```
+/// no bus ──open──▶ greeting ──Hello──▶ looking ──owner──▶ meeting ──capabilities──▶ showing
+///    ▲                                    ▲  no owner        │ no actions               │
+///    └───────────── the bus is gone ──────┴──────────────────┴──── another owner ───────┘
+/// ```
+/// Calls to the server go to the unique name of its owner, so that nothing starts a server, and its signals are taken
+/// from that name alone: others on the bus can send what looks like them.
+final class NotificationService {
+    private enum Bus {
+        static let name = "org.freedesktop.DBus"
+        static let path = "/org/freedesktop/DBus"
+    }
+
+    private enum Server {
+        static let name = "org.freedesktop.Notifications"
+        static let path = "/org/freedesktop/Notifications"
+    }
+
+    private enum Call {
+        case hello
+        case match
+        case owner
+        case capabilities
+        case notify(Int)
+    }
+
+    /// A call that waits for its reply.
+    private struct Pending {
+        var call: Call
+        var since: ContinuousClock.Instant
+    }
+
+    /// Errors by which the bus says that the server has gone before it answered. Of that it tells in another message too.
+    private static let lost: Set<String> = [
+        "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner",
+    ]
+    /// Attempts to connect come so far apart, doubling from the first to the last; a socket that is made counts from anew.
+    private static let firstPause: Duration = .seconds(1)
+    private static let longestPause: Duration = .seconds(60)
+
+    var board: NotificationBoard
+    /// Hears what becomes of notifications.
+    var tell: (Int, NotificationEvent) -> Void = { _, _ in }
+
+    private let address: BusAddress?
+    private let watch: SocketWatch
+    private let patience: Duration
+    private let logger: Logger
+    private(set) var connection: BusConnection?
+    private var pending: [UInt32: Pending] = [:]
+    /// The unique name of the server; nil without one.
+    private var owner: String?
+    private var isSilent = false
+    private var nextAttempt: ContinuousClock.Instant?
+    private var pause = NotificationService.firstPause
+    private var lastSaid = ""
+
+    init(environment: [String: String], board: NotificationBoard, patience: Duration, logger: Logger) {
+        address = BusAddress(environment: environment)
+        watch = SocketWatch(address?.sockets ?? [])
+        self.board = board
+        self.patience = patience
+        self.logger = logger
+    }
+
+    // MARK: What the thread asks
+
+    /// For poll(2); readable when a socket may have been made. Negative: there is nothing to listen to.
+    var watchDescriptor: Int32 { connection == nil ? watch.descriptor : -1 }
+
+    /// When to call `advance` though nothing has happened.
+    var deadline: ContinuousClock.Instant? {
+        guard connection != nil else { return nextAttempt }
+        let silence = isSilent ? nil : pending.values.map(\.since).min().map { $0 + patience }
+        return [silence, board.deadline].compactMap(\.self).min()
+    }
+
+    /// The watch was readable.
+    func socketWasMade() {
+        guard watch.drain(), connection == nil else { return }
+        pause = Self.firstPause
+        nextAttempt = .now
+    }
+
+    /// Does all that is to be done now.
+    func advance() {
+        let now = ContinuousClock.now
+        if connection == nil, let address, (nextAttempt ?? now) <= now { connect(to: address, now) }
+        if address == nil {
+            say("no session bus is known: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is of use")
+        }
+        while let message = connection?.receive() { take(message) }
+        if connection?.isConnected == false { leaveBus("the session bus is gone") }
+        lookForSilence(now)
+        if connection != nil { carry(board.advance(now: now)) }
+    }
+
+    // MARK: The bus
+
+    private func connect(to address: BusAddress, _ now: ContinuousClock.Instant) {
+        // Before the attempt, so that a socket which is made right after it is heard of.
+        watch.cover()
+        do {
+            connection = try BusConnection.open(address)
+            _ = call(.hello, to: Bus.name, Bus.path, "Hello")
+        } catch {
+            wait(now)
+            say("the session bus cannot be reached: \(error)")
+        }
+    }
+
+    private func wait(_ now: ContinuousClock.Instant) {
+        nextAttempt = now + pause
+        pause = min(pause * 2, Self.longestPause)
+    }
+
+    private func leaveBus(_ reason: String) {
+        connection = nil
+        pending = [:]
+        leaveServer()
+        wait(.now)
+        say(reason)
+    }
+
+    private func lookForSilence(_ now: ContinuousClock.Instant) {
+        guard !isSilent, let first = pending.values.min(by: { $0.since < $1.since }), first.since + patience <= now
+        else {
+            return
+        }
+        switch first.call {
+        case .hello, .match, .owner:
+            leaveBus("the session bus does not answer")
+        case .capabilities, .notify:
+            // It may answer yet. Meanwhile it gets no more than what it has not answered.
+            isSilent = true
+            say("the notification server does not answer")
+        }
+    }
+
+    // MARK: The server
+
+    private func greeted() {
+        let matches = [
+            "type='signal',sender='\(Bus.name)',interface='\(Bus.name)',member='NameOwnerChanged',arg0='\(Server.name)'",
+            "type='signal',sender='\(Server.name)',path='\(Server.path)',interface='\(Server.name)'",
+        ]
+        for match in matches {
+            _ = call(.match, to: Bus.name, Bus.path, "AddMatch") { $0.string(match) }
+        }
+        // After them, so that no change falls between.
+        _ = call(.owner, to: Bus.name, Bus.path, "GetNameOwner") { $0.string(Server.name) }
+    }
+
+    private func ownerIs(_ name: String?) {
+        guard name != owner else { return }
+        leaveServer()
+        guard let name, name.hasPrefix(":") else {
+            say("no notification server runs")
+            return
+        }
+        owner = name
+        _ = call(.capabilities, to: name, Server.path, "GetCapabilities")
+    }
+
+    private func leaveServer() {
+        owner = nil
+        isSilent = false
+        board.serverLeft()
+        pending = pending.filter { _, pending in
+            switch pending.call {
+            case .hello, .match, .owner: true
+            case .capabilities, .notify: false
+            }
+        }
+    }
+
+    private func met(_ capabilities: [String]) {
+        guard capabilities.contains("actions") else {
+            say("the notification server shows no actions")
+            return
+        }
+        say("notifications are shown")
+        board.serverCame(hasMarkup: capabilities.contains("body-markup"))
+    }
+
+    func carry(_ commands: [NotificationBoard.Command]) {
+        var commands = commands[...]
+        while let command = commands.popFirst() {
+            switch command {
+            case .notify(let notify):
+                // Where it cannot be sent the bus is gone, which is noticed next.
+                if !send(notify) { commands += board.answered(notify.number, id: nil) }
+            case .close(let id):
+                guard let owner else { continue }
+                // What it answers changes nothing; so nothing is kept for an answer that never comes.
+                _ = call(nil, to: owner, Server.path, "CloseNotification") { $0.uint32(id) }
+            case .tell(let number, let event):
+                tell(number, event)
+            }
+        }
+    }
+
+    private func send(_ notify: NotifyCall) -> Bool {
+        guard let owner else { return false }
+        return call(.notify(notify.number), to: owner, Server.path, "Notify") { arguments in
+            arguments.string("Waft")
+            arguments.uint32(notify.replaces)
+            // No icon.
+            arguments.string("")
+            arguments.string(notify.summary)
+            arguments.string(notify.body)
+            arguments.array(of: "s") { array in
+                for text in notify.actions { array.string(text) }
+            }
+            arguments.array(of: "{sv}") { hints in
+                hints.entry("urgency", "y") { $0.byte(notify.urgency.rawValue) }
+                if let category = notify.category { hints.entry("category", "s") { $0.string(category) } }
+            }
+            arguments.int32(notify.expiry)
+        }
+    }
+
+    // MARK: Messages
+
+    /// - Parameter call: what to do with the reply; nil: none is wanted.
+    /// - Returns: whether it was sent.
+    private func call(
+        _ call: Call?, to destination: String, _ path: String, _ member: String,
+        _ arguments: (inout BusWriter) -> Void = { _ in }
+    ) -> Bool {
+        let interface = destination == Bus.name ? Bus.name : Server.name
+        guard let connection,
+            let message = BusMessage.call(to: destination, path: path, interface: interface, member: member),
+            message.write(arguments)
+        else { return false }
+        if call == nil { message.wantsNoReply() }
+        guard let serial = connection.send(message) else { return false }
+        if let call { pending[serial] = Pending(call: call, since: .now) }
+        return true
+    }
+
+    private func take(_ message: BusMessage) {
+        switch message.kind {
+        case .reply, .error:
+            guard let pending = pending.removeValue(forKey: message.replySerial) else { return }
+            replied(pending.call, message)
+        case .signal:
+            signalled(message)
+        case .call:
+            if let refusal = message.refusal() { _ = connection?.send(refusal) }
+        case .other:
+            break
+        }
+    }
+
+    private func replied(_ call: Call, _ message: BusMessage) {
+        let isError = message.kind == .error
+        if isError, message.sender == Bus.name, Self.lost.contains(message.errorName ?? "") {
+            switch call {
+            case .capabilities, .notify: return
+            case .hello, .match, .owner: break
+            }
+        }
+        switch call {
+        case .hello:
+            if isError { return leaveBus("the session bus turns us away") }
+            pause = Self.firstPause
+            greeted()
+        case .match:
+            if isError { leaveBus("the session bus tells of no changes") }
+        case .owner:
+            // The error is NameHasNoOwner.
+            ownerIs(isError ? nil : message.read { $0.string() })
+            if owner == nil { say("no notification server runs") }
+        case .capabilities:
+            let capabilities = isError ? nil : message.read { $0.strings(most: NotificationLimits.capabilities) }
+            met(capabilities ?? [])
+        case .notify(let number):
+            carry(board.answered(number, id: isError ? nil : message.read { $0.uint32() }))
+        }
+        if isSilent, message.sender == owner {
+            isSilent = false
+            say("notifications are shown")
+        }
+    }
+
+    private func signalled(_ message: BusMessage) {
+        if message.sender == Bus.name, message.interface == Bus.name, message.member == "NameOwnerChanged" {
+            let (name, new) = message.read { arguments in
+                let name = arguments.string()
+                _ = arguments.string()
+                return (name, arguments.string())
+            }
+            if name == Server.name { ownerIs(new?.isEmpty == false ? new : nil) }
+            return
+        }
+        guard let owner, message.sender == owner, message.interface == Server.name, message.path == Server.path else {
+            return
+        }
+        switch (message.member, message.signature) {
+        case ("ActionInvoked", "us"):
+            let (id, key) = message.read { ($0.uint32(), $0.string()) }
+            if let id, let key { carry(board.invoked(id, key)) }
+        case ("NotificationClosed", "uu"):
+            let (id, reason) = message.read { ($0.uint32(), $0.uint32()) }
+            if let id, let reason { carry(board.closed(id, reason: reason)) }
+        default:
+            break
+        }
+    }
+
+    /// Logs how things are, once.
+    private func say(_ state: String) {
+        guard state != lastSaid else { return }
+        lastSaid = state
+        logger.info("desktop notifications", metadata: ["state": "\(NotificationText.line(state, limit: 300))"])
+    }
+}

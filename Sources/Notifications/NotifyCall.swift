@@ -1,0 +1,68 @@
+/// The arguments of `Notify`, as they go to the server.
+struct NotifyCall: Hashable {
+    /// Comes back with the answer.
+    var number: Int
+    /// 0 for a new one.
+    var replaces: UInt32
+    var summary: String
+    var body: String
+    /// Keys and labels in turn.
+    var actions: [String]
+    var urgency: NotificationRequest.Urgency
+    /// Milliseconds; -1: as the server likes, 0: never.
+    var expiry: Int32
+    var category: String?
+
+    /// - Parameters:
+    ///   - notification: its number among ours.
+    ///   - hasMarkup: whether the server reads markup in the body.
+    init(_ request: NotificationRequest, number: Int, replaces: UInt32, notification: Int, hasMarkup: Bool) {
+        self.number = number
+        self.replaces = replaces
+        summary = NotificationText.line(request.summary, limit: NotificationLimits.summaryLength)
+        let lines = NotificationText.lines(request.body, limit: NotificationLimits.bodyLength)
+        body = hasMarkup ? NotificationText.withoutMarkup(lines) : lines
+        actions = request.shownActions.flatMap { action in
+            [
+                Self.key(action.key, notification),
+                NotificationText.line(action.label, limit: NotificationLimits.labelLength),
+            ]
+        }
+        urgency = request.urgency
+        expiry =
+            switch request.expiry {
+            case .byServer: -1
+            case .never: 0
+            case .after(let time): Int32(clamping: max(1, time.wholeMilliseconds))
+            }
+        category = request.category.map { NotificationText.line($0, limit: NotificationLimits.labelLength) }
+    }
+
+    /// Each notification has keys of its own: an id that a server uses twice, or that was another's on a server before,
+    /// then answers nothing.
+    static func key(_ key: String, _ notification: Int) -> String { "\(key)-\(notification)" }
+}
+
+extension NotificationRequest {
+    /// Those actions that are sent.
+    var shownActions: ArraySlice<Action> {
+        actions.filter { action in
+            !action.key.isEmpty && action.key.utf8.count <= NotificationLimits.actionKeyBytes
+                && action.key.utf8.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+                }
+        }.prefix(NotificationLimits.actions)
+    }
+}
+
+extension Duration {
+    /// Rounded up; saturates.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
+        if isTooMuch { return seconds < 0 ? .min : .max }
+        let rest = attoseconds / 1_000_000_000_000_000 + (attoseconds % 1_000_000_000_000_000 > 0 ? 1 : 0)
+        let (sum, overflows) = milliseconds.addingReportingOverflow(rest)
+        return overflows ? .max : sum
+    }
+}

@@ -1,0 +1,82 @@
+package import Sharing
+import UniformTypes
+
+/// What a notification says of an offer.
+///
+/// The summary is all our own: some servers read markup there, and it is what a locked screen may show. Everything foreign
+/// stands in the body, one thing a line, so that none can pass for another.
+package enum OfferNotice {
+    static let acceptKey = "accept"
+    static let declineKey = "decline"
+
+    /// Items that are shown one by one; the rest is counted.
+    private static let shownItems = 4
+    private static let nameLength = 64
+    private static let typeLength = 60
+    private static let noteLength = 120
+
+    /// What is said of the offers that there is no place for.
+    package static let surplus: @Sendable (Int) -> NotificationRequest = { count in
+        NotificationRequest(
+            summary: count == 1 ? "And 1 more offer waits" : "And \(count) more offers wait",
+            body: "To see them all: waft offers",
+            expiry: .never,
+            category: "transfer"
+        )
+    }
+
+    /// The question.
+    package static func request(for waiting: WaitingOffer, from standing: PeerStanding) -> NotificationRequest {
+        let offer = waiting.offer
+        let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
+        return NotificationRequest(
+            summary: "Accept \(count), \(size(of: offer))?",
+            body: lines(waiting, standing).joined(separator: "\n"),
+            actions: [
+                NotificationRequest.Action(key: acceptKey, label: "Accept"),
+                NotificationRequest.Action(key: declineKey, label: "Decline"),
+            ],
+            expiry: .never,
+            category: "transfer"
+        )
+    }
+
+    private static func lines(_ waiting: WaitingOffer, _ standing: PeerStanding) -> [String] {
+        let offer = waiting.offer
+        let id = waiting.peer.short
+        var lines: [String]
+        switch standing {
+        case .contact(let name):
+            lines = ["From your contact \(quoted(name)) (\(id))"]
+        case .stranger:
+            lines = ["From a stranger (\(id)), who says to be \(quoted(offer.senderName))"]
+        }
+        for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
+        let rest = offer.items.count - min(offer.items.count, shownItems)
+        if rest > 0 { lines.append("and \(rest) more") }
+        if let note = offer.annotation["note"], !note.isEmpty {
+            lines.append("Note: " + NotificationText.line(note, limit: noteLength))
+        }
+        lines.append("\(ByteCount.text(waiting.freeRoom)) free; waft accept \(waiting.number)")
+        return lines
+    }
+
+    private static func line(_ item: OfferedItem) -> String {
+        var facts = [NotificationText.line(item.type.identifier, limit: typeLength)]
+        facts.append(item.size.map(ByteCount.text) ?? "size not known")
+        if item.kind == .tree {
+            facts.append(item.entries <= 1 ? "empty folder" : "folder with \(item.entries - 1) things in it")
+        }
+        return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
+    }
+
+    private static func size(of offer: Offer) -> String {
+        let known = ByteCount.text(offer.knownSize)
+        return offer.items.contains { $0.size == nil } ? "\(known) or more" : known
+    }
+
+    /// Quotes within would end it early.
+    private static func quoted(_ text: String) -> String {
+        "“" + NotificationText.line(text, limit: nameLength).replacing("”", with: "\\u{201D}") + "”"
+    }
+}

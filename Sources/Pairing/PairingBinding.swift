@@ -1,0 +1,76 @@
+internal import Sharing
+
+/// What every derivation of a pairing is bound to: both keys, who began, and the very TLS connection.
+struct PairingBinding: Sendable {
+    let initiator: PeerID
+    let responder: PeerID
+    /// What TLS exports by `PairingSession.exporterLabel`.
+    let exporter: [UInt8]
+
+    private var parts: [[UInt8]] { [initiator.bytes, responder.bytes, exporter] }
+
+    private static let name = Array("Waft pairing 1".utf8)
+
+    private static func label(_ purpose: String) -> [UInt8] { name + Array((" " + purpose).utf8) }
+
+    // MARK: By comparing (Pairing, section 4)
+
+    /// What the initiator commits to.
+    func commitment(to nonce: [UInt8]) throws(PairingFault) -> [UInt8] {
+        let text = SecretBytes(KeyDerivation.joined([Self.label("commitment")] + parts + [nonce]))
+        return try KeyDerivation.sha256(text).revealed
+    }
+
+    /// What both sides derive when they know both nonces.
+    func comparison(initiatorNonce: [UInt8], responderNonce: [UInt8]) throws(PairingFault) -> Comparison {
+        let nonces = SecretBytes(KeyDerivation.joined([initiatorNonce, responderNonce]))
+        func derive(_ purpose: String, _ count: Int) throws(PairingFault) -> [UInt8] {
+            let info = KeyDerivation.joined([Self.label(purpose)] + parts)
+            return try KeyDerivation.hkdf(salt: Self.name, secret: nonces, info: info, count: count).revealed
+        }
+        return Comparison(
+            shown: ShortString(try derive("short string", ShortString.byteCount)),
+            agreement: try derive("agreement", KeyDerivation.hashBytes),
+            initiatorConfirmation: try derive("confirmation of the initiator", KeyDerivation.hashBytes),
+            responderConfirmation: try derive("confirmation of the responder", KeyDerivation.hashBytes))
+    }
+
+    // MARK: By a code (Pairing, section 5)
+
+    /// The code, stretched, as a scalar.
+    func scalar(of code: PairingCode) throws(PairingFault) -> SecretBytes {
+        let salt = KeyDerivation.joined([Self.label("code"), initiator.bytes, responder.bytes])
+        return try P256().scalar(
+            reducing: try KeyDerivation.scrypt(password: code.digits, salt: salt, count: 48))
+    }
+
+    /// This side of SPAKE2.
+    func spake2(_ role: PairingRole, code: PairingCode) throws(PairingFault) -> SPAKE2 {
+        try SPAKE2(role == .initiator ? .a : .b, w: try scalar(of: code))
+    }
+
+    /// The proofs of both sides.
+    func proofs(_ spake2: SPAKE2, share: [UInt8]) throws(PairingFault) -> SPAKE2.Confirmations {
+        try spake2.confirmations(
+            share: share, identityA: initiator.bytes, identityB: responder.bytes,
+            additionalData: KeyDerivation.joined([Self.name, exporter]))
+    }
+}
+
+/// What the two sides of a pairing by comparison have in common when they know both nonces.
+struct Comparison: Sendable {
+    /// What the users compare.
+    let shown: ShortString
+    /// The responder's proof that it derived the same.
+    let agreement: [UInt8]
+    let initiatorConfirmation: [UInt8]
+    let responderConfirmation: [UInt8]
+
+    /// What a side's yes is.
+    func confirmation(of role: PairingRole) -> [UInt8] {
+        switch role {
+        case .initiator: initiatorConfirmation
+        case .responder: responderConfirmation
+        }
+    }
+}

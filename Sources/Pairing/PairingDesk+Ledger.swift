@@ -1,0 +1,56 @@
+internal import Sharing
+
+// Who is let in, and what becomes of it: called with the desk's lock held.
+
+extension PairingDesk.Ledger {
+    /// Ends what has had its time.
+    mutating func expire(at now: ContinuousClock.Instant) {
+        if let opening, opening.until <= now { self.opening = nil }
+        if let active, active.deadline <= now { settle(active.ticket, isVerified: false, at: active.deadline) }
+    }
+
+    func isLocked(for peer: PeerID?, at now: ContinuousClock.Instant) -> Bool {
+        guard let peer else { return tries.locked(at: now) != nil }
+        return tries.locked(peer, at: now) != nil
+    }
+
+    /// Lets a stranger in, or says why not. Nothing is counted that ends here: the stranger has learnt nothing.
+    mutating func admit(
+        _ message: PairingMessage, from peer: PeerID, _ limits: PairingLimits, at now: ContinuousClock.Instant
+    ) -> Result<(UInt64, PairingMethod), PairingFault> {
+        expire(at: now)
+        guard tries.locked(peer, at: now) == nil else { return .failure(.locked) }
+        guard let opening else { return .failure(tries.locked(at: now) == nil ? .closed : .locked) }
+        guard opening.peer == nil || opening.peer == peer else { return .failure(.closed) }
+        switch (message, opening.method) {
+        case (.commit, .compare), (.share, .code): break
+        case (.commit, .code), (.share, .compare): return .failure(.closed)
+        default: return .failure(.outOfOrder(message.name))
+        }
+        guard active == nil else { return .failure(.busy) }
+        // A code is worth one try, whatever becomes of it.
+        if case .code = opening.method { self.opening = nil }
+        return .success((admit(peer, .responder, until: now + limits.exchange), opening.method))
+    }
+
+    mutating func admit(_ peer: PeerID, _ role: PairingRole, until deadline: ContinuousClock.Instant) -> UInt64 {
+        tickets += 1
+        active = PairingDesk.Active(
+            ticket: tickets, peer: peer, role: role, deadline: deadline, isTry: role == .responder)
+        return tickets
+    }
+
+    @discardableResult
+    mutating func settle(_ ticket: UInt64, isVerified: Bool, at now: ContinuousClock.Instant) -> Bool {
+        guard let active, active.ticket == ticket else { return false }
+        self.active = nil
+        if isVerified {
+            tries.succeed(active.peer)
+            if active.role == .responder { opening = nil }
+        } else if active.isTry {
+            tries.fail(active.peer, at: now)
+            if let opening, isLocked(for: opening.peer, at: now) { self.opening = nil }
+        }
+        return true
+    }
+}

@@ -1,0 +1,183 @@
+package import Sharing
+private import Synchronization
+
+/// Where all pairings of this side begin: it knows whether pairing mode is open, lets one pairing go on at a time, and
+/// counts the tries that fail.
+///
+/// - Strangers are answered only while pairing mode is open. It is used up by a code's first try, by the first pairing
+///   that gets as far as a short string, and by time.
+/// - After `PairingLimits.failures` failed tries it is closed and locked for a while. What names a peer is not locked by
+///   others' tries: `initiate`, and pairing mode opened for one peer.
+/// - Every pairing that a stranger began and that was not verified is a failed try, however it ended: a peer in between
+///   could otherwise try until chance gives it the right digits.
+///
+/// Instants are the caller's, of one clock, and never go back.
+package final class PairingDesk: Sendable {
+    struct Opening {
+        let method: PairingMethod
+        let peer: PeerID?
+        let until: ContinuousClock.Instant
+    }
+
+    struct Active {
+        let ticket: UInt64
+        let peer: PeerID
+        let role: PairingRole
+        var deadline: ContinuousClock.Instant
+        var isTry: Bool
+    }
+
+    struct Ledger {
+        var opening: Opening?
+        var active: Active?
+        var tickets: UInt64 = 0
+        var tries: TryLedger
+    }
+
+    /// This side's key.
+    package let own: PeerID
+    let limits: PairingLimits
+    private let ledger: Mutex<Ledger>
+
+    package init(own: PeerID, limits: PairingLimits = PairingLimits()) {
+        self.own = own
+        self.limits = limits
+        ledger = Mutex(Ledger(tries: TryLedger(limits: limits)))
+    }
+
+    // MARK: Pairing mode
+
+    /// Opens pairing mode, in place of one that is open.
+    ///
+    /// - Parameters:
+    ///   - peer: the only one that may pair; nil for any.
+    ///   - until: when it ends by itself; `PairingLimits.openness` from now at the latest.
+    /// - Throws: `PairingFault` (`locked`).
+    package func open(
+        _ method: PairingMethod, for peer: PeerID? = nil, until: ContinuousClock.Instant, now: ContinuousClock.Instant
+    ) throws(PairingFault) {
+        let isLocked = ledger.withLock { ledger in
+            ledger.expire(at: now)
+            guard !ledger.isLocked(for: peer, at: now) else { return true }
+            ledger.opening = Opening(method: method, peer: peer, until: min(until, now + PairingLimits.openness))
+            return false
+        }
+        if isLocked { throw .locked }
+    }
+
+    /// Ends pairing mode. A pairing that is under way goes on.
+    package func close() {
+        ledger.withLock { $0.opening = nil }
+    }
+
+    /// What the user can be told.
+    package struct Standing: Sendable {
+        /// Until when pairing mode is open; nil if it is not.
+        package let openUntil: ContinuousClock.Instant?
+        /// The only peer that it is open for; nil for any.
+        package let openFor: PeerID?
+        /// Until when strangers are locked out; nil if they are not.
+        package let lockedUntil: ContinuousClock.Instant?
+        /// The other side of the pairing that is under way.
+        package let underWay: PeerID?
+        /// Failed tries that are remembered.
+        package let failures: [PeerID: Int]
+    }
+
+    /// How things stand.
+    package func standing(now: ContinuousClock.Instant) -> Standing {
+        ledger.withLock { ledger in
+            ledger.expire(at: now)
+            return Standing(
+                openUntil: ledger.opening?.until,
+                openFor: ledger.opening?.peer,
+                lockedUntil: ledger.tries.locked(at: now),
+                underWay: ledger.active?.peer,
+                failures: ledger.tries.failures(at: now))
+        }
+    }
+
+    // MARK: Beginning
+
+    /// Begins a pairing because this side's user wants it.
+    ///
+    /// - Parameters:
+    ///   - peer: whose key the connection's handshake proved.
+    ///   - exporter: what the connection exports by `PairingSession.exporterLabel`.
+    /// - Returns: the pairing, and the first message.
+    /// - Throws: `PairingFault` (`sameKey`, `locked` by this peer's own tries, `busy`).
+    package func initiate(
+        with peer: PeerID, _ method: PairingMethod, exporter: [UInt8], now: ContinuousClock.Instant
+    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
+        precondition(exporter.count == PairingSession.exporterBytes, "an exporter of another length")
+        guard peer != own else { throw .sameKey }
+        let admission = ledger.withLock { ledger -> Result<UInt64, PairingFault> in
+            ledger.expire(at: now)
+            guard ledger.tries.locked(peer, at: now) == nil else { return .failure(.locked) }
+            guard ledger.active == nil else { return .failure(.busy) }
+            return .success(ledger.admit(peer, .initiator, until: now + limits.exchange))
+        }
+        let ticket = try admission.get()
+        return try begin(ticket, now) { () throws(PairingFault) in
+            let binding = PairingBinding(initiator: own, responder: peer, exporter: exporter)
+            return try PairingMachine.initiate(binding, method)
+        }
+    }
+
+    /// Answers the first message of a peer that wants to pair. A code is spent by it.
+    ///
+    /// - Parameters:
+    ///   - peer: whose key the connection's handshake proved.
+    ///   - exporter: what the connection exports by `PairingSession.exporterLabel`.
+    /// - Returns: the pairing, and the answer.
+    /// - Throws: `PairingFault`; its `reply` is the answer then.
+    package func respond(
+        to message: [UInt8], from peer: PeerID, exporter: [UInt8], now: ContinuousClock.Instant
+    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
+        precondition(exporter.count == PairingSession.exporterBytes, "an exporter of another length")
+        guard peer != own else { throw .sameKey }
+        let message = try PairingMessage(message, from: .initiator)
+        let admission = ledger.withLock { ledger in ledger.admit(message, from: peer, limits, at: now) }
+        let (ticket, method) = try admission.get()
+        return try begin(ticket, now) { () throws(PairingFault) in
+            let binding = PairingBinding(initiator: peer, responder: own, exporter: exporter)
+            return try PairingMachine.respond(to: message, binding, method)
+        }
+    }
+
+    private func begin(
+        _ ticket: UInt64, _ now: ContinuousClock.Instant,
+        _ make: () throws(PairingFault) -> (PairingMachine, [UInt8])
+    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
+        do throws(PairingFault) {
+            let (machine, message) = try make()
+            let session = PairingSession(
+                machine, peer: machine.peer, ticket: ticket, desk: self, now: now, deadline: now + limits.exchange)
+            return (session, message)
+        } catch {
+            settle(ticket, isVerified: false, at: now)
+            throw error
+        }
+    }
+
+    // MARK: What pairings report
+
+    /// - Returns: whether the pairing is still the one that is under way.
+    func update(
+        _ ticket: UInt64, deadline: ContinuousClock.Instant, isTry: Bool, isShown: Bool
+    ) -> Bool {
+        ledger.withLock { ledger in
+            guard ledger.active?.ticket == ticket else { return false }
+            ledger.active?.deadline = deadline
+            ledger.active?.isTry = isTry
+            if isShown, ledger.active?.role == .responder { ledger.opening = nil }
+            return true
+        }
+    }
+
+    /// - Returns: whether the pairing was still the one that is under way.
+    @discardableResult
+    func settle(_ ticket: UInt64, isVerified: Bool, at now: ContinuousClock.Instant) -> Bool {
+        ledger.withLock { $0.settle(ticket, isVerified: isVerified, at: now) }
+    }
+}

@@ -1,0 +1,160 @@
+/// Why a pairing did not begin, or ended without a verified peer.
+///
+/// `code` is for programs, `description` for people: one line, lower case, with nothing in it that a peer wrote.
+package struct PairingFault: Error, Hashable {
+    /// What kind of fault it is.
+    package struct Code: Hashable, Sendable {
+        private enum Value {
+            case declined
+            case refusedByPeer
+            case timedOut
+            case cancelled
+            case mismatch
+            case wrongCode
+            case locked
+            case busy
+            case closed
+            case malformed
+            case outOfOrder
+            case sameKey
+            case noCryptography
+        }
+
+        private let value: Value
+
+        /// This side's user said no.
+        package static let declined = Code(value: .declined)
+        /// The other side ended it; `refusal` says why.
+        package static let refusedByPeer = Code(value: .refusedByPeer)
+        /// The time for it is over.
+        package static let timedOut = Code(value: .timedOut)
+        /// It was given up: the connection broke, or the program was stopped.
+        package static let cancelled = Code(value: .cancelled)
+        /// What the peer says now is not what it committed to, or is of another pairing.
+        package static let mismatch = Code(value: .mismatch)
+        /// The peer does not know the code, or somebody is in between.
+        package static let wrongCode = Code(value: .wrongCode)
+        /// There were too many tries without success.
+        package static let locked = Code(value: .locked)
+        /// Another pairing is under way.
+        package static let busy = Code(value: .busy)
+        /// Pairing mode is not open: for this peer, or in this way.
+        package static let closed = Code(value: .closed)
+        /// A message has not the form that it should have.
+        package static let malformed = Code(value: .malformed)
+        /// A message or an answer of the user came when it should not.
+        package static let outOfOrder = Code(value: .outOfOrder)
+        /// The peer has this side's own key.
+        package static let sameKey = Code(value: .sameKey)
+        /// libcrypto failed.
+        package static let noCryptography = Code(value: .noCryptography)
+    }
+
+    /// What kind of fault it is.
+    package let code: Code
+
+    /// Why the other side ended it, when `code` is `refusedByPeer`.
+    package let refusal: PairingRefusal?
+
+    private let message: String
+
+    private init(_ code: Code, _ message: String, refusal: PairingRefusal? = nil) {
+        self.code = code
+        self.message = message
+        self.refusal = refusal
+    }
+
+    /// The message that tells the peer: to be sent when the pairing ends by this fault.
+    package var reply: [UInt8] { PairingMessage.refused(told).encoded }
+
+    /// What the peer is told of it.
+    private var told: PairingRefusal {
+        switch code {
+        case .declined: .declined
+        case .timedOut: .expired
+        case .mismatch: .mismatch
+        case .wrongCode: .code
+        case .locked: .locked
+        case .busy: .busy
+        case .closed: .closed
+        case .malformed, .outOfOrder, .sameKey: .protocol
+        default: .failed
+        }
+    }
+}
+
+/// Why a peer ended a pairing, as it tells the other (Pairing, section 3).
+package enum PairingRefusal: String, Sendable {
+    /// Its user said no.
+    case declined
+    /// The time is over.
+    case expired
+    /// What was revealed is not what was committed to.
+    case mismatch
+    /// The code is wrong.
+    case code
+    /// There were too many tries.
+    case locked
+    /// It is pairing already.
+    case busy
+    /// It is not in pairing mode.
+    case closed
+    /// A message was malformed or out of order.
+    case `protocol`
+    /// Something else, and every reason that is not known here.
+    case failed
+
+    var explanation: String {
+        switch self {
+        case .declined: "its user said no"
+        case .expired: "its time for it was over"
+        case .mismatch: "what it got is not what was committed to"
+        case .code: "the code is wrong, or somebody is in between"
+        case .locked: "there were too many tries without success"
+        case .busy: "it is pairing with another peer"
+        case .closed: "it is not in pairing mode"
+        case .protocol: "it did not understand this side"
+        case .failed: "it failed there"
+        }
+    }
+}
+
+extension PairingFault: CustomStringConvertible {
+    package var description: String { message }
+}
+
+extension PairingFault {
+    static let declined = PairingFault(.declined, "the pairing was declined on this side")
+    static let timedOut = PairingFault(.timedOut, "the time for this pairing is over")
+    static let cancelled = PairingFault(.cancelled, "the pairing was given up")
+    static let busy = PairingFault(.busy, "another pairing is under way")
+    static let closed = PairingFault(.closed, "pairing mode is not open for this peer")
+    static let sameKey = PairingFault(.sameKey, "a peer cannot be paired with itself")
+
+    static let locked = PairingFault(
+        .locked, "pairing is locked for a while: there were too many tries without success")
+
+    static let commitmentBroken = PairingFault(
+        .mismatch, "the peer revealed something else than it had committed to")
+
+    static let foreignProof = PairingFault(.mismatch, "the peer's proof belongs to another pairing")
+
+    static let wrongCode = PairingFault(
+        .wrongCode, "the code is not the one of the other side, or somebody is in between")
+
+    static func refused(_ refusal: PairingRefusal) -> PairingFault {
+        PairingFault(.refusedByPeer, "the peer ended the pairing: \(refusal.explanation)", refusal: refusal)
+    }
+
+    static func malformed(_ what: String) -> PairingFault {
+        PairingFault(.malformed, "the peer's message is malformed: \(what)")
+    }
+
+    static func outOfOrder(_ what: String) -> PairingFault {
+        PairingFault(.outOfOrder, "\(what) came out of order")
+    }
+
+    static func noCryptography(_ what: String) -> PairingFault {
+        PairingFault(.noCryptography, "libcrypto did not make \(what)")
+    }
+}

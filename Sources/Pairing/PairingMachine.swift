@@ -1,0 +1,209 @@
+package import Sharing
+
+/// How two sides find out that nobody is between them.
+package enum PairingMethod: Sendable {
+    /// Both sides show a short string, and people compare.
+    case compare
+    /// One side shows a code, and somebody types it on the other.
+    case code(PairingCode)
+}
+
+/// What is to be done, in this order, when a message came or a user answered.
+package enum PairingAction: Hashable, Sendable {
+    /// Send these bytes: an initiator as its next request, a responder as the answer to the request that waits.
+    case send([UInt8])
+    /// Show this to the user, who compares it with what the other side shows.
+    case show(ShortString)
+    /// The pairing is done: this peer's key is verified. Store it before what follows is sent.
+    case verified(PeerID)
+}
+
+/// One side of one pairing, without I/O and clock.
+///
+/// ```
+/// initiator   ─commit→ awaitingNonce ─reveal→ awaitingAgreement ──▶ comparing ─confirm→ ──▶ verified
+///             ─share→ awaitingShare ─prove→ awaitingProof ────────────────────────────────▶ verified
+/// responder   ─nonce→ awaitingRevelation ─agree→ ─────────────────▶ comparing ─confirm→ ──▶ verified
+///             ─share→ awaitingProof ─prove→ ──────────────────────────────────────────────▶ verified
+/// all         ──a fault, a refusal, a no──▶ ended
+/// ```
+struct PairingMachine: Sendable {
+    private enum State: Sendable {
+        case awaitingNonce(own: [UInt8])
+        case awaitingRevelation(commitment: [UInt8], own: [UInt8])
+        case awaitingAgreement(Comparison)
+        /// `said`: this side's user said yes. `heard`: so did the other's.
+        case comparing(Comparison, said: Bool, heard: Bool)
+        case awaitingShare(SPAKE2)
+        case awaitingProof(expected: [UInt8], own: [UInt8])
+        case verified
+        case ended(PairingFault)
+    }
+
+    let role: PairingRole
+    private let binding: PairingBinding
+    private var state: State
+
+    /// Whether the other side could know by now if it would succeed, so that this counts as a try of it.
+    private(set) var isTry: Bool
+
+    /// What the users compare, from when they should until the end.
+    var shown: ShortString? {
+        guard case .comparing(let comparison, _, _) = state else { return nil }
+        return comparison.shown
+    }
+
+    /// Whether nothing will come of any further call.
+    var isOver: Bool {
+        switch state {
+        case .verified, .ended: true
+        default: false
+        }
+    }
+
+    /// The other side.
+    var peer: PeerID { role == .initiator ? binding.responder : binding.initiator }
+
+    private init(_ role: PairingRole, _ binding: PairingBinding, _ state: State) {
+        self.role = role
+        self.binding = binding
+        self.state = state
+        isTry = role == .responder
+    }
+
+    // MARK: Beginning
+
+    /// Begins, and gives the first message.
+    static func initiate(
+        _ binding: PairingBinding, _ method: PairingMethod
+    ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
+        switch method {
+        case .compare:
+            let nonce = KeyDerivation.random(KeyDerivation.hashBytes)
+            let message = PairingMessage.commit(try binding.commitment(to: nonce))
+            return (PairingMachine(.initiator, binding, .awaitingNonce(own: nonce)), message.encoded(from: .initiator))
+        case .code(let code):
+            let spake2 = try binding.spake2(.initiator, code: code)
+            let message = PairingMessage.share(spake2.share)
+            return (PairingMachine(.initiator, binding, .awaitingShare(spake2)), message.encoded(from: .initiator))
+        }
+    }
+
+    /// Takes the first message, and gives the answer.
+    static func respond(
+        to message: PairingMessage, _ binding: PairingBinding, _ method: PairingMethod
+    ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
+        switch (message, method) {
+        case (.commit(let commitment), .compare):
+            let nonce = KeyDerivation.random(KeyDerivation.hashBytes)
+            let state = State.awaitingRevelation(commitment: commitment, own: nonce)
+            let answer = PairingMessage.nonce(nonce)
+            return (PairingMachine(.responder, binding, state), answer.encoded(from: .responder))
+        case (.share(let share), .code(let code)):
+            let spake2 = try binding.spake2(.responder, code: code)
+            let proofs = try binding.proofs(spake2, share: share)
+            let state = State.awaitingProof(expected: proofs.a, own: proofs.b)
+            let answer = PairingMessage.share(spake2.share)
+            return (PairingMachine(.responder, binding, state), answer.encoded(from: .responder))
+        default:
+            throw .outOfOrder(message.name)
+        }
+    }
+
+    // MARK: Going on
+
+    /// Takes a message of the other side. After a fault every call repeats it.
+    mutating func receive(_ bytes: [UInt8]) throws(PairingFault) -> [PairingAction] {
+        switch state {
+        case .ended(let fault): throw fault
+        case .verified: throw .outOfOrder("another message")
+        default: break
+        }
+        do throws(PairingFault) {
+            let message = try PairingMessage(bytes, from: role.other)
+            if case .refused(let refusal) = message { throw PairingFault.refused(refusal) }
+            return try take(message)
+        } catch {
+            state = .ended(error)
+            throw error
+        }
+    }
+
+    private mutating func take(_ message: PairingMessage) throws(PairingFault) -> [PairingAction] {
+        switch (state, message) {
+        case (.awaitingNonce(let own), .nonce(let nonce)):
+            isTry = true
+            let comparison = try binding.comparison(initiatorNonce: own, responderNonce: nonce)
+            state = .awaitingAgreement(comparison)
+            return [send(.reveal(own))]
+
+        case (.awaitingRevelation(let commitment, let own), .reveal(let nonce)):
+            guard KeyDerivation.areEqual(commitment, try binding.commitment(to: nonce)) else {
+                throw .commitmentBroken
+            }
+            let comparison = try binding.comparison(initiatorNonce: nonce, responderNonce: own)
+            state = .comparing(comparison, said: false, heard: false)
+            return [.show(comparison.shown), send(.agree(comparison.agreement))]
+
+        case (.awaitingAgreement(let comparison), .agree(let agreement)):
+            guard KeyDerivation.areEqual(agreement, comparison.agreement) else { throw .foreignProof }
+            state = .comparing(comparison, said: false, heard: false)
+            return [.show(comparison.shown)]
+
+        // An initiator's yes is sent first, so it has always been said when the responder's comes.
+        case (.comparing(let comparison, let said, false), .confirm(let confirmation))
+        where said || role == .responder:
+            guard KeyDerivation.areEqual(confirmation, comparison.confirmation(of: role.other)) else {
+                throw .foreignProof
+            }
+            state = .comparing(comparison, said: said, heard: true)
+            return advance()
+
+        case (.awaitingShare(let spake2), .share(let share)):
+            isTry = true
+            let proofs = try binding.proofs(spake2, share: share)
+            state = .awaitingProof(expected: proofs.b, own: proofs.a)
+            return [send(.prove(proofs.a))]
+
+        case (.awaitingProof(let expected, let own), .prove(let proof)):
+            guard KeyDerivation.areEqual(proof, expected) else { throw .wrongCode }
+            state = .verified
+            return role == .initiator ? [.verified(peer)] : [.verified(peer), send(.prove(own))]
+
+        default:
+            throw .outOfOrder(message.name)
+        }
+    }
+
+    /// This side's user has answered. A second yes, or an answer when there is nothing to compare, is a fault that
+    /// changes nothing.
+    mutating func confirm(_ isSame: Bool) throws(PairingFault) -> [PairingAction] {
+        switch state {
+        case .comparing(_, _, _) where !isSame:
+            state = .ended(.declined)
+            return [.send(PairingFault.declined.reply)]
+        case .comparing(let comparison, false, let heard):
+            state = .comparing(comparison, said: true, heard: heard)
+            return role == .initiator ? [send(.confirm(comparison.confirmation(of: role)))] : advance()
+        case .ended(let fault):
+            throw fault
+        default:
+            throw .outOfOrder("the user's answer")
+        }
+    }
+
+    /// Verified if both have said yes.
+    private mutating func advance() -> [PairingAction] {
+        guard case .comparing(let comparison, true, true) = state else { return [] }
+        state = .verified
+        return role == .initiator
+            ? [.verified(peer)] : [.verified(peer), send(.confirm(comparison.confirmation(of: role)))]
+    }
+
+    /// Gives the pairing up. Nothing happens when it is over.
+    mutating func end(by fault: PairingFault) {
+        if !isOver { state = .ended(fault) }
+    }
+
+    private func send(_ message: PairingMessage) -> PairingAction { .send(message.encoded(from: role)) }
+}

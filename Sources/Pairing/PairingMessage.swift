@@ -1,0 +1,134 @@
+private import Foundation
+
+/// Who began a pairing: it sends first, the other answers.
+package enum PairingRole: String, Codable, Hashable, Sendable {
+    /// Sends a message and waits for the answer.
+    case initiator
+    /// Answers each message.
+    case responder
+
+    /// The role of the other side.
+    package var other: PairingRole { self == .initiator ? .responder : .initiator }
+}
+
+/// What the two sides of a pairing tell each other (Pairing, section 3), checked as far as a message alone can be.
+enum PairingMessage: Hashable, Sendable {
+    /// What the initiator has committed to, before it has seen anything.
+    case commit([UInt8])
+    /// The responder's nonce.
+    case nonce([UInt8])
+    /// The initiator's nonce, which opens the commitment.
+    case reveal([UInt8])
+    /// The responder's proof that it has the same of both nonces.
+    case agree([UInt8])
+    /// This side's user said yes, to this very comparison.
+    case confirm([UInt8])
+    /// A public share of SPAKE2.
+    case share([UInt8])
+    /// A key confirmation of SPAKE2.
+    case prove([UInt8])
+    /// The end, from either side, at any time.
+    case refused(PairingRefusal)
+
+    /// What it is, for a fault.
+    var name: String {
+        switch self {
+        case .commit: "a commitment"
+        case .nonce: "a nonce"
+        case .reveal: "a revelation"
+        case .agree: "an agreement"
+        case .confirm: "a confirmation"
+        case .share: "a share"
+        case .prove: "a proof"
+        case .refused: "a refusal"
+        }
+    }
+}
+
+/// The form of a message as JSON.
+private struct WireMessage: Codable {
+    enum Step: String, Codable {
+        case commit
+        case nonce
+        case reveal
+        case agree
+        case confirm
+        case share
+        case prove
+        case refused
+    }
+
+    var v = 1
+    var from: PairingRole?
+    var step: Step
+    var value: String?
+    var reason: String?
+}
+
+extension PairingMessage {
+    /// Reads a message of the side with the role `sender`.
+    ///
+    /// - Throws: `PairingFault` (`malformed`); nothing is taken from a message with something wrong in it.
+    init(_ bytes: [UInt8], from sender: PairingRole) throws(PairingFault) {
+        guard bytes.count <= PairingLimits.messageBytes else { throw .malformed("it is too long") }
+        let message: WireMessage
+        do {
+            message = try JSONDecoder().decode(WireMessage.self, from: Data(bytes))
+        } catch {
+            throw .malformed("it is not JSON of the form that is known here")
+        }
+        guard message.v == 1 else { throw .malformed("it has another version than 1") }
+        if message.step == .refused {
+            self = .refused(message.reason.flatMap(PairingRefusal.init) ?? .failed)
+            return
+        }
+        guard message.from == sender else { throw .malformed("it is not from the \(sender)") }
+        let count = message.step == .share ? P256.pointBytes : KeyDerivation.hashBytes
+        guard let text = message.value, let value = Hexadecimal.bytes(text, count: count) else {
+            throw .malformed("its value is not \(count) bytes")
+        }
+        switch message.step {
+        case .commit: self = .commit(value)
+        case .nonce: self = .nonce(value)
+        case .reveal: self = .reveal(value)
+        case .agree: self = .agree(value)
+        case .confirm: self = .confirm(value)
+        case .share: self = .share(value)
+        case .prove: self = .prove(value)
+        case .refused: self = .refused(.failed)
+        }
+    }
+
+    /// A refusal, which is from either side.
+    var encoded: [UInt8] { encoded(from: nil) }
+
+    /// The JSON text, from the side with the role `sender`.
+    func encoded(from sender: PairingRole?) -> [UInt8] {
+        let (step, value): (WireMessage.Step, [UInt8]?) =
+            switch self {
+            case .commit(let value): (.commit, value)
+            case .nonce(let value): (.nonce, value)
+            case .reveal(let value): (.reveal, value)
+            case .agree(let value): (.agree, value)
+            case .confirm(let value): (.confirm, value)
+            case .share(let value): (.share, value)
+            case .prove(let value): (.prove, value)
+            case .refused: (.refused, nil)
+            }
+        var message = WireMessage(step: step)
+        if case .refused(let refusal) = self {
+            message.reason = refusal.rawValue
+        } else {
+            message.from = sender
+            message.value = value.map { Hexadecimal.text($0) }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        do {
+            return [UInt8](try encoder.encode(message))
+        } catch {
+            // Strings and a number: there is nothing that could not be encoded.
+            preconditionFailure("a pairing message could not be encoded: \(error)")
+        }
+    }
+}

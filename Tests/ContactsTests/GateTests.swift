@@ -1,0 +1,206 @@
+import Contacts
+import Foundation
+import Sharing
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The gate before consent")
+struct GateTests {
+    let place = Place()
+
+    private func gate(
+        _ rules: [PolicyRule] = [], visibility: Visibility = .everyone, receiver: ReceiverRule = .ask
+    ) throws -> OfferGate {
+        let policy = try Policy(rules)
+        return OfferGate(
+            book: place.book(), policy: { policy },
+            setting: { PolicySetting(at: at(0), visibility: visibility, receiver: receiver) })
+    }
+
+    @Test("each item gets its own answer, and what is open is asked about")
+    func items() throws {
+        let gate = try gate([
+            try rule(["name": .scalar("*.exe"), "then": .scalar("decline")]),
+            try rule(["type": .scalar("public.image"), "then": .scalar("accept")]),
+        ])
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        let mixed = offer([item(), item("a.exe", "public.data"), item("b.bin", "public.data")], takesPart: true)
+        let answer = gate.judge(mixed, from: .sample(1))
+        #expect(answer.verdicts.map { $0?.answer } == [.accepted, .declined, nil])
+        #expect(answer.open == [2])
+        #expect(answer.rest(of: mixed).items.map(\.name.text) == ["b.bin"])
+        #expect(answer.completed(with: [.accepted]).map(\.answer) == [.accepted, .declined, .accepted])
+        #expect(answer.completed().map(\.answer) == [.accepted, .declined, .declined])
+        #expect(answer.verdicts[1]?.reason == "the other side said no")
+        #expect(answer.decisions[1].explanation.hasPrefix("decline: rule 1 holds"))
+        #expect(answer.question == nil)
+    }
+
+    @Test("of an offer that is to be sent whole nothing is taken, nor asked about, where one item is refused")
+    func whole() throws {
+        let gate = try gate([try rule(["name": .scalar("*.exe"), "then": .scalar("decline")])])
+        let answer = gate.judge(offer([item(), item("a.exe")]), from: .sample(9))
+        #expect(!answer.asks)
+        #expect(answer.completed().map(\.answer) == [.declined, .declined])
+        #expect(answer.completed()[0].reason.contains("--partial"))
+        #expect(gate.waitingQuestions == 0)
+        let open = gate.judge(offer([item(), item()]), from: .sample(9))
+        #expect(open.completed(with: [.accepted, .accepted]).map(\.answer) == [.accepted, .accepted])
+        #expect(
+            open.completed(with: [.accepted, ItemVerdict(.declined, reason: "no")]).map(\.answer) == [
+                .accepted, .declined,
+            ], "whoever is asked may take a part")
+    }
+
+    @Test("who is blocked hears what it would hear as a stranger")
+    func blockedHears() throws {
+        try place.book().block(.sample(2), callingItself: "", at: at(0))
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        try place.book().block(.sample(1), callingItself: "", at: at(0))
+        for (visibility, receiver) in [(Visibility.contacts, ReceiverRule.ask), (.off, .ask), (.everyone, .none)] {
+            let gate = try gate(visibility: visibility, receiver: receiver)
+            let stranger = gate.judge(offer([item()]), from: .sample(9)).completed()
+            #expect(stranger[0].answer == .declined)
+            #expect(gate.judge(offer([item()]), from: .sample(2)).completed() == stranger)
+            #expect(gate.judge(offer([item()]), from: .sample(1)).completed() == stranger)
+        }
+        let open = try gate()
+        #expect(
+            open.judge(offer([item()]), from: .sample(2)).completed() == [
+                ItemVerdict(.declined, reason: "the other side said no")
+            ])
+    }
+
+    @Test("a stranger under a contact's name is asked about as the stranger it is")
+    func impostor() throws {
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        try place.book().set("anna") { $0.policy = .accept }
+        let gate = try gate([try rule(["from": .scalar("anna"), "then": .scalar("accept")])])
+        let answer = gate.judge(offer([item()], callingItself: "Аnna\u{200B}"), from: .sample(9))
+        #expect(answer.asks)
+        #expect(answer.introduction.line == "stranger \"Аnna\" (\(PeerID.sample(9).short))")
+        #expect(answer.introduction.warning?.hasPrefix("this is not your contact anna: ") == true)
+        #expect(!gate.judge(offer([item()], callingItself: "root"), from: .sample(1)).asks)
+    }
+
+    @Test("of 500 offers of one stranger four wait, and the rest are answered busy without a question")
+    func flood() throws {
+        let gate = try gate()
+        var waiting: [GateAnswer] = []
+        var busy = 0
+        let now = ContinuousClock.now
+        for _ in 0..<500 {
+            let answer = gate.judge(offer([item(), item()]), from: .sample(9), now: now)
+            if answer.asks {
+                waiting.append(answer)
+            } else {
+                #expect(answer.completed().map(\.answer) == [.busy, .busy])
+                busy += 1
+            }
+        }
+        #expect((waiting.count, busy) == (4, 496))
+        #expect(gate.waitingQuestions == 4)
+        waiting.removeAll()
+        #expect(gate.waitingQuestions == 0)
+    }
+
+    @Test("a stranger with a new key for each offer does not get further than all strangers may")
+    func manyKeys() throws {
+        let gate = try gate()
+        let now = ContinuousClock.now
+        var asked = 0
+        for number in 0..<500 {
+            if gate.judge(offer([item()]), from: .numbered(number), now: now).asks { asked += 1 }
+        }
+        #expect(asked == ContactBounds.questionsOfStrangers)
+        #expect(gate.waitingQuestions == 0)
+        let later = gate.judge(offer([item()]), from: .numbered(1_000), now: now + .seconds(60))
+        #expect(later.asks)
+    }
+
+    @Test("a contact is asked about while strangers fill all their places")
+    func contactsPass() throws {
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        let gate = try gate()
+        let strangers = (0..<100).map { gate.judge(offer([item()]), from: .numbered($0)) }
+        #expect(gate.waitingQuestions == ContactBounds.waitingOfStrangers)
+        #expect(gate.judge(offer([item()]), from: .sample(1)).asks)
+        #expect(strangers.count(where: \.asks) == ContactBounds.waitingOfStrangers)
+    }
+
+    @Test("a stranger that is answered quickly still causes only so many questions in a minute")
+    func perMinute() {
+        var caps = QuestionCaps()
+        let start = ContinuousClock.now
+        var asked = 0
+        for second in 0..<180 {
+            let now = start + .seconds(second)
+            guard caps.begin(.sample(9), at: now) else { continue }
+            asked += 1
+            caps.end(.sample(9))
+        }
+        #expect(asked == 3 * ContactBounds.questionsPerStranger)
+        caps.end(.sample(9))
+        caps.end(.sample(3))
+        #expect(caps.waitingCount == 0)
+    }
+
+    @Test("where the contacts cannot be read everything is busy, also with --accept everyone")
+    func unreadable() throws {
+        try place.write("{", to: place.bookPath)
+        let answer = try gate(receiver: .everyone).judge(offer([item()]), from: .sample(1))
+        #expect(answer.completed().map(\.answer) == [.busy])
+        #expect(answer.refusal?.hasPrefix("\(place.bookPath) cannot be used") == true)
+        #expect(answer.verdicts[0]?.reason.contains("/") == false)
+    }
+
+    @Test("people are asked about nothing that is decided, and hear of the rest alone")
+    func gated() async throws {
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        let gate = try gate([try rule(["type": .scalar("public.image"), "then": .scalar("accept")])])
+        let people = People()
+        let seen = Mutex(0)
+        let consent = GatedConsent(gate, asking: people) { _, _, _ in seen.withLock { $0 += 1 } }
+        let decided = await consent.consent(to: offer([item()]), from: .sample(1), freeRoom: 0)
+        #expect(decided.map(\.answer) == [.accepted])
+        #expect(people.asked.withLock { $0 } == [])
+        let mixed = await consent.consent(
+            to: offer([item(), item("a.bin", "public.data")]), from: .sample(1), freeRoom: 0)
+        #expect(mixed.map(\.answer) == [.accepted, .accepted])
+        #expect(people.asked.withLock { $0 } == [["a.bin"]])
+        #expect(seen.withLock { $0 } == 2)
+        _ = await consent.consent(to: offer([item()]), from: .sample(9), freeRoom: 0)
+        #expect(gate.waitingQuestions == 0)
+    }
+
+    @Test("an offer of as many items and types as there can be is judged, each item by itself")
+    func large() throws {
+        let gate = try gate(
+            [
+                try rule(["type": .scalar("public.movie"), "then": .scalar("decline")]),
+                try rule(["name": .list(["*7.jpg", "ä*"]), "then": .scalar("accept")]),
+            ], receiver: .everyone)
+        let items = (0..<Limits.items).map { number in
+            item("\(number % 3 == 0 ? "Ä" : "")\(number).JPG", number % 5 == 0 ? "public.mpeg-4" : "dyn.t\(number)")
+        }
+        let answer = gate.judge(offer(items, takesPart: true), from: .sample(9))
+        for (number, decision) in answer.decisions.enumerated() {
+            let basis: PolicyDecision.Basis =
+                number % 5 == 0 ? .rule(1) : number % 3 == 0 || number % 10 == 7 ? .rule(2) : .receiver
+            guard decision.basis != basis else { continue }
+            Issue.record("item \(number): \(decision.explanation)")
+            break
+        }
+    }
+}
+
+/// Say yes to everything.
+private final class People: ConsentAsking {
+    let asked = Mutex<[[String]]>([])
+
+    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        asked.withLock { $0.append(offer.items.map(\.name.text)) }
+        return Array(repeating: .accepted, count: offer.items.count)
+    }
+}

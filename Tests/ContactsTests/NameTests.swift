@@ -1,0 +1,105 @@
+import Contacts
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("Names of contacts")
+struct NameTests {
+    @Test(
+        "names that differ in case, normalisation or what cannot be seen are one",
+        arguments: [
+            ("Anna", "anna"), ("ANNA", "anna"), ("Café", "Cafe\u{301}"), ("Straße", "STRASSE"), ("Ａｎｎａ", "anna"),
+            ("the  kitchen", "The Kitchen"), ("ﬁle", "file"), ("Σίσυφος", "ΣΊΣΥΦΟΣ"), ("an\u{200D}na", "anna"),
+        ])
+    func oneName(left: String, right: String) throws {
+        #expect(try name(left) == name(right))
+        #expect(NameFolding.key(left) == NameFolding.key(right))
+    }
+
+    @Test("names that people tell apart are two", arguments: [("anna", "anne"), ("a b", "ab"), ("Müller", "Muller")])
+    func twoNames(left: String, right: String) throws {
+        #expect(try name(left) != name(right))
+    }
+
+    @Test(
+        "what cannot be a name is refused with a printable line",
+        arguments: [
+            "", " ", " anna", "anna ", "a/b", "a\nb", "\u{1B}[31mred", "exe.\u{202E}gpj", "an\u{200B}na", "an\u{AD}na",
+            "\u{200D}", "\u{FEFF}anna", "contacts", "Strangers", "EVERYONE", String(repeating: "a", count: 64),
+            String(repeating: "é", count: 32), "a\u{2028}b", "a\u{E0041}b",
+        ])
+    func refused(text: String) {
+        let line = refusal { _ = try ContactName(text) }
+        #expect(line != nil)
+        let isPrintable = line?.unicodeScalars.allSatisfy { scalar in
+            ![.control, .format, .lineSeparator].contains(scalar.properties.generalCategory)
+        }
+        #expect(isPrintable == true)
+        #expect((line?.utf8.count ?? 0) < 400)
+    }
+
+    @Test(
+        "what people would call it is a name",
+        arguments: ["a", "anna's phone", "台所", "Küche", "-rf", "👨‍👩‍👧", "k7qf", String(repeating: "é", count: 31)])
+    func allowed(text: String) throws {
+        #expect(try name(text).text == text)
+    }
+
+    @Test(
+        "a stranger that calls itself like a contact is recognised",
+        arguments: [
+            "anna", "ANNA", "Anna ", "an na", "a-n-n-a", "an\u{200B}na", "\u{202E}anna", "аnna",
+            "аппа".replacing("п", with: "n"),
+            "Ａｎｎａ", "ann\u{430}", "ánna", "ａｎｎａ", "a.n.n.a", "𝐚𝐧𝐧𝐚", "\u{2066}anna\u{2069}",
+        ])
+    func impersonated(text: String) throws {
+        let book = ContactSnapshot(
+            contacts: [try .sample(), try .sample("berta", id: .sample(2))], blockedStrangers: [])
+        #expect(book.impersonated(by: text, of: .sample(9)).map(\.name.text) == ["anna"])
+        let shown = book.introduction(of: .sample(9), callingItself: text)
+        #expect(!shown.isContact)
+        #expect(shown.warning?.hasPrefix("this is not your contact anna: it calls itself so, but its key is ") == true)
+        #expect(shown.line.hasPrefix("stranger \""))
+        #expect(shown.line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .format })
+    }
+
+    @Test("a stranger cannot put another key where its own is shown")
+    func quotes() {
+        let shown = ContactSnapshot.empty.introduction(of: .sample(9), callingItself: #"anna" (k7qf-9m2c)"#)
+        #expect(shown.line == #"stranger "anna' (k7qf-9m2c)" (\#(PeerID.sample(9).short))"#)
+    }
+
+    @Test(
+        "lookalikes of digits and letters are recognised", arguments: [("kitchen 1", "kitchen l"), ("modem", "modern")])
+    func lookalikes(left: String, right: String) throws {
+        let book = ContactSnapshot(contacts: [try .sample(left)], blockedStrangers: [])
+        #expect(book.impersonated(by: right, of: .sample(9)).count == 1)
+    }
+
+    @Test("a contact is shown by the user's own name, and is no impersonator of itself or of others")
+    func contactItself() throws {
+        let book = ContactSnapshot(
+            contacts: [try .sample(), try .sample("berta", id: .sample(2))], blockedStrangers: [])
+        let shown = book.introduction(of: .sample(1), callingItself: "berta")
+        #expect(shown.line == "anna")
+        #expect(shown.isContact)
+        #expect(shown.warning == nil)
+        #expect(book.introduction(of: .sample(9), callingItself: "carla").warning == nil)
+    }
+
+    @Test(
+        "what a stranger calls itself is printable where it is shown, and never empty",
+        arguments: [
+            "\u{1B}[2J\u{1B}[31mroot", "a\nb\r", "\u{202E}gnp.exe", "", "\u{200B}\u{200D}", "\u{0}", "<img src=x>",
+            String(repeating: "\u{301}", count: 100_000), String(repeating: "x", count: 1_000_000),
+        ])
+    func hostile(text: String) {
+        let shown = ContactSnapshot.empty.introduction(of: .sample(9), callingItself: text)
+        #expect((1...63).contains(shown.name.utf8.count))
+        let isPrintable = shown.line.unicodeScalars.allSatisfy { scalar in
+            ![.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        }
+        #expect(isPrintable)
+        #expect(ContactSnapshot.empty.impersonated(by: text, of: .sample(9)).isEmpty)
+    }
+}
