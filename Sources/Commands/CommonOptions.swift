@@ -19,7 +19,7 @@ struct Surroundings {
         let environment = ProcessInfo.processInfo.environment
         do {
             home = try Home(environment: environment)
-            let file = try Settings.Partial(file: home.configurationFile)
+            let file = try Settings.Partial(file: home.configurationFile, registry: home.typeRegistry())
             let variables = try Settings.Partial(environment: environment)
             settings = Settings([flags, variables, file], hostName: Self.hostName)
         } catch {

@@ -39,7 +39,8 @@ struct StatusCommand: AsyncParsableCommand {
         let free = status.freeRoom.map(ByteCount.text) ?? "unknown: the Inbox cannot be reached"
         let lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
-            ("free", free), ("accepts", status.accept), ("discovery", status.discovery),
+            ("free", free), ("accepts", status.accept), ("visible to", status.visible ?? "unknown"),
+            ("discovery", status.discovery),
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
             ("waiting offers", String(status.waitingOffers)),
@@ -88,28 +89,51 @@ struct OffersCommand: AsyncParsableCommand {
 /// `waft accept`.
 struct AcceptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accept", abstract: "Accept an offer.", discussion: "Example: waft accept 1")
+        commandName: "accept",
+        abstract: "Accept an offer, or some of its items.",
+        discussion: "Example: waft accept 1, or: waft accept 1 --items 1,3"
+    )
 
     @Argument(help: "Number of the offer, as waft offers shows it.")
     var offer: Int
 
-    func run() async throws { try await AnswerOffer.answer(offer, accept: true) }
+    @Option(name: .long, help: "Items to accept, counted from 1; the others are declined.")
+    var items: String?
+
+    func run() async throws {
+        guard let items else { return try await AnswerOffer.ask(.answer(offer: offer, accept: true)) }
+        let numbers = items.split(separator: ",", omittingEmptySubsequences: false).map { word in
+            Int(word.trimmingCharacters(in: .whitespaces)) ?? 0
+        }
+        guard numbers.count <= Limits.items, numbers.allSatisfy({ (1...Limits.items).contains($0) }) else {
+            throw CommandFailure(.usage, "--items is a list of numbers from 1, such as 1,3")
+        }
+        try await AnswerOffer.ask(.acceptItems(offer: offer, items: numbers.map { $0 - 1 }))
+    }
 }
 
 /// `waft decline`.
 struct DeclineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decline", abstract: "Decline an offer.", discussion: "Example: waft decline 1")
+        commandName: "decline",
+        abstract: "Decline an offer.",
+        discussion: "Example: waft decline 1, or: waft decline 1 --block"
+    )
 
     @Argument(help: "Number of the offer, as waft offers shows it.")
     var offer: Int
 
-    func run() async throws { try await AnswerOffer.answer(offer, accept: false) }
+    @Flag(name: .long, help: "Decline everything else that this peer offers, now and later.")
+    var block = false
+
+    func run() async throws {
+        try await AnswerOffer.ask(block ? .block(offer: offer) : .answer(offer: offer, accept: false))
+    }
 }
 
 private enum AnswerOffer {
-    static func answer(_ number: Int, accept: Bool) async throws {
-        switch try await Daemon.ask(.answer(offer: number, accept: accept)) {
+    static func ask(_ request: ControlRequest) async throws {
+        switch try await Daemon.ask(request) {
         case .done: return
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")

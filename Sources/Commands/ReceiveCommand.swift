@@ -1,4 +1,5 @@
 import ArgumentParser
+import Contacts
 import Control
 import Logging
 import Peer
@@ -14,7 +15,7 @@ struct ReceiverOptions: ParsableArguments {
     @Option(name: .long, help: "The port to listen on; 0 for any.")
     var port: UInt16?
 
-    @Option(name: .long, help: "Whose offers to take: ask, everyone, or none.")
+    @Option(name: .long, help: "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.")
     var accept: AcceptRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
@@ -58,11 +59,11 @@ struct ReceiveCommand: AsyncParsableCommand {
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json)
         let once = OnceWatch(isWanted: self.once)
-        let receiver = try ReceiverStart.receiver(surroundings) { event in
+        let receiver = try ReceiverStart.receiver(surroundings, visibility: .everyone) { event in
             rendering.show(event)
             once.see(event)
         }
-        let asks = surroundings.settings.accept == .ask
+        let asks = [.ask, .contacts].contains(surroundings.settings.accept)
         if asks, !LineReader.hasTerminal {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
@@ -94,12 +95,14 @@ struct ReceiveCommand: AsyncParsableCommand {
 enum ReceiverStart {
     static func receiver(
         _ surroundings: Surroundings,
+        visibility: Visibility? = nil,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(CommandFailure) -> Receiver {
         do {
             return try Receiver(
                 home: surroundings.home,
                 settings: surroundings.settings,
+                visibility: visibility,
                 logger: surroundings.logger("waft"),
                 observe: observe
             )

@@ -19,7 +19,8 @@ package struct WaftCommand: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, ReceiveCommand.self, PeersCommand.self, InboxCommand.self, OffersCommand.self,
             AcceptCommand.self, DeclineCommand.self, StatusCommand.self, HistoryCommand.self, HandlersCommand.self,
-            OpenCommand.self, TypeCommand.self,
+            OpenCommand.self, PairCommand.self, ContactsCommand.self, VisibleCommand.self, PolicyCommand.self,
+            TypeCommand.self,
         ]
     )
 

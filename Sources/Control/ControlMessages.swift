@@ -9,8 +9,15 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
     case answer(offer: Int, accept: Bool)
+    /// Accept these items of an offer, from 0, and decline the others.
+    case acceptItems(offer: Int, items: [Int])
+    /// Decline an offer and everything else that its sender will offer.
+    case block(offer: Int)
+    /// The visibility or the contacts have been changed: look again.
+    case lookAgain
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
+    case pairing(PairingRequest)
 }
 
 /// The daemon's answer.
@@ -21,6 +28,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case done
     /// What was asked for could not be done: one line for the user.
     case refused(String)
+    /// How a pairing stands.
+    case pairing(PairingStanding)
 }
 
 /// How a receiver is doing.
@@ -40,6 +49,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var hook: String?
     /// What the kernel has to restrict handlers with, or why it has nothing.
     package var sandbox: String?
+    /// Who sees it: `off`, `contacts`, `everyone`.
+    package var visible: String?
     /// Handlers that are in use.
     package var handlers: Int?
     /// Deliveries that wait for a handler, that nobody is asked about any more, and that failed.

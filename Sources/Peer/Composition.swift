@@ -12,6 +12,7 @@ extension PeerNetwork {
         return PeerNetwork(
             directory: settings.discovery ? try Directories.automatic(denied: settings.denied, logger: logger) : nil,
             identity: identity,
+            contacts: home.contactBook(),
             logger: logger
         )
     }

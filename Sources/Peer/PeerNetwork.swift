@@ -1,3 +1,4 @@
+package import Contacts
 package import Discovery
 package import HTTPChannel
 package import Logging
@@ -49,13 +50,18 @@ package struct PeerNetwork: Sendable {
     /// Nil where discovery is off.
     let directory: (any ServiceDirectory)?
     let identity: Identity
+    /// Who is known by which name; nil where nobody is.
+    let contacts: ContactBook?
     let logger: Logger
     /// Where conversations that read or write the disk run.
     package let blocking: BlockingExecutor
 
-    package init(directory: (any ServiceDirectory)?, identity: Identity, logger: Logger) {
+    package init(
+        directory: (any ServiceDirectory)?, identity: Identity, contacts: ContactBook? = nil, logger: Logger
+    ) {
         self.directory = directory
         self.identity = identity
+        self.contacts = contacts
         self.logger = logger
         self.blocking = BlockingExecutor(threads: 8)
     }
@@ -67,19 +73,17 @@ package struct PeerNetwork: Sendable {
     struct OpenConnection: Sendable {
         var peer: PeerID
         var http: HTTPClient.Connection
+        var address: SocketAddress?
     }
 
     /// - Throws: `SendFailure`: `unreachable` with the reason.
     func connect(to target: PeerTarget, within limit: Duration) async throws(SendFailure) -> OpenConnection {
-        var limits = TransportLimits()
-        limits.dialDeadline = min(limits.dialDeadline, limit)
         do {
-            let dialer = try SecureDialer(identity: identity, limits: limits, group: .singleton, logger: logger)
-            let connection = try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) {
-                channel, _ in
-                try HTTPClient.configure(channel, answerLimit: Self.answerLimit)
-            }
-            return OpenConnection(peer: connection.peerID, http: connection.output)
+            let connection = try await dial(target, within: limit)
+            let open = OpenConnection(
+                peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
+            remember(open)
+            return open
         } catch is CancellationError {
             throw SendFailure(.cancelled, "cancelled")
         } catch {
@@ -87,15 +91,34 @@ package struct PeerNetwork: Sendable {
         }
     }
 
+    private func dial(
+        _ target: PeerTarget, within limit: Duration
+    ) async throws -> SecureConnection<HTTPClient.Connection> {
+        var limits = TransportLimits()
+        limits.dialDeadline = min(limits.dialDeadline, limit)
+        let dialer = try SecureDialer(identity: identity, limits: limits, group: .singleton, logger: logger)
+        return try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) { channel, _ in
+            try HTTPClient.configure(channel, answerLimit: Self.answerLimit)
+        }
+    }
+
+    /// Finds out whether a target answers with the key that it should have.
+    /// - Throws: `DialError` and others.
+    func probe(_ target: PeerTarget, within limit: Duration) async throws {
+        let connection = try await dial(target, within: limit)
+        try await HTTPClient.run(connection.output) { _ in }
+    }
+
     /// Finds what `--to` names.
     ///
-    /// A name is looked for among the peers in view, by name or beginning of the id, and after that as a host's name.
+    /// The name of a contact means its key. Any other name is looked for among the peers in view, by name or beginning of the id, and after that as a host's name.
     /// - Throws: `SendFailure`: `notFound`, `ambiguous`, `cancelled`.
     func resolve(_ reference: PeerReference, within limit: Duration) async throws(SendFailure) -> PeerTarget {
         switch reference {
         case .address(let host, let port):
             return PeerTarget(addresses: [DialAddress(host: host, port: Int(port))], expected: nil)
         case .name(let name):
+            if let contact = try contact(named: name) { return try await find(contact, within: limit) }
             if let target = try await find(name, within: limit) { return target }
             if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
             if await Self.isHost(name) {

@@ -1,3 +1,4 @@
+import Contacts
 import Control
 import Glibc
 import HandlerCatalog
@@ -19,6 +20,29 @@ extension Receiver {
                 return .refused("no offer \(number) waits for an answer")
             }
             return .done
+        case .acceptItems(let number, let items):
+            guard let offer = consent.offers.first(where: { $0.number == number }) else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            if let missing = items.first(where: { !offer.offer.items.indices.contains($0) }) {
+                return .refused("offer \(number) has no item \(missing + 1)")
+            }
+            return consent.answer(number, accepting: Set(items))
+                ? .done : .refused("no offer \(number) waits for an answer")
+        case .block(let number):
+            guard let offer = consent.offers.first(where: { $0.number == number }) else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            do {
+                try parts.door.block(offer.peer, callingItself: offer.offer.senderName)
+            } catch {
+                return .refused("\(error)")
+            }
+            for other in consent.offers where other.peer == offer.peer { consent.answer(other.number, accept: false) }
+            return .done
+        case .lookAgain:
+            parts.door.lookAgain()
+            return .done
         case .retry(let number):
             switch await parts.engine.retry(ArrivalNumber(number)) {
             case .begun: return .done
@@ -26,6 +50,10 @@ extension Receiver {
             case .underWay: return .refused("a handler is being asked about \(number) just now")
             case .fault(let reason): return .refused(reason)
             }
+        case .pairing(.open) where parts.door.visibility == .off:
+            return .refused("this receiver is off, and nobody can reach it; see: waft visible")
+        case .pairing(let request):
+            return await parts.pairing.reply(to: request)
         case .status:
             return .status(status(parts))
         }
@@ -47,6 +75,7 @@ extension Receiver {
             processID: Int(getpid()),
             hook: hook?.executable
         )
+        status.visible = parts.door.visibility.rawValue
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
         if let deliveries = try? parts.journal.summary() {

@@ -1,3 +1,4 @@
+package import Contacts
 import Control
 import Discovery
 import HTTPChannel
@@ -40,25 +41,35 @@ package final class Receiver: Service {
     let hook: HandlerProgram?
     let logger: Logger
     let observe: @Sendable (ReceiverEvent) -> Void
+    /// What is visible while this receiver runs; nil for what the user chooses with `waft visible`.
+    let visibility: Visibility?
     let standing = Mutex(Standing())
 
     /// What `waft status` tells, as it comes to be known.
     struct Standing {
         var id: PeerID?
+        /// 0 while it is closed.
         var port = 0
+        /// The last one that was bound; 0 before.
+        var lastPort = 0
         var discovery = "off"
     }
 
-    /// - Parameter observe: called for each event, from any thread; returns soon.
+    /// - Parameters:
+    ///   - visibility: what holds while it runs, whatever is chosen elsewhere; nil for what the user chooses. Who takes
+    ///     everything from everyone can be seen by everyone.
+    ///   - observe: called for each event, from any thread; returns soon.
     /// - Throws: `ReceiverFailure` for a hook that cannot be run.
     package init(
         home: Home,
         settings: Settings,
+        visibility: Visibility? = nil,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(ReceiverFailure) {
         self.home = home
         self.settings = settings
+        self.visibility = settings.accept == .everyone ? .everyone : visibility
         self.logger = logger
         self.observe = observe
         consent = ConsentQueue(rule: settings.accept)
@@ -102,6 +113,7 @@ package final class Receiver: Service {
                 group.addTask { await control.run { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
                 group.addTask { await parts.deliver() }
+                group.addTask { await parts.notify(self) }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()
@@ -121,12 +133,32 @@ package final class Receiver: Service {
 
     // MARK: The network
 
+    /// Can be reached whenever it is visible to somebody.
     private func listen(_ parts: ReceiverParts) async throws {
+        defer { parts.reception.stop() }
+        while !Task.isCancelled {
+            guard parts.door.visibility != .off else {
+                standing.withLock { ($0.port, $0.discovery) = (0, "off: not visible") }
+                await parts.door.wait { $0 != .off }
+                continue
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.serve(parts) }
+                group.addTask { await parts.door.wait { $0 == .off } }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+    }
+
+    private func serve(_ parts: ReceiverParts) async throws {
         let listener = try await bind(parts.identity)
         let port = listener.port
-        standing.withLock { $0.port = port }
+        standing.withLock { ($0.port, $0.lastPort) = (port, port) }
         let card = Card(name: settings.name, device: DeviceKind.own)
-        let server = WaftServer(reception: parts.reception) { _ in card }
+        let server = WaftServer(reception: parts.reception) {
+            parts.pairing.isOpen || parts.door.shows(itselfTo: $0) ? card : nil
+        }
         let blocking = parts.blocking
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -134,7 +166,10 @@ package final class Receiver: Service {
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
                     await withTaskExecutorPreference(blocking) {
-                        await server.serve(connection.output, peer: connection.peerID)
+                        let pairing = parts.pairing.responder(for: connection)
+                        await server.serve(
+                            connection.output, peer: connection.peerID, pairing: { await pairing.answer($0) })
+                        pairing.end()
                     }
                 }
             }
@@ -145,10 +180,7 @@ package final class Receiver: Service {
                     self.observe(ready)
                 }
             }
-            defer {
-                parts.reception.stop()
-                group.cancelAll()
-            }
+            defer { group.cancelAll() }
             try await group.next()
         }
     }
@@ -162,6 +194,9 @@ package final class Receiver: Service {
                 logger: logger
             )
         }
+        // The same again after it was closed for a while, also where any port would have done at first.
+        let before = standing.withLock { $0.lastPort }
+        if before > 0, let listener = try? await bind(before) { return listener }
         if let port = settings.port { return try await bind(Int(port)) }
         do {
             return try await bind(Int(WaftDialect.defaultPort))

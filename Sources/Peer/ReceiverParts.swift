@@ -1,3 +1,4 @@
+import Contacts
 import ContentCheck
 import Foundation
 import HTTPChannel
@@ -6,6 +7,7 @@ import Handlers
 import Inbox
 import Journal
 import Logging
+import Notifications
 import SecureTransport
 import Sharing
 import UniformTypes
@@ -17,7 +19,9 @@ struct ReceiverParts: Sendable {
     let journal: Journal
     let catalog: CatalogWatch
     let engine: DeliveryEngine
+    let door: Doorkeeper
     let reception: Reception
+    let pairing: PairingAcceptance
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -30,6 +34,8 @@ struct ReceiverParts: Sendable {
         let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
         blocking = BlockingExecutor(threads: 16)
         identity = try Identity.load(orMakeIn: home.state)
+        pairing = PairingAcceptance(
+            own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
         inbox = try FileInbox(path: home.inbox, checker: ContentChecker(types: catalog.current.registry))
@@ -62,14 +68,45 @@ struct ReceiverParts: Sendable {
             logger: logger
         )
         self.engine = engine
+        door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
         reception = Reception(
             inbox: inbox,
             journal: journal,
-            consent: receiver.consent,
+            consent: GatedConsent(door.gate, asking: try Self.asking(receiver, door)),
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
             observe: { receiver.observe(.reception($0)) }
         )
+    }
+
+    /// Those who are asked about what neither contacts nor rules decide.
+    private static func asking(_ receiver: Receiver, _ door: Doorkeeper) throws -> any ConsentAsking {
+        guard let path = receiver.settings.arbiter else { return receiver.consent }
+        do {
+            let arbiter = try OfferArbiter(
+                path: path, scratchFolder: receiver.home.state + "/hooks", logger: receiver.logger)
+            return ArbitratedConsent(
+                arbiter: arbiter, asking: receiver.consent, contactName: { door.contactName(of: $0) },
+                logger: receiver.logger)
+        } catch {
+            throw ReceiverFailure(.setting, "\(error)")
+        }
+    }
+
+    /// Shows offers on the desktop, where there is one, until the task is cancelled.
+    func notify(_ receiver: Receiver) async {
+        guard receiver.settings.notifications else { return await untilCancelled() }
+        let notifier = DesktopNotifier(logger: receiver.logger, surplus: OfferNotice.surplus)
+        let door = self.door
+        let notifications = OfferNotifications(notifier: notifier, offers: receiver.consent) { peer in
+            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+        }
+        await notifications.run()
+        await notifier.stop()
+    }
+
+    private func untilCancelled() async {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
     }
 
     /// Settles what an earlier process was about to move into the Inbox when it died.

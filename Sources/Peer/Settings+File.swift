@@ -1,4 +1,5 @@
 import Foundation
+package import UniformTypes
 import Yams
 
 extension Settings.Partial {
@@ -6,8 +7,12 @@ extension Settings.Partial {
     private static let maximumBytes = 1 << 20
 
     /// What `config.yaml` says; nothing when it is not there.
+    ///
+    /// - Parameter registry: the types that rules can name; asked for where there are rules.
     /// - Throws: `Settings.Unusable` with file and line for what is no YAML, an unknown key, or a value that will not do.
-    package init(file path: String) throws(Settings.Unusable) {
+    package init(
+        file path: String, registry: @autoclosure () -> TypeRegistry = .system
+    ) throws(Settings.Unusable) {
         self.init()
         guard FileManager.default.fileExists(atPath: path) else { return }
         guard let data = FileManager.default.contents(atPath: path), data.count <= Self.maximumBytes,
@@ -29,14 +34,20 @@ extension Settings.Partial {
         guard let mapping = root.mapping else {
             throw Settings.Unusable(description: "\(path) should be a list of `key: value` lines")
         }
-        for (key, value) in mapping { try read(key, value, path) }
+        for (key, value) in mapping {
+            if key.scalar?.string == PolicyReader.key {
+                policy = try PolicyReader(path: path, registry: registry()).read(value)
+            } else {
+                try read(key, value, path)
+            }
+        }
     }
 
     private mutating func read(_ keyNode: Node, _ value: Node, _ path: String) throws(Settings.Unusable) {
         let place = "\(path), line \(keyNode.mark?.line ?? 0)"
         let name = keyNode.scalar?.string ?? "?"
         guard let key = SettingKey.all.first(where: { $0.name == name }) else {
-            let known = SettingKey.all.map(\.name).joined(separator: ", ")
+            let known = (SettingKey.all.map(\.name) + [PolicyReader.key]).joined(separator: ", ")
             throw Settings.Unusable(
                 description: "\(place): unknown setting \"\(name.prefix(64))\"; there are: \(known)")
         }
@@ -58,9 +69,24 @@ package enum ConfigurationTemplate {
         # The port to listen on (WAFT_PORT). Default: 9238, or any free one when that is taken.
         #port: 9238
 
-        # Whose offers are taken (WAFT_ACCEPT): ask, everyone, or none. While it is `ask`, a daemon's offers wait for
-        # `waft offers`, `waft accept N` or `waft decline N`.
+        # Whose offers are taken without a question (WAFT_ACCEPT): ask (those of contacts whose policy says so), contacts,
+        # everyone, or none. Others wait for `waft offers`, `waft accept N` or `waft decline N`.
         #accept: ask
+
+        # Rules, tried in order for each item that is offered; the first one that holds decides. Where none does, the
+        # contact's own policy counts (waft contacts show NAME), and a stranger is asked about. A rule cannot open what
+        # visibility and contacts close. In a rule can stand, a value or a list each:
+        #   from          names of contacts, contacts, strangers, everyone
+        #   type          uniform types, such as public.image: the item's conforms to one of them
+        #   name          patterns with * and ?
+        #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
+        #   time, days    such as 08:00-18:00 and mon-fri
+        #   then          accept, ask or decline; needed
+        #   handler, folder    where it goes; the folder is below the Inbox (kept, but not used by this version yet)
+        # See what they do with: waft policy test --from PEER FILE
+        #policy:
+        #- {from: Anna, type: public.image, sizeAtMost: 5 GB, then: accept, folder: Photos/Anna}
+        #- {from: contacts, name: ['*.exe', '*.msi'], then: decline}
 
         # A program that is started for each arrival that no installed handler takes (WAFT_HOOK): HOOK open-url URL, with
         # the facts in WAFT_... variables and as JSON on standard input. Exit code 0 means yes, 1 no, 75 later.
@@ -79,6 +105,12 @@ package enum ConfigurationTemplate {
         #openReceivedURLs: []
         # On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require) (WAFT_SANDBOX).
         #sandbox: prefer
+
+        # A program that is asked about offers, at the same time as people (WAFT_ARBITER): the offer as JSON on standard
+        # input; exit code 0 accepts, 1 declines, anything else leaves it to others.
+        #arbiter: /home/me/bin/arbiter
+        # Whether offers are shown on the desktop (WAFT_NOTIFICATIONS).
+        #notifications: true
 
         # Whether to be found, and to find others, by mDNS (WAFT_DISCOVERY).
         #discovery: true

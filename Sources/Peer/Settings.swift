@@ -1,3 +1,4 @@
+package import Contacts
 import Discovery
 package import HandlerCatalog
 package import Logging
@@ -10,6 +11,8 @@ package struct Settings: Sendable {
     /// The port to listen on; nil: the usual one, or any when that is taken.
     package var port: UInt16?
     package var accept: AcceptRule
+    /// What becomes of what is offered, by whom and what; the file alone can say it.
+    package var policy: Policy
     /// Path of the hook.
     package var hook: String?
     package var hookTimeout: Duration
@@ -23,6 +26,10 @@ package struct Settings: Sendable {
     package var openReceivedURLs: [URLScheme]
     /// Whether what is to be restricted does not run where the kernel cannot do that.
     package var requiresSandbox: Bool
+    /// Path of the program that is asked about offers.
+    package var arbiter: String?
+    /// Whether offers are shown on the desktop.
+    package var notifications: Bool
     /// Whether to publish, and to find others by mDNS.
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
@@ -41,6 +48,7 @@ package struct Settings: Sendable {
         package var name: String?
         package var port: UInt16?
         package var accept: AcceptRule?
+        package var policy: Policy?
         package var hook: String?
         package var hookTimeout: Duration?
         package var hookIsSandboxed: Bool?
@@ -48,6 +56,8 @@ package struct Settings: Sendable {
         package var eligibility: EligibilityRule?
         package var openReceivedURLs: [URLScheme]?
         package var requiresSandbox: Bool?
+        package var arbiter: String?
+        package var notifications: Bool?
         package var discovery: Bool?
         package var skipInterfaces: [String]?
         package var logLevel: Logger.Level?
@@ -63,6 +73,7 @@ package struct Settings: Sendable {
         name = PeerName.fit(first(\.name) ?? hostName)
         port = first(\.port)
         accept = first(\.accept) ?? .ask
+        policy = first(\.policy) ?? Policy.none
         hook = first(\.hook)
         hookTimeout = first(\.hookTimeout) ?? .seconds(60)
         hookIsSandboxed = first(\.hookIsSandboxed) ?? true
@@ -70,6 +81,8 @@ package struct Settings: Sendable {
         eligibility = first(\.eligibility) ?? .everything
         openReceivedURLs = first(\.openReceivedURLs) ?? []
         requiresSandbox = first(\.requiresSandbox) ?? false
+        arbiter = first(\.arbiter)
+        notifications = first(\.notifications) ?? true
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
         logLevel = first(\.logLevel) ?? .notice
@@ -101,7 +114,7 @@ struct SettingKey: Sendable {
             partial.port = port
             return true
         },
-        SettingKey("accept", "WAFT_ACCEPT", expected: "ask, everyone or none") { text, partial in
+        SettingKey("accept", "WAFT_ACCEPT", expected: "ask, contacts, everyone or none") { text, partial in
             guard let rule = AcceptRule(rawValue: text) else { return false }
             partial.accept = rule
             return true
@@ -140,13 +153,17 @@ struct SettingKey: Sendable {
             partial.requiresSandbox = text == "require"
             return ["prefer", "require"].contains(text)
         },
+        SettingKey("arbiter", "WAFT_ARBITER", expected: "the path of an executable") { text, partial in
+            partial.arbiter = text
+            return !text.isEmpty
+        },
+        SettingKey("notifications", "WAFT_NOTIFICATIONS", expected: "true or false") { text, partial in
+            partial.notifications = Self.truth(text)
+            return partial.notifications != nil
+        },
         SettingKey("discovery", "WAFT_DISCOVERY", expected: "true or false") { text, partial in
-            switch text.lowercased() {
-            case "true", "yes", "on", "1": partial.discovery = true
-            case "false", "no", "off", "0": partial.discovery = false
-            default: return false
-            }
-            return true
+            partial.discovery = Self.truth(text)
+            return partial.discovery != nil
         },
         SettingKey(
             name: "skipInterfaces", variable: "WAFT_SKIP_INTERFACES",
@@ -160,6 +177,14 @@ struct SettingKey: Sendable {
             return true
         },
     ]
+
+    private static func truth(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "on", "1": true
+        case "false", "no", "off", "0": false
+        default: nil
+        }
+    }
 
     /// Of the schemes that are built in only those of the web are opened for a stranger.
     private static func canBeOpened(_ scheme: URLScheme) -> Bool {

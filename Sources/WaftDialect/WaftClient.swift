@@ -68,6 +68,15 @@ package struct WaftClient {
         return try WaftDialect.decode(ReceiptMessage.self, from: answer.body).receipt(for: offer)
     }
 
+    /// Sends a message of a pairing and waits for the answer, which can wait for the other side's user.
+    ///
+    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` where the peer knows no pairing.
+    package func pair(_ letter: PairingLetter, patience: Duration) async throws -> PairingLetter {
+        let answer = try await exchange(.POST, .pairing, body: letter.body, patience: patience)
+        guard answer.body.readableBytes <= PairingLetter.byteLimit else { throw TransferFault.malformed("too long") }
+        return PairingLetter(answer.body)
+    }
+
     private func exchange(
         _ method: HTTPMethod,
         _ resource: WaftDialect.Resource,

@@ -21,6 +21,7 @@ package enum WaftDialect {
         case offers
         case contents(TransferID)
         case receipt(TransferID, answered: Bool)
+        case pairing
 
         var path: String {
             switch self {
@@ -29,6 +30,7 @@ package enum WaftDialect {
             case .contents(let id): "/waft/1/transfers/\(id)/contents"
             case .receipt(let id, let answered):
                 "/waft/1/transfers/\(id)/receipt" + (answered ? "?wait=opened" : "")
+            case .pairing: "/waft/1/pairing"
             }
         }
 
@@ -43,6 +45,7 @@ package enum WaftDialect {
             switch (rest.first, rest.count) {
             case ("card", 1): self = .card
             case ("offers", 1): self = .offers
+            case ("pairing", 1): self = .pairing
             case ("transfers", 3):
                 guard let id = TransferID(String(rest[rest.startIndex + 1])) else { return nil }
                 switch rest.last {

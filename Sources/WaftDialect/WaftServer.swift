@@ -17,25 +17,31 @@ package struct WaftServer: Sendable {
     /// Serves one connection until it is closed.
     ///
     /// To be run on an executor whose threads may block: contents are written to the disk inline.
-    /// - Parameter peer: whose key the connection's handshake proved.
-    package func serve(_ connection: HTTPServer.Connection, peer: PeerID) async {
+    /// - Parameters:
+    ///   - peer: whose key the connection's handshake proved.
+    ///   - pairing: answers this connection's pairing messages; nil where there is no pairing.
+    package func serve(_ connection: HTTPServer.Connection, peer: PeerID, pairing: PairingPort? = nil) async {
         await HTTPServer.serve(connection, idle: Limits.idleConnection, silence: Limits.silence) { exchange in
             do {
-                try await respond(to: exchange, from: peer)
+                try await respond(to: exchange, from: peer, pairing)
             } catch let fault as TransferFault {
                 try await refuse(exchange, fault)
             }
         }
     }
 
-    private func respond(to exchange: HTTPExchange, from peer: PeerID) async throws {
+    private func respond(to exchange: HTTPExchange, from peer: PeerID, _ pairing: PairingPort?) async throws {
         guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
             let fault = TransferFault(.protocolViolation, "no such resource")
             return try await exchange.respondAndClose(.notFound, body: try Self.body(fault))
         }
         switch (exchange.head.method, resource) {
         case (.GET, .card):
-            guard let card = card(peer) else { throw TransferFault(.notAccepted, "no card for this peer") }
+            guard let card = card(peer) else {
+                // Not the end of the connection: whoever is hidden from may still be heard.
+                let fault = TransferFault(.notAccepted, "no card for this peer")
+                return try await exchange.respond(.forbidden, body: try Self.body(fault))
+            }
             try await exchange.respond(.ok, body: try WaftDialect.encode(CardMessage(card)))
         case (.POST, .offers):
             try await judge(exchange, from: peer)
@@ -48,10 +54,20 @@ package struct WaftServer: Sendable {
             }
             guard let receipt else { throw TransferFault(.notAccepted, "no receipt for this transfer") }
             try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(receipt)))
+        case (.POST, .pairing):
+            guard let pairing else { throw TransferFault(.notAccepted, "no pairing here") }
+            try await pair(exchange, pairing)
         default:
             let fault = TransferFault(.protocolViolation, "no such method here")
             try await exchange.respondAndClose(.methodNotAllowed, body: try Self.body(fault))
         }
+    }
+
+    private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort) async throws {
+        let letter = PairingLetter(try await exchange.body(upTo: PairingLetter.byteLimit))
+        let answer = await exchange.whileClientWaits { await pairing(letter) }
+        if Task.isCancelled { throw Self.stopping }
+        try await exchange.respond(.ok, body: answer.body)
     }
 
     private func judge(_ exchange: HTTPExchange, from peer: PeerID) async throws {

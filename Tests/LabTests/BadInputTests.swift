@@ -122,6 +122,7 @@ struct BadInputTests {
     func noAnswer() async throws {
         try await withTemporaryFolder { folder in
             let host = Host.loopback(folder + "/kitchen")
+            try await host.becomeVisible()
             try await host.withReceiver(Programs.waftd, []) { running in
                 let outcome = try await sender(folder).run(
                     arguments: ["send", try file(folder), "--to", running.address, "--timeout", "1"])
@@ -268,6 +269,7 @@ struct BadInputTests {
             let host = Host.loopback(folder + "/kitchen")
             let path = folder + "/growing"
             #expect(FileManager.default.createFile(atPath: path, contents: Data(count: 64 << 20)))
+            try await host.becomeVisible()
             try await host.withReceiver(Programs.waftd, []) { running in
                 async let sending = sender(folder).run(arguments: ["send", path, "--to", running.address])
                 _ = try await running.log.first("offer")
@@ -292,6 +294,7 @@ struct BadInputTests {
             for name in ["a", "b", "c"] {
                 try name.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
             }
+            try await host.becomeVisible()
             try await host.withReceiver(Programs.waftd, []) { running in
                 let words = ["send", "a", "b", "c", "--to", running.address]
                 async let sending = sender(folder).run(arguments: words, in: folder)

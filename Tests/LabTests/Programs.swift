@@ -96,6 +96,12 @@ struct Host: Sendable {
         )
     }
 
+    /// Lets strangers offer to the daemon that runs here, or will.
+    func becomeVisible() async throws {
+        let outcome = try await run(arguments: ["visible", "everyone"])
+        guard outcome.exit == 0 else { throw EventLog.Ended(description: outcome.errors) }
+    }
+
     /// Runs a program to its end.
     func run(
         _ program: String = Programs.waft,

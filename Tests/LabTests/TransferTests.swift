@@ -195,6 +195,7 @@ struct TransferTests {
             try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
             let host = Host.loopback(folder + "/kitchen")
             let sender = Host.loopback(folder + "/study")
+            try await host.becomeVisible()
             try await host.withReceiver(Programs.waftd, []) { running in
                 for (verb, exit, number) in [("accept", 0, 1), ("decline", 12, 2)] {
                     async let sending = sender.run(arguments: ["send", folder + "/a", "--to", running.address])

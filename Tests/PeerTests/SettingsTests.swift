@@ -88,7 +88,8 @@ struct SettingsTests {
         arguments: [
             ("port: 0", "line 1"), ("\nport: 65536", "line 2"), ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
             ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),
-            ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"), ("accept: maybe", "ask, everyone or none"),
+            ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"),
+            ("accept: maybe", "ask, contacts, everyone or none"),
             ("1: 2", "unknown"),
             ("hookWritable: [Pictures]", "absolute"), ("hookSandbox: maybe", "strict or none"),
             ("eligibility: some", "everything or handlers"), ("sandbox: none", "prefer or require"),

@@ -1,0 +1,98 @@
+import Contacts
+import Foundation
+import Sharing
+import UniformTypes
+
+/// A contact for programs: one JSON document. What does not apply is left out; new fields can come.
+struct ContactDocument: Encodable {
+    struct Address: Encodable {
+        var host: String
+        var port: UInt16
+        var lastGood: String
+    }
+
+    var v = 1
+    var kind = "contact"
+    var name: String
+    var id: String
+    /// `ask`, `accept` or `decline`.
+    var policy: String
+    var blocked: Bool
+    var types: [String]?
+    /// Bytes of an offer.
+    var sizeAtMost: UInt64?
+    var itemsAtMost: Int?
+    /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
+    var time: String?
+    var until: String?
+    var handler: String?
+    var folder: String?
+    /// `comparedCode`, `typedCode` or `keyID`.
+    var verifiedBy: String
+    var verifiedAt: String
+    var addresses: [Address]
+
+    init(_ contact: Contact) {
+        let limits = contact.limits
+        name = contact.name.text
+        id = contact.id.text
+        policy = contact.policy.rawValue
+        blocked = contact.isBlocked
+        types = limits.types.isEmpty ? nil : limits.types.map(\.identifier)
+        sizeAtMost = limits.largestOffer
+        itemsAtMost = limits.mostItems
+        time = limits.times?.description
+        until = limits.until.map(ISOTime.text)
+        handler = contact.destination.handler
+        folder = contact.destination.folder?.text
+        verifiedBy = contact.verification.method.rawValue
+        verifiedAt = ISOTime.text(contact.verification.at)
+        addresses = contact.addresses.map {
+            Address(host: $0.host, port: $0.port, lastGood: ISOTime.text($0.lastGood))
+        }
+    }
+}
+
+/// A blocked stranger for programs.
+struct BlockedDocument: Encodable {
+    var v = 1
+    var kind = "blockedStranger"
+    /// What it called itself.
+    var name: String
+    var id: String
+    var at: String
+
+    init(_ stranger: BlockedStranger) {
+        name = stranger.calledItself
+        id = stranger.id.text
+        at = ISOTime.text(stranger.at)
+    }
+}
+
+/// What became of a peer, for programs.
+struct StandingDocument: Encodable {
+    var v = 1
+    /// `forgotten`, `blocked` or `unblocked`.
+    var kind: String
+    var id: String
+    /// Of a contact.
+    var name: String?
+    var blocked: Bool
+
+    init(_ kind: String, _ id: PeerID, _ contact: Contact?, isBlocked: Bool) {
+        self.kind = kind
+        self.id = id.text
+        name = contact?.name.text
+        blocked = isBlocked
+    }
+}
+
+/// Times for programs: ISO 8601, UTC, whole seconds.
+enum ISOTime {
+    static func text(_ time: WallTime) -> String { date(time).ISO8601Format() }
+
+    /// The years 0 to 9999 or so: a file can say any number, and calendars do not go that far.
+    static func date(_ time: WallTime) -> Date {
+        Date(timeIntervalSince1970: Double(min(max(time.milliseconds / 1_000, -62_000_000_000), 253_000_000_000)))
+    }
+}

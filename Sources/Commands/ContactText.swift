@@ -1,0 +1,134 @@
+import Contacts
+import Foundation
+import Sharing
+import UniformTypes
+
+/// What is printed about contacts for people. All lines are escaped.
+struct ContactText {
+    let place: ContactsPlace
+
+    private static let labelWidth = 10
+    /// Types that are named in a line.
+    private static let namedTypes = 4
+
+    init(_ place: ContactsPlace) {
+        self.place = place
+    }
+
+    static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
+
+    /// A word as it can be pasted into a shell.
+    static func word(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && !text.hasPrefix("-")
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.+".contains($0)) }
+        return isPlain ? text : "'" + escaped(text).replacing("'", with: "'\\''") + "'"
+    }
+
+    /// A contact's name, or a stranger's key.
+    static func name(_ id: PeerID, _ snapshot: ContactSnapshot) -> String {
+        snapshot[id].map { escaped($0.name.text) } ?? "the peer \(id.short)"
+    }
+
+    // MARK: A line each
+
+    /// `kitchen  k7qf-9m2c-x4ap-t0zd  accept: public.image, up to 5.0 GB, until 2026-12-21 08:00:00`.
+    func line(_ contact: Contact) -> String {
+        "\(Self.escaped(contact.name.text))  \(contact.id.short)  \(terms(contact))"
+    }
+
+    func line(_ stranger: BlockedStranger) -> String {
+        let name = Self.escaped(stranger.calledItself)
+        return "stranger \"\(name)\"  \(stranger.id.short)  blocked since \(moment(stranger.at))"
+    }
+
+    private func terms(_ contact: Contact) -> String {
+        if contact.isBlocked { return "blocked" }
+        let limits = contact.policy == .decline ? [] : limits(contact)
+        return contact.policy.rawValue + (limits.isEmpty ? "" : ": " + limits.joined(separator: ", "))
+    }
+
+    private func limits(_ contact: Contact) -> [String] {
+        let limits = contact.limits
+        var words: [String] = []
+        if !limits.types.isEmpty {
+            let more = limits.types.count > Self.namedTypes ? " or …" : ""
+            words.append(limits.types.prefix(Self.namedTypes).map(\.identifier).joined(separator: " or ") + more)
+        }
+        if let size = limits.largestOffer { words.append("up to \(ByteCount.text(size))") }
+        if let items = limits.mostItems { words.append("up to \(items) \(items == 1 ? "item" : "items")") }
+        if let times = limits.times { words.append("\(times)") }
+        if let until = limits.until {
+            words.append("\(until <= place.now() ? "ended" : "until") \(moment(until))")
+        }
+        return words
+    }
+
+    // MARK: All of one
+
+    func description(of contact: Contact) -> [String] {
+        let limits = contact.limits
+        let rows: [(label: String, values: [String])] = [
+            ("id", [contact.id.text]),
+            ("state", contact.isBlocked ? ["blocked: nothing is taken, and you are not asked"] : []),
+            ("policy", [Self.words(contact.policy)]),
+            ("types", limits.types.map(\.identifier)),
+            ("size", limits.largestOffer.map { ["up to \(ByteCount.text($0)) in one offer"] } ?? []),
+            ("items", limits.mostItems.map { ["up to \($0) in one offer"] } ?? []),
+            ("time", limits.times.map { ["\($0)"] } ?? []),
+            (
+                "until",
+                limits.until.map { [moment($0) + ($0 <= place.now() ? ": it has ended; you are asked" : "")] } ?? []
+            ),
+            ("handler", contact.destination.handler.map { [Self.escaped($0)] } ?? []),
+            ("folder", contact.destination.folder.map { [Self.escaped($0.text)] } ?? []),
+            ("verified", ["\(Self.words(contact.verification.method)), \(moment(contact.verification.at))"]),
+            (
+                "reached",
+                contact.addresses.map { "\(Self.escaped($0.host)) port \($0.port), \(moment($0.lastGood))" }
+            ),
+        ]
+        return [Self.escaped(contact.name.text)] + rows.flatMap(Self.lines)
+    }
+
+    private static func lines(_ row: (label: String, values: [String])) -> [String] {
+        row.values.enumerated().map { index, value in
+            let label = index == 0 ? row.label : ""
+            return "  " + label + String(repeating: " ", count: labelWidth - label.count) + value
+        }
+    }
+
+    private static func words(_ policy: Outcome) -> String {
+        switch policy {
+        case .accept: "accept: what it offers is taken without a question"
+        case .ask: "ask: you are asked about what it offers"
+        case .decline: "decline: what it offers is refused"
+        }
+    }
+
+    private static func words(_ method: Verification.Method) -> String {
+        switch method {
+        case .comparedCode: "by comparing codes"
+        case .typedCode: "by typing a code"
+        case .keyID: "by its key id"
+        }
+    }
+
+    /// In the time zone of the place.
+    func moment(_ time: WallTime) -> String {
+        let format = Date.ISO8601FormatStyle(timeZone: place.zone).year().month().day()
+            .dateTimeSeparator(.space).time(includingFractionalSeconds: false)
+        return ISOTime.date(time).formatted(format)
+    }
+
+    // MARK: What was done
+
+    /// - Parameter words: nil for the contact's line.
+    func changed(_ id: PeerID, _ output: OutputOptions, _ words: String? = nil) throws(CommandFailure) -> VerbReport {
+        guard let contact = try place.snapshot()[id] else {
+            throw CommandFailure(.unexpected, "the contact was forgotten meanwhile")
+        }
+        return VerbReport(
+            results: [output.json ? JSONText.line(ContactDocument(contact)) : words ?? line(contact)], isChange: true)
+    }
+}

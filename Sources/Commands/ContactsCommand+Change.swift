@@ -1,0 +1,146 @@
+import ArgumentParser
+import Contacts
+import Sharing
+
+/// `waft contacts set`.
+struct ContactsSetCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Say what may come from a contact, and where it goes.",
+        discussion: """
+            Example: waft contacts set kitchen --policy accept --types public.image --size-at-most 5GB
+
+            Limits are of acceptance: beyond them you are asked. What is not named stays as it is.
+            """
+    )
+
+    @Argument(help: "The contact's name, or the beginning of its key id.")
+    var name: String
+
+    @OptionGroup var options: ContactOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if options.isEmpty { throw ValidationError("nothing is said that could be set, such as --policy accept") }
+    }
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let change = try options.change(on: place)
+        let contact = try CommandFailure.catching { () throws(ContactError) in
+            try place.book.set(name) { change.apply(to: &$0) }
+        }
+        return try ContactText(place).changed(contact.id, output)
+    }
+}
+
+/// `waft contacts rename`.
+struct ContactsRenameCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Call a contact by another name.",
+        discussion: "Example: waft contacts rename kitchen study"
+    )
+
+    @Argument(help: "The contact's name, or the beginning of its key id.")
+    var name: String
+
+    @Argument(help: "Its new name.")
+    var new: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let new = try CommandFailure.contactName(new)
+        let contact = try CommandFailure.catching { () throws(ContactError) in try place.book.rename(name, to: new) }
+        var report = try ContactText(place).changed(
+            contact.id, output, "\(TerminalText.escaped(contact.name.text)) is called \(TerminalText.escaped(new.text))"
+        )
+        // The rules of the configuration go by names, and are the user's to write.
+        let named = place.policy.unknownContacts(in: try place.snapshot())
+        for rule in named where rule.name == contact.name && rule.name != new {
+            report.notes.append(
+                "policy in the configuration still names \(TerminalText.escaped(rule.name.text)), first in rule "
+                    + "\(rule.rule); change it there")
+        }
+        return report
+    }
+}
+
+/// `waft contacts forget`.
+struct ContactsForgetCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Make a stranger of a contact again. One that is blocked stays blocked.",
+        discussion: "Example: waft contacts forget kitchen"
+    )
+
+    @Argument(help: "The contact's name, or the beginning of its key id.")
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let contact = try CommandFailure.catching { () throws(ContactError) in
+            try place.book.forget(name, at: place.now())
+        }
+        let document = StandingDocument("forgotten", contact.id, contact, isBlocked: contact.isBlocked)
+        let rest = contact.isBlocked ? "; its key is still blocked" : ""
+        let line = "forgot \(TerminalText.escaped(contact.name.text)) (\(contact.id.short))\(rest)"
+        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+    }
+}
+
+/// `waft contacts block`.
+struct ContactsBlockCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "block",
+        abstract: "Take nothing more from a peer, contact or stranger, and do not ask about it.",
+        discussion: "Example: waft contacts block kitchen"
+    )
+
+    @Argument(help: ArgumentHelp("The whole id of its key, or a contact's name.", valueName: "key-id"))
+    var id: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let snapshot = try place.snapshot()
+        let peer = try KeyWord.peer(id, in: snapshot)
+        if let own = try? place.ownID(), own == peer {
+            throw CommandFailure(.usage, "this is the key of this machine itself")
+        }
+        try CommandFailure.catching { () throws(ContactError) in
+            try place.book.block(peer, callingItself: "", at: place.now())
+        }
+        let document = StandingDocument("blocked", peer, snapshot[peer], isBlocked: true)
+        let line = "\(ContactText.name(peer, snapshot)) is blocked"
+        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+    }
+}
+
+/// `waft contacts unblock`.
+struct ContactsUnblockCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "unblock",
+        abstract: "Hear again of a peer that was blocked.",
+        discussion: "Example: waft contacts unblock kitchen"
+    )
+
+    @Argument(help: ArgumentHelp("The whole id of its key, or a contact's name.", valueName: "key-id"))
+    var id: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let snapshot = try place.snapshot()
+        let peer = try KeyWord.peer(id, in: snapshot)
+        let wasBlocked = try CommandFailure.catching { () throws(ContactError) in try place.book.unblock(peer) }
+        let name = ContactText.name(peer, snapshot)
+        guard wasBlocked else {
+            throw CommandFailure(.usage, "\(name) is not blocked", hint: "see: waft contacts")
+        }
+        let document = StandingDocument("unblocked", peer, snapshot[peer], isBlocked: false)
+        let line = "\(name) is no longer blocked"
+        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+    }
+}

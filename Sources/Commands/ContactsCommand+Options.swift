@@ -1,0 +1,169 @@
+import ArgumentParser
+import Contacts
+import Foundation
+import HandlerCatalog
+import Sharing
+import UniformTypes
+
+extension Outcome: ExpressibleByArgument {}
+
+/// What may come from a contact, and where it goes: flags of `allow` and `set`.
+struct ContactOptions: ParsableArguments {
+    @Option(name: .long, help: "What becomes of what it offers: ask, accept or decline.")
+    var policy: Outcome?
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long acceptance lasts, such as 2h or 30d; ever: for good.", valueName: "duration"))
+    var duration: String?
+
+    @Option(
+        name: .long, parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Accept these types, and all that conform to them; any: all types.", valueName: "uti"))
+    var types: [String] = []
+
+    @Option(
+        name: .long, help: ArgumentHelp("Accept offers up to this size, such as 5GB; any: of any.", valueName: "size"))
+    var sizeAtMost: String?
+
+    @Option(
+        name: .long, help: ArgumentHelp("Accept offers of so many items; any: of any number.", valueName: "count"))
+    var itemsAtMost: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Accept at these times of the day, such as 08:00-18:00; any: always.", valueName: "times"))
+    var time: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The handler that its things go to (kept, not used by this version yet); \"\": the usual ones.",
+            valueName: "handler"))
+    var handler: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The folder below the Inbox that its things go to (kept, not used by this version yet); \"\": the Inbox.",
+            valueName: "folder"))
+    var folder: String?
+
+    var isEmpty: Bool {
+        policy == nil && duration == nil && types.isEmpty && sizeAtMost == nil && itemsAtMost == nil && time == nil
+            && handler == nil && folder == nil
+    }
+
+    /// What the flags say, read once, to be applied to one contact or many.
+    struct Change {
+        var policy: Outcome?
+        /// The outer nil leaves it as it is, the inner one takes it away; so with all below.
+        var until: WallTime??
+        var types: [UniformType]?
+        var largestOffer: UInt64??
+        var mostItems: Int??
+        var times: TimeWindow??
+        var handler: Destination?
+        var folder: Destination?
+
+        func apply(to contact: inout Contact) {
+            if let policy { contact.policy = policy }
+            if let until { contact.limits.until = until }
+            if let types { contact.limits.types = types }
+            if let largestOffer { contact.limits.largestOffer = largestOffer }
+            if let mostItems { contact.limits.mostItems = mostItems }
+            if let times { contact.limits.times = times }
+            let (handler, folder) = (handler ?? contact.destination, folder ?? contact.destination)
+            // Both were read before, so that this cannot fail.
+            if let both = try? Destination(handler: handler.handler, folder: folder.folder) {
+                contact.destination = both
+            }
+        }
+    }
+
+    /// - Throws: `CommandFailure` `usage` that names the flag.
+    func change(on place: ContactsPlace) throws(CommandFailure) -> Change {
+        var change = Change(policy: policy)
+        if let duration {
+            change.until = .some(try until(duration, place))
+        }
+        if !types.isEmpty { change.types = try types(place.registry) }
+        if let sizeAtMost {
+            change.largestOffer = .some(
+                sizeAtMost == "any" ? nil : try Self.read("--size-at-most", sizeAtMost, ByteCountText.read))
+        }
+        if let itemsAtMost { change.mostItems = .some(itemsAtMost == "any" ? nil : try count(itemsAtMost)) }
+        if let time {
+            change.times = .some(
+                time == "any"
+                    ? nil : try Self.read("--time", time) { text throws(ContactError) in try TimeWindow(text) })
+        }
+        if let handler {
+            change.handler = try Self.read("--handler", handler) { text throws(ContactError) in
+                try Destination(handler: text.isEmpty ? nil : text)
+            }
+        }
+        if let folder { change.folder = try destination(folder) }
+        return change
+    }
+
+    private func until(_ text: String, _ place: ContactsPlace) throws(CommandFailure) -> WallTime? {
+        if text == "ever" { return nil }
+        let seconds = try Self.read("--for", text, DurationText.read).components.seconds
+        // At most some years from now.
+        let (sum, overflow) = place.now().milliseconds.addingReportingOverflow(seconds * 1_000)
+        guard !overflow else { throw CommandFailure(.usage, "--for: the clock of this machine cannot be right") }
+        return WallTime(milliseconds: sum)
+    }
+
+    private func types(_ registry: () -> TypeRegistry) throws(CommandFailure) -> [UniformType] {
+        if types == ["any"] { return [] }
+        guard types.count <= ContactBounds.types else {
+            throw CommandFailure(.usage, "--types: there can be \(ContactBounds.types), and these are \(types.count)")
+        }
+        let registry = registry()
+        var read: [UniformType] = []
+        for text in types {
+            do throws(CatalogError) {
+                let type = try registry.type(named: text)
+                if !read.contains(type) { read.append(type) }
+            } catch {
+                throw CommandFailure(.usage, "--types: \(TerminalText.escaped(error.description, limit: 400))")
+            }
+        }
+        return read
+    }
+
+    private func count(_ text: String) throws(CommandFailure) -> Int {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text),
+            (1...Limits.items).contains(count)
+        else {
+            throw CommandFailure(
+                .usage,
+                "--items-at-most: \"\(TerminalText.escaped(text, limit: 64))\" is no number from 1 to \(Limits.items)")
+        }
+        return count
+    }
+
+    private func destination(_ text: String) throws(CommandFailure) -> Destination {
+        if text.isEmpty { return .usual }
+        do {
+            return try Destination(folder: try SafeRelativePath(text))
+        } catch {
+            throw CommandFailure(
+                .usage,
+                "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is no folder below the Inbox: \(error)")
+        }
+    }
+
+    private static func read<Value>(
+        _ flag: String, _ text: String, _ read: (String) throws(ContactError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(ContactError) {
+            return try read(text)
+        } catch {
+            throw CommandFailure(error, at: flag)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Contacts
+import Sharing
+
+/// `waft contacts list`.
+struct ContactsListCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the contacts, what may come from each, and who is blocked.",
+        discussion: "Example: waft contacts list --json"
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let (snapshot, text) = (try place.snapshot(), ContactText(place))
+        if output.json {
+            return VerbReport(
+                results: snapshot.contacts.map { JSONText.line(ContactDocument($0)) }
+                    + snapshot.blockedStrangers.map { JSONText.line(BlockedDocument($0)) })
+        }
+        var report = VerbReport(
+            results: snapshot.contacts.map(text.line) + snapshot.blockedStrangers.map(text.line))
+        if snapshot.contacts.isEmpty {
+            report.notes.append("there are no contacts; make one with: waft contacts allow KEY-ID --name NAME")
+        }
+        return report
+    }
+}
+
+/// `waft contacts show`.
+struct ContactsShowCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all that is known of a contact.",
+        discussion: "Example: waft contacts show kitchen"
+    )
+
+    @Argument(help: "The contact's name, or the beginning of its key id.")
+    var name: String
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let snapshot = try place.snapshot()
+        let contact = try CommandFailure.catching { () throws(ContactError) in try snapshot.find(name) }
+        return VerbReport(
+            results: output.json
+                ? [JSONText.line(ContactDocument(contact))] : ContactText(place).description(of: contact))
+    }
+}
+
+/// `waft contacts me`.
+struct ContactsMeCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "me",
+        abstract: "Print the name of this machine and the id of its key, for others to allow.",
+        discussion: "Example: waft contacts me, and on another machine: waft contacts allow ID --name NAME"
+    )
+
+    private struct Document: Encodable {
+        var v = 1
+        var kind = "me"
+        var name: String
+        var id: String
+        var short: String
+    }
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let id: PeerID
+        do {
+            id = try place.ownID()
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+        }
+        if output.json {
+            return VerbReport(results: [JSONText.line(Document(name: place.ownName, id: id.text, short: id.short))])
+        }
+        return VerbReport(
+            results: ["name  \(TerminalText.escaped(place.ownName))", "id    \(id.text)"],
+            notes: ["on another machine: waft contacts allow \(id.text) --name \(ContactText.word(place.ownName))"])
+    }
+}

@@ -1,0 +1,159 @@
+import ArgumentParser
+import Contacts
+import Control
+import Foundation
+import HandlerCatalog
+import Peer
+import Sharing
+import UniformTypes
+
+/// `waft contacts`: the peers whose keys the user has verified and named.
+struct ContactsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "contacts",
+        abstract: "Look after the contacts: who is known here, and what may come from whom.",
+        discussion: """
+            Example: waft contacts me, on one machine; waft contacts allow ID --name kitchen, on another.
+
+            A contact is a key with the name that you give it. Others may call themselves so too: they are strangers. \
+            A running receiver notices changes by itself.
+            """,
+        subcommands: [
+            ContactsListCommand.self, ContactsShowCommand.self, ContactsMeCommand.self, ContactsAllowCommand.self,
+            ContactsSetCommand.self, ContactsRenameCommand.self, ContactsForgetCommand.self, ContactsBlockCommand.self,
+            ContactsUnblockCommand.self,
+        ],
+        defaultSubcommand: ContactsListCommand.self
+    )
+}
+
+/// A verb about contacts, visibility or rules: what it has to say, apart from how that is printed.
+protocol ContactsVerb: AsyncParsableCommand {
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport
+}
+
+extension ContactsVerb {
+    mutating func run() async throws {
+        let report = try report(on: ContactsPlace(try Surroundings()))
+        report.show()
+        guard report.isChange else { return }
+        do throws(CommandFailure) {
+            _ = try await Daemon.ask(.lookAgain)
+        } catch {
+            if error.exit == .notRunning { return }
+            let reason = TerminalText.escaped(error.message, limit: 1_000)
+            Console.shared.note("warning: the running receiver was not told of it: \(reason)")
+        }
+    }
+}
+
+/// What the verbs work on.
+struct ContactsPlace {
+    let book: ContactBook
+    let visibility: VisibilityFile
+    let policy: Policy
+    /// What was said for the receiver as a whole.
+    var receiver = ReceiverRule.ask
+    /// What this peer calls itself.
+    let ownName: String
+    /// Who it is; its key is made where there is none.
+    let ownID: () throws -> PeerID
+    /// All types that are known here. Reads the disk.
+    let registry: () -> TypeRegistry
+    var now: () -> WallTime = { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
+    var zone = TimeZone.current
+}
+
+extension ContactsPlace {
+    init(_ surroundings: Surroundings) {
+        let (home, settings) = (surroundings.home, surroundings.settings)
+        self.init(
+            book: home.contactBook(),
+            visibility: VisibilityFile(path: home.visibilityPath),
+            policy: settings.policy,
+            receiver: ReceiverRule(rawValue: settings.accept.rawValue) ?? .ask,
+            ownName: settings.name,
+            ownID: {
+                try home.makeFolders()
+                return try home.ownID()
+            },
+            registry: { home.typeRegistry() }
+        )
+    }
+
+    func snapshot() throws(CommandFailure) -> ContactSnapshot {
+        try CommandFailure.catching { () throws(ContactError) in try book.snapshot() }
+    }
+}
+
+/// What a verb has to say. All lines are escaped.
+struct VerbReport {
+    /// For standard output.
+    var results: [String] = []
+    /// For standard error.
+    var notes: [String] = []
+    /// Whether a running receiver has to look again.
+    var isChange = false
+
+    func show() {
+        for line in results { Console.shared.result(line) }
+        for line in notes { Console.shared.note(line) }
+    }
+}
+
+extension CommandFailure {
+    /// - Parameters:
+    ///   - place: where it stands, for the beginning of the line; escaped, as the hint is.
+    init(_ error: ContactError, at place: String? = nil, hint: String? = nil) {
+        let exit: WaftExit =
+            switch error.code {
+            case .unknownContact, .ambiguous, .unfit, .nameTaken, .blocked: .usage
+            case .full, .damaged, .storage: .unexpected
+            }
+        let hint = hint ?? (error.code == .unknownContact ? "see: waft contacts" : nil)
+        let message = TerminalText.escaped(error.description, limit: 1_000)
+        self.init(exit, place.map { "\($0): \(message)" } ?? message, hint: hint)
+    }
+
+    /// Does something with contacts, visibility or rules.
+    static func catching<Result>(
+        hint: String? = nil,
+        _ body: () throws(ContactError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(ContactError) {
+            return try body()
+        } catch {
+            throw CommandFailure(error, hint: hint)
+        }
+    }
+}
+
+/// The id of a key as people type it.
+enum KeyWord {
+    /// - Throws: `CommandFailure` `usage` for anything but a whole id, in either case, with or without dashes.
+    static func whole(_ text: String) throws(CommandFailure) -> PeerID {
+        if let id = PeerID(text: text) { return id }
+        let shown = TerminalText.escaped(text, limit: 80)
+        let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
+        let alphabet = "0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8
+        let isBeginning = (1..<52).contains(digits.count) && digits.allSatisfy(alphabet.contains)
+        let hint = "the other side prints its own with: waft contacts me"
+        guard isBeginning else {
+            throw CommandFailure(.usage, "\"\(shown)\" is no key id: that has 52 letters and digits", hint: hint)
+        }
+        throw CommandFailure(
+            .usage,
+            "\"\(shown)\" is only the beginning of a key id, \(digits.count) of 52 characters: others could make keys "
+                + "that begin so; the whole id is needed", hint: hint)
+    }
+
+    /// A contact that is named or begun, or any peer by its whole id.
+    static func peer(_ text: String, in snapshot: ContactSnapshot) throws(CommandFailure) -> PeerID {
+        do throws(ContactError) {
+            return try snapshot.find(text).id
+        } catch {
+            if error.code == .ambiguous { throw CommandFailure(error) }
+            return try whole(text)
+        }
+    }
+}

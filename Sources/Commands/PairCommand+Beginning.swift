@@ -1,0 +1,49 @@
+import Contacts
+import Control
+import Pairing
+import Peer
+import Sharing
+
+/// Pairs with a peer that is in pairing mode.
+struct PairBeginning: Sendable {
+    let peer: PeerReference
+    let name: ContactName?
+    /// How long to look for it.
+    let timeout: Duration?
+    let rendering: PairRendering
+
+    /// - Parameter code: nil where people compare.
+    func run(code: PairingCode?) async throws -> PairRendering.End {
+        let surroundings = try Surroundings()
+        let network = try CommandNetwork.make(surroundings)
+        let initiator = PairingInitiator(
+            network: network, contacts: surroundings.home.contactBook(), ownName: surroundings.settings.name)
+        let cancellation = Cancellation()
+        let end = try await Interruption.watching(cancellation, goodbye: .zero) {
+            await pair(initiator, code.map { .code($0) } ?? .compare)
+        }
+        return cancellation.isRequested ? .failed(.interrupted, "interrupted") : end
+    }
+
+    private func pair(_ initiator: PairingInitiator, _ method: PairingMethod) async -> PairRendering.End {
+        let rendering = self.rendering
+        do throws(PairingFailure) {
+            let contact = try await initiator.pair(
+                with: peer, method, name: name, finding: timeout ?? .seconds(5)
+            ) { question in
+                let shown = question.introduction
+                rendering.came(
+                    PairingStanding.Peer(
+                        id: question.peer.text, key: shown.key, name: shown.name, isContact: shown.isContact,
+                        warning: shown.warning))
+                rendering.compare(digits: question.string.digits, words: question.string.words)
+                return await rendering.isSame()
+            } confirmed: {
+                rendering.confirmed()
+            }
+            return .paired(id: contact.id.text, key: contact.id.short, contact: contact.name.text)
+        } catch {
+            return PairRendering.End(error)
+        }
+    }
+}

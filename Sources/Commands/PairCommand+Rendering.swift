@@ -1,0 +1,124 @@
+import Contacts
+import Control
+import Pairing
+import Peer
+import Sharing
+
+/// What `waft pair` shows: text for people, or one JSON document a line.
+struct PairRendering: Sendable {
+    let json: Bool
+
+    /// How it ended.
+    enum End: Sendable {
+        case paired(id: String, key: String, contact: String)
+        case failed(WaftExit, String)
+    }
+
+    private struct Line: Encodable {
+        var v = 1
+        var event: String
+        var id: String?
+        var name: String?
+        var code: String?
+        var seconds: Double?
+        var digits: String?
+        var words: [String]?
+        var warning: String?
+        var exit: Int32?
+        var reason: String?
+    }
+
+    /// - Parameter name: what this machine calls itself.
+    func opened(code: String?, seconds: Double, name: String) {
+        if json {
+            return Console.shared.result(JSONText.line(Line(event: "open", code: code, seconds: seconds)))
+        }
+        let name = TerminalText.escaped(name, limit: 64)
+        if let code {
+            Console.shared.result(code)
+            Console.shared.note("Good for one try. On the other machine: waft pair \(name) --code")
+        } else {
+            Console.shared.note("Waiting for a peer. On the other machine: waft pair \(name)")
+        }
+    }
+
+    func came(_ peer: PairingStanding.Peer) {
+        if json {
+            return Console.shared.result(
+                JSONText.line(Line(event: "peer", id: peer.id, name: peer.name, warning: peer.warning)))
+        }
+        let name = TerminalText.escaped(peer.name, limit: 80)
+        let who = peer.isContact ? "your contact \(name)" : "a stranger that calls itself \"\(name)\""
+        Console.shared.note("\(who), key \(peer.key), is there to pair.")
+        if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
+    }
+
+    func compare(digits: String, words: [String]) {
+        if json {
+            return Console.shared.result(JSONText.line(Line(event: "compare", digits: digits, words: words)))
+        }
+        Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
+    }
+
+    /// Whether both sides show the same, as the user says at the terminal; nil when it is cancelled or the terminal gone.
+    func isSame() async -> Bool? {
+        Console.shared.prompt("Same on the other side? [y/n] ")
+        for await line in LineReader.terminalLines() {
+            switch line.lowercased() {
+            case "y", "yes": return true
+            case "n", "no": return false
+            default: Console.shared.prompt("Please answer y or n: ")
+            }
+        }
+        return nil
+    }
+
+    func confirmed() {
+        if !json { Console.shared.note("Waiting for the other side.") }
+    }
+
+    func goneAgain() {
+        if !json { Console.shared.note("It has gone; waiting for a peer.") }
+    }
+
+    func show(_ end: End) -> WaftExit {
+        switch end {
+        case .paired(let id, let key, let contact):
+            if json {
+                Console.shared.result(JSONText.line(Line(event: "paired", id: id, name: contact)))
+            } else {
+                Console.shared.result("paired with \(TerminalText.escaped(contact, limit: 80)) (\(key))")
+            }
+            return .done
+        case .failed(let exit, let reason):
+            if json {
+                Console.shared.result(JSONText.line(Line(event: "failed", exit: exit.rawValue, reason: reason)))
+            }
+            Console.shared.endStatus()
+            Console.shared.note("waft: not paired: \(TerminalText.escaped(reason, limit: 400))")
+            return exit
+        }
+    }
+}
+
+extension PairRendering.End {
+    init(_ code: PairingEnd.Code, _ reason: String) {
+        let exit: WaftExit =
+            switch code {
+            case .declined: .declined
+            case .noAnswer: .noAnswer
+            case .lost: .unreachable
+            case .cancelled: .interrupted
+            case .failed: .unexpected
+            }
+        self = .failed(exit, reason)
+    }
+
+    init(_ failure: PairingFailure) {
+        switch failure.code {
+        case .notFound: self = .failed(.peerNotFound, failure.reason)
+        case .ambiguous: self = .failed(.usage, failure.reason)
+        case .ended(let code): self.init(code, failure.reason)
+        }
+    }
+}

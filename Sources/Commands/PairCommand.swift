@@ -1,0 +1,145 @@
+import ArgumentParser
+import Contacts
+import Foundation
+import Pairing
+import Peer
+import Sharing
+
+/// `waft pair`: makes a contact of a machine, once it is sure that nobody is in between.
+struct PairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair",
+        abstract: "Make contacts of each other: compare six digits, or type a code.",
+        discussion: """
+            Examples:
+              waft pair --accept          on kitchen, where waftd or waft receive is running
+              waft pair kitchen           on study: both show the same, both users say so
+              waft pair --code            on a machine without a screen: prints a code that is good for one try
+              waft pair kitchen --code    on study: asks for it, or reads it from standard input
+
+            Each side stores the other's key. Exit codes: 0 paired, 10 not found, 11 connection lost, 12 declined or \
+            the codes differ, 15 no answer in time, 69 no receiver is running.
+            """
+    )
+
+    @Argument(help: "Peer to pair with: name, beginning of its id, or host[:port].")
+    var peer: [String] = []
+
+    @Flag(name: .long, help: "Let one peer come, for ten minutes at most.")
+    var accept = false
+
+    @Flag(name: .long, help: "By a one-time code: print one, or with a peer ask for the one that it prints.")
+    var code = false
+
+    @Option(name: .long, help: "File that holds the code; - for standard input.")
+    var codeFile: String?
+
+    @Option(name: .long, help: "What the contact is called here (default: what it calls itself).")
+    var name: String?
+
+    @Option(name: .long, help: "Seconds to wait for a peer (default: 600), or to look for one (default: 5).")
+    var timeout: Double?
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let name = try contactName()
+        let timeout = try self.timeout.map { seconds throws(CommandFailure) in
+            guard let duration = Seconds.duration(seconds) else {
+                throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+            }
+            return duration
+        }
+        let rendering = PairRendering(json: output.json)
+        let end: PairRendering.End
+        if let peer = try wantedPeer() {
+            end = try await PairBeginning(peer: peer, name: name, timeout: timeout, rendering: rendering)
+                .run(code: try typedCode())
+        } else {
+            end = try await PairAccepting(
+                byCode: code, name: name?.text, seconds: self.timeout ?? 600, rendering: rendering
+            ).run()
+        }
+        let exit = rendering.show(end)
+        if exit != .done { throw exit.code }
+    }
+
+    private func contactName() throws(CommandFailure) -> ContactName? {
+        do {
+            return try name.map { text throws(ContactError) in try ContactName(text) }
+        } catch {
+            throw CommandFailure(.usage, TerminalText.escaped(error.description, limit: 400))
+        }
+    }
+
+    /// - Returns: nil where another is to come.
+    private func wantedPeer() throws(CommandFailure) -> PeerReference? {
+        if peer.count > 1 {
+            let isCode = code && PairingCode(text: peer[1]) != nil
+            let hint = "leave it out: it is asked for, or read from standard input or --code-file"
+            throw CommandFailure(
+                .usage, isCode ? "a code among the arguments can be seen by others" : "one peer at a time",
+                hint: isCode ? hint : nil)
+        }
+        guard let text = peer.first else {
+            guard accept || code, codeFile == nil else {
+                throw CommandFailure(.usage, "say whom to pair with, or --accept, or --code")
+            }
+            try needTerminal(accepting: true)
+            return nil
+        }
+        guard !accept else { throw CommandFailure(.usage, "--accept lets a peer come: it takes none") }
+        try needTerminal(accepting: false)
+        do {
+            return try PeerReference(text)
+        } catch {
+            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+        }
+    }
+
+    private func needTerminal(accepting: Bool) throws(CommandFailure) {
+        guard !code, codeFile == nil, !LineReader.hasTerminal else { return }
+        let advice = accepting ? "waft pair --code" : "waft pair --code, there; waft pair PEER --code, here"
+        throw CommandFailure(
+            .usage, "there is no terminal to compare at", hint: "pair by a code: \(advice)")
+    }
+
+    // MARK: The code
+
+    /// Bytes of a code's file or line.
+    private static let codeBytes = 64
+
+    /// - Returns: nil where people compare.
+    private func typedCode() async throws(CommandFailure) -> PairingCode? {
+        guard code || codeFile != nil else { return nil }
+        let text: String?
+        if let codeFile, codeFile != "-" {
+            guard let file = FileHandle(forReadingAtPath: codeFile) else {
+                throw CommandFailure(.inputMissing, "\(TerminalText.escaped(codeFile)) cannot be read")
+            }
+            text = Self.line(file)
+        } else if codeFile == nil, LineReader.hasTerminal {
+            Console.shared.prompt("The code that the other side shows: ")
+            text = await LineReader.terminalLines().first { _ in true }
+        } else {
+            text = Self.line(.standardInput)
+        }
+        guard let text, let code = PairingCode(text: text) else {
+            throw CommandFailure(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
+        }
+        return code
+    }
+
+    /// The first line, without what is around it.
+    private static func line(_ file: FileHandle) -> String? {
+        var bytes = Data()
+        while bytes.count <= codeBytes, !bytes.contains(UInt8(ascii: "\n")),
+            let more = try? file.read(upToCount: codeBytes + 1), !more.isEmpty
+        {
+            bytes += more
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        guard line.count <= codeBytes else { return nil }
+        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

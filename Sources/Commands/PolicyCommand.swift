@@ -1,0 +1,212 @@
+import ArgumentParser
+import Contacts
+import ItemSources
+import Sharing
+import UniformTypes
+
+/// `waft policy`: the rules of the configuration.
+struct PolicyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy",
+        abstract: "Show the rules for what is offered, and what they would do.",
+        discussion: """
+            Example: waft policy test --from kitchen photo.jpg
+
+            Rules stand in the configuration as policy:, and are tried in order. Contacts have their own policy: waft \
+            contacts show NAME.
+            """,
+        subcommands: [PolicyListCommand.self, PolicyTestCommand.self],
+        defaultSubcommand: PolicyListCommand.self
+    )
+}
+
+/// `waft policy list`.
+struct PolicyListCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the rules, in the order in which they are tried.",
+        discussion: "Example: waft policy list --json"
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let rules = place.policy.rules
+        let unknown = place.policy.unknownContacts(in: try place.snapshot())
+        var report = VerbReport()
+        for (index, rule) in rules.enumerated() {
+            report.results.append(
+                output.json
+                    ? JSONText.line(RuleDocument(index + 1, rule))
+                    : TerminalText.escaped(RuleText.line(index + 1, rule), limit: 2_000))
+        }
+        if rules.isEmpty, !output.json {
+            report.notes.append("there are no rules: contacts have their own policy, and strangers are asked about")
+        }
+        report.notes += unknown.map {
+            "warning: rule \($0.rule) names \(TerminalText.escaped($0.name.text)), and there is no such contact"
+        }
+        return report
+    }
+}
+
+/// `waft policy test`.
+struct PolicyTestCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Say what would become of files and folders that a peer offers together, and why. Nothing is sent.",
+        discussion: "Example: waft policy test --from stranger --visible everyone photo.jpg"
+    )
+
+    private struct Line: Encodable {
+        var v = 1
+        var kind = "decision"
+        var path: String
+        var type: String
+        var size: UInt64?
+        var outcome: String
+        var explanation: String
+        var handler: String?
+        var folder: String?
+    }
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Who offers: a contact's name, the id of a key, or stranger.", valueName: "peer"))
+    var from: String
+
+    @Option(name: .long, help: "As if this machine were visible so: off, contacts or everyone. Default: as it is now.")
+    var visible: Visibility?
+
+    @Argument(help: ArgumentHelp("What is offered.", valueName: "file"))
+    var items: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let standing = try standing(try place.snapshot())
+        guard items.count <= Limits.items else {
+            throw CommandFailure(.usage, "an offer has at most \(Limits.items) items")
+        }
+        let setting = PolicySetting(
+            at: place.now(),
+            zone: place.zone,
+            registry: place.registry(),
+            visibility: visible ?? place.visibility.visibility,
+            receiver: place.receiver
+        )
+        var offered: [OfferedItem] = []
+        for path in items {
+            do throws(SourceFault) {
+                offered.append(try ItemSources.make(path: path, registry: setting.registry).offered)
+            } catch {
+                throw CommandFailure(WaftExit(error), TerminalText.escaped(error.message, limit: 1_000))
+            }
+        }
+        let decisions = place.policy.decide(Offer(items: offered, senderName: ""), from: standing, setting)
+        var report = VerbReport()
+        for (index, decision) in decisions.enumerated() {
+            report.results += lines(items[index], offered[index], decision)
+        }
+        return report
+    }
+
+    private func standing(_ snapshot: ContactSnapshot) throws(CommandFailure) -> PeerStanding {
+        if from == "stranger" { return .stranger }
+        return snapshot.standing(of: try KeyWord.peer(from, in: snapshot))
+    }
+
+    private func lines(_ path: String, _ item: OfferedItem, _ decision: PolicyDecision) -> [String] {
+        let destination = decision.destination
+        if output.json {
+            return [
+                JSONText.line(
+                    Line(
+                        path: path, type: item.type.identifier, size: item.size, outcome: decision.outcome.rawValue,
+                        explanation: decision.explanation, handler: destination.handler,
+                        folder: destination.folder?.text))
+            ]
+        }
+        let size = item.size.map(ByteCount.text) ?? "unknown size"
+        var lines = [
+            "\(TerminalText.escaped(path, limit: 4_096))  \(TerminalText.escaped(item.type.identifier)), \(size)",
+            "  \(TerminalText.escaped(decision.explanation, limit: 4_000))",
+        ]
+        if destination != .usual {
+            lines.append(
+                "  goes \(TerminalText.escaped(RuleText.words(destination).joined(separator: ", "), limit: 4_000))")
+        }
+        return lines
+    }
+}
+
+/// A rule for people. Not escaped.
+enum RuleText {
+    /// Values of one condition that are named in a line.
+    private static let namedValues = 8
+
+    /// `1  accept: from Anna; type public.image; up to 5.0 GB; into Photos/Anna`.
+    static func line(_ number: Int, _ rule: PolicyRule) -> String {
+        let conditions = rule.conditions.map(words)
+        let all = (conditions.isEmpty ? ["everything"] : conditions) + words(rule.destination)
+        return "\(number)  \(rule.outcome.rawValue): \(all.joined(separator: "; "))"
+    }
+
+    static func words(_ destination: Destination) -> [String] {
+        var words: [String] = []
+        if let folder = destination.folder { words.append("into \(folder)") }
+        if let handler = destination.handler { words.append("to \(handler)") }
+        return words
+    }
+
+    static func words(_ condition: PolicyRule.Condition) -> String {
+        switch condition {
+        case .from(let parties): "from \(list(parties))"
+        case .types(let types): "type \(list(types.map(\.identifier)))"
+        case .names(let patterns): "name \(list(patterns))"
+        case .sizeAtMost(let size): "up to \(ByteCount.text(size))"
+        case .sizeAtLeast(let size): "from \(ByteCount.text(size)) on"
+        case .time(let window): "at \(window)"
+        }
+    }
+
+    private static func list(_ values: [some CustomStringConvertible]) -> String {
+        values.prefix(namedValues).map(\.description).joined(separator: " or ")
+            + (values.count > namedValues ? " or …" : "")
+    }
+}
+
+/// A rule for programs, with the keys of the configuration.
+struct RuleDocument: Encodable {
+    var v = 1
+    var kind = "rule"
+    var rule: Int
+    var from: [String]?
+    var type: [String]?
+    var name: [String]?
+    /// Bytes of an item.
+    var sizeAtMost: UInt64?
+    var sizeAtLeast: UInt64?
+    /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
+    var time: String?
+    var then: String
+    var handler: String?
+    var folder: String?
+
+    init(_ number: Int, _ rule: PolicyRule) {
+        self.rule = number
+        then = rule.outcome.rawValue
+        handler = rule.destination.handler
+        folder = rule.destination.folder?.text
+        for condition in rule.conditions {
+            switch condition {
+            case .from(let parties): from = parties.map(\.description)
+            case .types(let types): type = types.map(\.identifier)
+            case .names(let patterns): name = patterns.map(\.text)
+            case .sizeAtMost(let size): sizeAtMost = size
+            case .sizeAtLeast(let size): sizeAtLeast = size
+            case .time(let window): time = window.description
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Contacts
+import Sharing
+
+extension Visibility: ExpressibleByArgument {}
+
+/// `waft visible`.
+struct VisibleCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "visible",
+        abstract: "Say, or choose, who may see this machine and offer it something.",
+        discussion: """
+            Example: waft visible everyone --for 10m
+
+            off: nobody; contacts: those you know, and strangers see no name; everyone: strangers too, and you are \
+            asked about each of them. With --for it falls back by itself to what was chosen for good.
+            """
+    )
+
+    private struct Document: Encodable {
+        var v = 1
+        var kind = "visibility"
+        var visibility: String
+        /// Seconds, rounded up; absent for a choice for good, as are those below.
+        var remaining: Int64?
+        var until: String?
+        var then: String?
+    }
+
+    @Argument(help: ArgumentHelp("Who: off, contacts or everyone. Without it: who it is now.", valueName: "who"))
+    var who: Visibility?
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 10m.", valueName: "duration"))
+    var duration: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if who == nil, duration != nil { throw ValidationError("--for needs off, contacts or everyone before it") }
+    }
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        if let who { try choose(who, place) }
+        let state = try CommandFailure.catching(hint: "until it is mended, contacts is what holds") {
+            () throws(ContactError) in try place.visibility.state()
+        }
+        return VerbReport(
+            results: [output.json ? document(state, place) : line(state, place)], isChange: who != nil)
+    }
+
+    private func choose(_ who: Visibility, _ place: ContactsPlace) throws(CommandFailure) {
+        var length: Duration?
+        if let duration {
+            do throws(ContactError) {
+                length = try DurationText.read(duration)
+            } catch {
+                throw CommandFailure(error, at: "--for")
+            }
+        }
+        let chosen = length
+        try CommandFailure.catching { () throws(ContactError) in try place.visibility.choose(who, for: chosen) }
+    }
+
+    private func line(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
+        let word = state.visibility.rawValue
+        guard let next = state.next else { return word }
+        let seconds = Self.seconds(next.remaining)
+        let until = ContactText(place).moment(Self.end(seconds, place))
+        return "\(word) for \(Self.words(seconds)), until \(until); then \(next.visibility.rawValue)"
+    }
+
+    private func document(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
+        var document = Document(visibility: state.visibility.rawValue)
+        if let next = state.next {
+            let seconds = Self.seconds(next.remaining)
+            document.remaining = seconds
+            document.until = ISOTime.text(Self.end(seconds, place))
+            document.then = next.visibility.rawValue
+        }
+        return JSONText.line(document)
+    }
+
+    private static func seconds(_ duration: Duration) -> Int64 {
+        let (seconds, rest) = duration.components
+        return rest > 0 ? seconds + 1 : seconds
+    }
+
+    /// In minutes from two of them on, in hours from two of those on, and so with days; rounded up.
+    private static func words(_ seconds: Int64) -> String {
+        let units: [Int64] = [86_400, 3_600, 60]
+        let unit = units.first { seconds >= 2 * $0 } ?? 1
+        return DurationText.text(.seconds((seconds + unit - 1) / unit * unit))
+    }
+
+    /// - Parameter seconds: at most `ContactBounds.days` days.
+    private static func end(_ seconds: Int64, _ place: ContactsPlace) -> WallTime {
+        let (sum, overflow) = place.now().milliseconds.addingReportingOverflow(seconds * 1_000)
+        return WallTime(milliseconds: overflow ? .max : sum)
+    }
+}

@@ -1,0 +1,32 @@
+import Control
+
+extension PairingAcceptance {
+    /// Answers what came over the control socket.
+    func reply(to request: PairingRequest) async -> ControlReply {
+        do throws(PairingEnd) {
+            switch request {
+            case .open(let opening):
+                return .pairing(try open(opening))
+            case .follow(let ticket, let seen):
+                guard let standing = await follow(ticket, seen: seen) else {
+                    return .refused("pairing mode was opened by another command")
+                }
+                return .pairing(standing)
+            case .answer(let ticket, let isSame):
+                try await answering(ticket, isSame)
+            case .close(let ticket):
+                close(ticket)
+            }
+            return .done
+        } catch {
+            return .refused(error.reason)
+        }
+    }
+
+    /// Where the disk may be waited for.
+    private func answering(_ ticket: Int, _ isSame: Bool) async throws(PairingEnd) {
+        try await withTaskExecutorPreference(blocking) { () async -> Result<Void, PairingEnd> in
+            Result { () throws(PairingEnd) in try self.answer(ticket, isSame: isSame) }
+        }.get()
+    }
+}

@@ -1,0 +1,106 @@
+import Contacts
+import Foundation
+import Logging
+import NIOCore
+import SecureTransport
+import Sharing
+
+extension PeerNetwork {
+    /// What looking for a contact has come to.
+    private enum Clue: Sendable {
+        case target(PeerTarget)
+        /// Somebody else answers where the contact was, or under its name: where.
+        case stranger(String)
+        case nothing
+    }
+
+    /// Known addresses that are tried.
+    private static let triedAddresses = 4
+
+    /// The contact of a name; nil where there is none, or the contacts cannot be read.
+    ///
+    /// - Throws: `SendFailure` where they cannot be read: a name that may be a contact's must not be anybody's.
+    func contact(named name: String) throws(SendFailure) -> Contact? {
+        do {
+            return try contacts?.snapshot().contact(named: name)
+        } catch {
+            throw SendFailure(.unreachable, "\(error)")
+        }
+    }
+
+    /// Finds a contact by its key, and by nothing else: where it was last, and by mDNS, at the same time. Whatever name
+    /// somebody else goes by, that is not it.
+    ///
+    /// - Throws: `SendFailure` `notFound`; `unreachable` where somebody else answered in its place.
+    func find(_ contact: Contact, within limit: Duration) async throws(SendFailure) -> PeerTarget {
+        let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
+            for address in contact.addresses.prefix(Self.triedAddresses) {
+                group.addTask { await look(at: address, for: contact, within: limit) }
+            }
+            if directory != nil { group.addTask { await look(for: contact, within: limit) } }
+            var clues: [Clue] = []
+            for await clue in group {
+                clues.append(clue)
+                if case .target = clue { break }
+            }
+            group.cancelAll()
+            return clues
+        }
+        var strangers: [String] = []
+        for clue in clues {
+            switch clue {
+            case .target(let target): return target
+            case .stranger(let place): strangers.append(place)
+            case .nothing: continue
+            }
+        }
+        if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+        if let place = strangers.first {
+            throw SendFailure(
+                .unreachable,
+                "\(place) answers with another key than that of \(contact.name.text) (\(contact.id.short)): nothing was "
+                    + "sent; if its key has changed, forget the contact and pair again")
+        }
+        throw SendFailure(.notFound, "\(contact.name.text) (\(contact.id.short)) was not found")
+    }
+
+    private func look(at address: KnownAddress, for contact: Contact, within limit: Duration) async -> Clue {
+        let target = PeerTarget(
+            addresses: [DialAddress(host: address.host, port: Int(address.port))], expected: contact.id)
+        do {
+            try await probe(target, within: limit)
+            return .target(target)
+        } catch let error as DialError where error.kind == .wrongKey {
+            return .stranger(target.addressTexts.joined())
+        } catch {
+            return .nothing
+        }
+    }
+
+    private func look(for contact: Contact, within limit: Duration) async -> Clue {
+        var clue = Clue.nothing
+        for await event in peers(for: limit) {
+            guard case .found(let peer) = event else { continue }
+            if peer.id == contact.id { return .target(peer.target) }
+            if let name = peer.card?.name, (try? ContactName(name)) == contact.name {
+                clue = .stranger("the \(name) in view (\(peer.id.short))")
+            }
+        }
+        return clue
+    }
+
+    /// Notes where a contact was reached: the next time it is looked for there as well.
+    func remember(_ connection: OpenConnection) {
+        guard let address = connection.address, let port = address.port, let host = address.ipAddress,
+            // Means nothing without an interface, which may be another one tomorrow.
+            !host.lowercased().hasPrefix("fe80:")
+        else { return }
+        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        guard let known = try? KnownAddress(host: host, port: UInt16(clamping: port), lastGood: now) else { return }
+        do {
+            try contacts?.remember(known, of: connection.peer)
+        } catch {
+            logger.warning("where a contact was reached cannot be noted", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Contacts
+import Foundation
+import Sharing
+import Synchronization
+import TestSupport
+import UniformTypes
+
+@testable import Commands
+
+/// A state folder with contacts and a visibility, and a clock that stands where it is put.
+final class ContactsShelf: Sendable {
+    let folder = TemporaryFolder()
+    let policy: Policy
+    let receiver: ReceiverRule
+    /// 2026-11-21 08:00:00 UTC, a Saturday.
+    let clock = Mutex(WallTime(milliseconds: 1_795_248_000_000))
+    private let steady = Mutex(ContinuousClock.now)
+
+    init(policy: Policy = .none, receiver: ReceiverRule = .ask) {
+        (self.policy, self.receiver) = (policy, receiver)
+    }
+
+    var bookPath: String { folder / "state/contacts.json" }
+
+    var place: ContactsPlace {
+        ContactsPlace(
+            book: ContactBook(path: bookPath),
+            visibility: VisibilityFile(
+                path: folder / "state/visibility.json",
+                clocks: .init(wall: { self.clock.withLock { $0 } }, steady: { self.steady.withLock { $0 } })),
+            policy: policy,
+            receiver: receiver,
+            ownName: "study's",
+            ownID: { PeerID.sample(9) },
+            registry: { .system },
+            now: { self.clock.withLock { $0 } },
+            zone: .gmt
+        )
+    }
+
+    func advance(seconds: Int64) {
+        clock.withLock { $0.milliseconds += seconds * 1_000 }
+        steady.withLock { $0 += .seconds(seconds) }
+    }
+
+    /// The contacts as another process would read them.
+    func snapshot() throws -> ContactSnapshot { try ContactBook(path: bookPath).snapshot() }
+
+    /// What a verb of `waft` says, or how it fails: the words begin with `contacts`, `visible` or `policy`.
+    func run(_ words: String...) throws -> VerbReport { try run(words) }
+
+    func run(_ words: [String]) throws -> VerbReport {
+        let command = try Self.root(words).parseAsRoot(Array(words.dropFirst()))
+        guard let verb = command as? any ContactsVerb else { throw ExitCode(0) }
+        return try verb.report(on: place)
+    }
+
+    /// How a verb fails: its exit code and its line.
+    func failure(_ words: String...) -> (exit: Int32, message: String, hint: String?) { failure(words) }
+
+    func failure(_ words: [String]) -> (exit: Int32, message: String, hint: String?) {
+        do {
+            let report = try run(words)
+            return (0, report.results.joined(separator: " / "), nil)
+        } catch let failure as CommandFailure {
+            return (failure.exit.rawValue, failure.message, failure.hint)
+        } catch {
+            let root = Self.root(words)
+            return (root.exitCode(for: error).rawValue, root.message(for: error), nil)
+        }
+    }
+
+    private static func root(_ words: [String]) -> any ParsableCommand.Type {
+        switch words.first {
+        case "visible": VisibleCommand.self
+        case "policy": PolicyCommand.self
+        default: ContactsCommand.self
+        }
+    }
+}
+
+extension VerbReport {
+    var text: String { results.joined(separator: "\n") }
+
+    /// The JSON documents on standard output.
+    var documents: [[String: Any]] {
+        results.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+    }
+
+    /// Whether nothing in it can do something to a terminal.
+    var isPrintable: Bool {
+        (results + notes).allSatisfy {
+            $0.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Contacts
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("waft visible")
+struct VisibleCommandTests {
+    @Test("what is chosen for a time says until when, and what comes after, and falls back by itself")
+    func transcript() throws {
+        let shelf = ContactsShelf()
+        #expect(try shelf.run("visible").results == ["contacts"])
+        #expect(
+            try shelf.run("visible", "everyone", "--for", "10m").results == [
+                "everyone for 10m, until 2026-11-21 08:10:00; then contacts"
+            ])
+        shelf.advance(seconds: 61)
+        #expect(try shelf.run("visible").results == ["everyone for 9m, until 2026-11-21 08:10:00; then contacts"])
+        shelf.advance(seconds: 539)
+        #expect(try shelf.run("visible").results == ["contacts"])
+        #expect(try shelf.run("visible", "off").results == ["off"])
+        #expect(
+            try shelf.run("visible", "contacts", "--for", "90s").results == [
+                "contacts for 90s, until 2026-11-21 08:11:30; then off"
+            ])
+        #expect(try shelf.run("visible", "everyone").results == ["everyone"], "for good: nothing comes after")
+    }
+
+    @Test("it speaks JSON")
+    func json() throws {
+        let shelf = ContactsShelf()
+        let document = try #require(
+            try shelf.run("visible", "everyone", "--for", "10m", "--json").documents.first)
+        #expect(document["visibility"] as? String == "everyone")
+        #expect(document["remaining"] as? Int == 600)
+        #expect(document["until"] as? String == "2026-11-21T08:10:00Z")
+        #expect(document["then"] as? String == "contacts")
+        let lasting = try #require(try shelf.run("visible", "off", "--json").documents.first)
+        #expect(lasting.count == 3 && lasting["visibility"] as? String == "off")
+    }
+
+    @Test(
+        "what cannot be is refused with exit 64",
+        arguments: [
+            ["nobody"], ["--for", "10m"], ["everyone", "--for", "soon"], ["everyone", "--for", "0s"],
+            ["everyone", "--for", "99999d"], ["everyone", "--for", "\u{1B}[2J"], ["off", "contacts"],
+        ])
+    func refusals(words: [String]) throws {
+        let shelf = ContactsShelf()
+        let failure = shelf.failure(["visible"] + words)
+        #expect(failure.exit == 64)
+        #expect(!failure.message.contains("\u{1B}"))
+        #expect(try shelf.run("visible").results == ["contacts"])
+    }
+
+    @Test("a damaged file is told, with what holds until then, and a new choice mends it")
+    func damaged() throws {
+        let shelf = ContactsShelf()
+        try FileManager.default.createDirectory(atPath: shelf.folder / "state", withIntermediateDirectories: true)
+        shelf.folder.file("state/visibility.json", "{")
+        let failure = shelf.failure("visible")
+        #expect(failure.exit == 1)
+        #expect(failure.hint == "until it is mended, contacts is what holds")
+        #expect(try shelf.run("visible", "off").results == ["off"])
+    }
+}

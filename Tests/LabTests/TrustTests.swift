@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+/// Who sees a receiver, who may offer, and who is taken without a question.
+@Suite("Trust", .serialized, .timeLimit(.minutes(1)))
+struct TrustTests {
+    /// A daemon's host, a sender's, and something to send.
+    private struct Pair: Sendable {
+        let folder: String
+        let kitchen: Host
+        let study: Host
+
+        init(_ folder: String) throws {
+            self.folder = folder
+            kitchen = .loopback(folder + "/kitchen")
+            study = .loopback(folder + "/study")
+            try "hello".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
+        }
+
+        /// The full id of one of them.
+        func id(of host: Host) async throws -> String {
+            let outcome = try await host.run(arguments: ["contacts", "me", "--json"])
+            try #require(outcome.exit == 0, "\(outcome.errors)")
+            struct Me: Decodable { var id: String }
+            return try JSONDecoder().decode(Me.self, from: Data(outcome.output.utf8)).id
+        }
+
+        /// Makes the sender a contact of the receiver's.
+        func allow(_ flags: [String] = []) async throws {
+            let words = ["contacts", "allow", try await id(of: study), "--name", "Study"]
+            let outcome = try await kitchen.run(arguments: words + flags)
+            try #require(outcome.exit == 0, "\(outcome.errors)")
+        }
+
+        func send(to running: RunningReceiver, _ flags: [String] = []) async throws -> Outcome {
+            try await study.run(arguments: ["send", "note.txt"] + flags + ["--to", running.address], in: folder)
+        }
+    }
+
+    private func withPair(_ body: @escaping @Sendable (Pair) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in try await body(Pair(folder)) }
+    }
+
+    @Test("a daemon tells a stranger nothing, and takes no offer of his, until it is visible to everyone")
+    func strangers() async throws {
+        try await withPair { pair in
+            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
+                let refused = try await pair.send(to: running, ["--json"])
+                #expect(refused.exit == 12, "\(refused.errors) \(refused.output)")
+                #expect(!refused.output.contains("kitchen"), "not even its name: \(refused.output)")
+                let offers = try await pair.kitchen.run(arguments: ["offers"])
+                #expect(offers.errors.contains("no offers wait"))
+                #expect(try await pair.kitchen.run(arguments: ["visible", "everyone"]).exit == 0)
+                async let asked = pair.send(to: running)
+                while try await pair.kitchen.run(arguments: ["accept", "1"]).exit != 0 {}
+                let accepted = try await asked
+                #expect(accepted.exit == 0, "\(accepted.errors)")
+                #expect(accepted.output.contains("→ kitchen"), "\(accepted.output)")
+            }
+        }
+    }
+
+    @Test("a contact whose policy says so is taken without a question, within its limits")
+    func contact() async throws {
+        try await withPair { pair in
+            try await pair.allow(["--policy", "accept", "--size-at-most", "100 bytes"])
+            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
+                let sent = try await pair.send(to: running)
+                #expect(sent.exit == 0, "\(sent.errors)")
+                try Data(count: 200).write(to: URL(fileURLWithPath: pair.folder + "/note.txt"))
+                async let large = pair.send(to: running)
+                while try await pair.kitchen.run(arguments: ["decline", "1"]).exit != 0 {}
+                #expect(try await large.exit == 12)
+                #expect(try running.names() == ["note.txt"])
+            }
+        }
+    }
+
+    @Test("an offer's items can be accepted one by one, and a stranger can be blocked for good")
+    func answers() async throws {
+        try await withPair { pair in
+            try "other".write(toFile: pair.folder + "/other.txt", atomically: false, encoding: .utf8)
+            #expect(try await pair.kitchen.run(arguments: ["visible", "everyone"]).exit == 0)
+            try await pair.kitchen.withReceiver(Programs.waftd, []) { running in
+                let words = ["send", "note.txt", "other.txt", "--to", running.address]
+                async let some = pair.study.run(arguments: words, in: pair.folder)
+                while try await pair.kitchen.run(arguments: ["accept", "1", "--items", "2"]).exit != 0 {}
+                let outcome = try await some
+                #expect(outcome.exit == 12, "\(outcome.errors)")
+                #expect(try running.names() == ["other.txt"])
+                async let blocked = pair.send(to: running)
+                while try await pair.kitchen.run(arguments: ["decline", "2", "--block"]).exit != 0 {}
+                #expect(try await blocked.exit == 12)
+                #expect(try await pair.send(to: running).exit == 12, "nobody is asked any more")
+                let offers = try await pair.kitchen.run(arguments: ["offers"])
+                #expect(offers.errors.contains("no offers wait"))
+            }
+        }
+    }
+
+    @Test("a visibility for a time ends by itself, also across a restart, and off closes the port")
+    func visibility() async throws {
+        try await withPair { pair in
+            #expect(try await pair.kitchen.run(arguments: ["visible", "everyone", "--for", "2s"]).exit == 0)
+            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
+                while try await !pair.kitchen.run(arguments: ["status", "--json"]).output.contains(
+                    #""visible":"contacts""#)
+                {}
+                #expect(try await pair.send(to: running).exit == 12)
+                #expect(try await pair.kitchen.run(arguments: ["visible", "off"]).exit == 0)
+                while try await pair.send(to: running, ["--timeout", "2"]).exit != 11 {}
+                #expect(try await pair.kitchen.run(arguments: ["visible", "everyone"]).exit == 0)
+                while try await pair.send(to: running, ["--timeout", "1"]).exit != 15 {}
+            }
+        }
+    }
+
+    @Test("the name of a contact means its key: another key at its address gets nothing, and exit 11 says why")
+    func anotherKey() async throws {
+        try await withPair { pair in
+            let kitchen = try await pair.id(of: pair.kitchen)
+            let words = ["contacts", "allow", kitchen, "--name", "Cook"]
+            #expect(try await pair.study.run(arguments: words).exit == 0)
+            let flags = ["receive", "--accept", "everyone"]
+            let port = try await pair.kitchen.withReceiver(arguments: flags) { running in
+                // By address once: now it is known where the contact is.
+                #expect(try await pair.send(to: running).exit == 0)
+                let byName = try await pair.study.run(
+                    arguments: ["send", "note.txt", "--to", "cook"], in: pair.folder)
+                #expect(byName.exit == 0, "\(byName.errors)")
+                return running.port
+            }.result
+            // Somebody else takes its place.
+            let impostor = Host.loopback(pair.folder + "/impostor")
+            try await impostor.withReceiver(arguments: flags + ["--name", "Cook", "--port", "\(port)"]) { running in
+                let outcome = try await pair.study.run(
+                    arguments: ["send", "note.txt", "--to", "Cook"], in: pair.folder)
+                #expect(outcome.exit == 11, "\(outcome.errors)")
+                #expect(outcome.errors.contains("another key"), "\(outcome.errors)")
+                #expect(await running.log.count("offer") == 0, "not even what would be sent is told")
+                #expect(try running.names().isEmpty)
+            }
+        }
+    }
+}
