@@ -84,6 +84,26 @@ struct EligibilityTests {
         }
     }
 
+    @Test("a received https: URL is handed to xdg-open where that is listed, as it is and without a shell")
+    func webURLs() async throws {
+        try await withTemporaryFolder { folder in
+            var kitchen = Host.loopback(folder + "/kitchen")
+            kitchen.environment["WAFT_OPEN_RECEIVED_URLS"] = "https"
+            try FileManager.default.createDirectory(atPath: folder + "/bin", withIntermediateDirectories: true)
+            try writeScript("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '\(folder)/opened'\n", to: folder + "/bin/xdg-open")
+            kitchen.environment["PATH"] = folder + "/bin:/usr/bin:/bin"
+            try await kitchen.withReceiver { running in
+                let url = "https://example.com/?a=$(id)&b=';id;'"
+                let words = ["send", "--url", url, "--url", "http://example.com/", "--wait", "opened", "--json"]
+                let outcome = try await Host.loopback(folder + "/study")
+                    .run(arguments: words + ["--to", running.address])
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                #expect(outcome.events.filter { $0.stored != nil }.map(\.handler) == ["yes", "none"])
+                #expect(try String(contentsOfFile: folder + "/opened", encoding: .utf8) == url + "\n")
+            }
+        }
+    }
+
     @Test(
         "a setting that would open file: or mailto: URLs of others is refused at start",
         arguments: ["file", "mailto", "x y"])
