@@ -14,7 +14,16 @@ extension Receiver {
     func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
         switch request {
         case .offers:
-            return .offers(consent.offers.map(OfferSummary.init))
+            return .offers(consent.offers.map(relay.summary))
+        case .items(let number, let first):
+            guard let items = consent.offers.first(where: { $0.number == number })?.offer.items else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
+            return .items(page.map(OfferSummary.Item.init))
+        case .watch:
+            // The server's own.
+            return .refused("this cannot be watched")
         case .answer(let number, let accept):
             guard consent.answer(number, accept: accept) else {
                 return .refused("no offer \(number) waits for an answer")

@@ -43,10 +43,13 @@ package final class ConsentQueue: ConsentAsking {
     }
 
     private let rule: AcceptRule
+    private let entered: @Sendable (WaitingOffer) -> Void
     private let state = Mutex(State())
 
-    package init(rule: AcceptRule) {
+    /// - Parameter entered: called for each offer that waits, by the task that asks, and before that has its answer.
+    package init(rule: AcceptRule, entered: @escaping @Sendable (WaitingOffer) -> Void = { _ in }) {
         self.rule = rule
+        self.entered = entered
     }
 
     package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
@@ -69,6 +72,8 @@ package final class ConsentQueue: ConsentAsking {
                     // Inside the lock, so that nobody hears of the end before the beginning.
                     for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
                 }
+                // An answer that comes meanwhile is fetched when this returns.
+                entered(waiting)
                 // Cancelled before it was entered: nobody else would settle it.
                 if Task.isCancelled { settle(number, with: ItemVerdict(.expired)) }
             }

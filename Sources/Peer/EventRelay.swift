@@ -1,0 +1,80 @@
+import Contacts
+import ContentCheck
+import Control
+import Sharing
+import Synchronization
+
+/// Tells those who watch over the control socket what happens at a receiver.
+///
+/// An offer is told when it has entered the queue, and once more when whoever was asked has answered: in that order,
+/// whatever the answer is and wherever it comes from.
+final class EventRelay: Sendable {
+    let feed = EventFeed()
+    private let book: ContactBook
+    /// The numbers of the offers that wait.
+    private let waiting = Mutex<[TransferID: Int]>([:])
+
+    init(_ book: ContactBook) {
+        self.book = book
+    }
+
+    func see(_ event: ReceiverEvent) {
+        switch event {
+        case .ready(let id, let name, let port, let inbox):
+            feed.send(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
+        case .reception(.stored(let arrival)):
+            feed.send(.stored(Self.summary(of: arrival)))
+        case .reception(.opened(let arrival, let answer)):
+            guard answer.state != .none else { return }
+            feed.send(.opened(Self.summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
+        case .reception(.ended(let transfer, let peer, _, let fault)):
+            feed.send(.ended(transfer: transfer.text, peer: peer.text, fault: fault?.message))
+        case .reception(.offered), .reception(.judged), .reception(.progressed):
+            // Of offers those are told that wait.
+            break
+        }
+    }
+
+    private static func summary(of arrival: Arrival) -> ArrivalSummary {
+        ArrivalSummary(arrival, content: arrival.content?.outcome.rawValue)
+    }
+
+    /// An offer has entered the queue. Reads the contacts.
+    func entered(_ offer: WaitingOffer) {
+        waiting.withLock { $0[offer.offer.transfer] = offer.number }
+        feed.send(.offer(summary(of: offer)))
+    }
+
+    /// Whoever was asked about an offer has answered.
+    func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
+        guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
+        feed.send(.settled(SettledOffer(number, offer, from: peer, verdicts: verdicts)))
+    }
+
+    /// An offer as it is shown, with who asks.
+    func summary(of offer: WaitingOffer) -> OfferSummary {
+        // Who cannot be known is a stranger.
+        let contacts = (try? book.snapshot()) ?? .empty
+        let introduction = contacts.introduction(of: offer.peer, callingItself: offer.offer.senderName)
+        return OfferSummary(
+            offer,
+            asker: OfferSummary.Asker(
+                line: introduction.line,
+                contact: introduction.isContact ? introduction.name : nil,
+                warning: introduction.warning
+            )
+        )
+    }
+}
+
+/// Asks somebody, and tells those who watch when that is over.
+struct RelayedConsent: ConsentAsking {
+    let asking: any ConsentAsking
+    let relay: EventRelay
+
+    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+        relay.answered(offer, from: peer, verdicts)
+        return verdicts
+    }
+}
