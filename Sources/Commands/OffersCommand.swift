@@ -57,7 +57,8 @@ struct OffersCommand: AsyncParsableCommand {
         while offer.items.count < offer.itemCount {
             switch try await Daemon.ask(.items(offer: offer.number, from: offer.items.count)) {
             case .items(let more) where !more.isEmpty: offer.items += more
-            case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
+            case .refused(let reason):
+                throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
             default: throw CommandFailure(.unexpected, "the receiver did not show all items of the offer")
             }
         }
@@ -79,10 +80,10 @@ struct OffersCommand: AsyncParsableCommand {
             }
         } catch is CancellationError {
             return
-        } catch where end.isRequested {
+        } catch  where end.isRequested {
             return
         }
         guard !end.isRequested else { return }
-        throw CommandFailure(.notRunning, "the receiver has gone, and with it what waited")
+        throw CommandFailure(.notRunning, "the receiver has gone, or what it told was read too slowly")
     }
 }

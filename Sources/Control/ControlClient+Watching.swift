@@ -34,7 +34,8 @@ extension ControlClient {
                     // Something newer than this command.
                     case .unknown: continue
                     case .otherVersion, .nonsense:
-                        throw ControlError.broken("what the receiver tells makes no sense; are both of the same version?")
+                        throw ControlError.broken(
+                            "what the receiver tells makes no sense; are both of the same version?")
                     }
                 }
             }
@@ -42,7 +43,7 @@ extension ControlClient {
             throw error
         } catch is CancellationError {
             throw CancellationError()
-        } catch where impatience.isCancelled {
+        } catch  where impatience.isCancelled {
             // It had begun: the receiver broke off instead of closing.
         } catch {
             throw ControlError.broken("the receiver does not answer on its control socket")

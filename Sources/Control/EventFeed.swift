@@ -79,6 +79,9 @@ package final class EventFeed: Sendable {
 
     private var isWatched: Bool { watchers > 0 }
 
+    /// Bytes that have not been written, for all watchers.
+    var backlog: Int { state.withLockedValue { $0.watchers.values.reduce(0) { $0 + $1.backlog } } }
+
     /// - Parameter drop: called at most once, from any thread, when the watcher has read too little.
     /// - Returns: nil when too many watch already.
     func watch(drop: @escaping @Sendable () -> Void) -> Watching? {

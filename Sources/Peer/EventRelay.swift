@@ -9,26 +9,27 @@ import Synchronization
 /// An offer is told when it has entered the queue, and once more when whoever was asked has answered: in that order,
 /// whatever the answer is and wherever it comes from.
 final class EventRelay: Sendable {
-    let feed = EventFeed()
     private let book: ContactBook
+    private let tell: @Sendable (ControlEvent) -> Void
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
 
-    init(_ book: ContactBook) {
+    init(_ book: ContactBook, tell: @escaping @Sendable (ControlEvent) -> Void) {
         self.book = book
+        self.tell = tell
     }
 
     func see(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox):
-            feed.send(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
+            tell(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
         case .reception(.stored(let arrival)):
-            feed.send(.stored(Self.summary(of: arrival)))
+            tell(.stored(Self.summary(of: arrival)))
         case .reception(.opened(let arrival, let answer)):
             guard answer.state != .none else { return }
-            feed.send(.opened(Self.summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
+            tell(.opened(Self.summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
         case .reception(.ended(let transfer, let peer, _, let fault)):
-            feed.send(.ended(transfer: transfer.text, peer: peer.text, fault: fault?.message))
+            tell(.ended(transfer: transfer.text, peer: peer.text, fault: fault?.message))
         case .reception(.offered), .reception(.judged), .reception(.progressed):
             // Of offers those are told that wait.
             break
@@ -42,13 +43,13 @@ final class EventRelay: Sendable {
     /// An offer has entered the queue. Reads the contacts.
     func entered(_ offer: WaitingOffer) {
         waiting.withLock { $0[offer.offer.transfer] = offer.number }
-        feed.send(.offer(summary(of: offer)))
+        tell(.offer(summary(of: offer)))
     }
 
     /// Whoever was asked about an offer has answered.
     func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
-        feed.send(.settled(SettledOffer(number, offer, from: peer, verdicts: verdicts)))
+        tell(.settled(SettledOffer(number, offer, from: peer, verdicts: verdicts)))
     }
 
     /// An offer as it is shown, with who asks.

@@ -20,6 +20,13 @@ package struct WaitingOffer: Sendable {
     package let peer: PeerID
     /// Bytes free where it would go.
     package let freeRoom: UInt64
+
+    package init(number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64) {
+        self.number = number
+        self.offer = offer
+        self.peer = peer
+        self.freeRoom = freeRoom
+    }
 }
 
 /// The offers that wait for consent. Whoever can answer watches it; the first answer wins.
