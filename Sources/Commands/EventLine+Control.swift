@@ -23,7 +23,7 @@ extension EventLine {
         case .settled(let settled):
             self.init("answered")
             offer = settled.number
-            from = Peer(id: settled.peer, name: settled.peerName)
+            from = Peer(id: settled.peer, name: settled.peerName, contact: settled.contact)
             (transfer, count) = (settled.transfer, settled.accepted)
             answers = settled.answers.enumerated().map { number, answer in
                 Answer(item: number, answer: answer.answer, reason: answer.reason)
@@ -42,7 +42,7 @@ extension EventLine {
 
     private init(_ event: String, _ arrival: ArrivalSummary) {
         self.init(event)
-        from = Peer(id: arrival.peer, name: arrival.peerName)
+        from = Peer(id: arrival.peer, name: arrival.peerName, contact: arrival.contact)
         transfer = arrival.transfer
         self.arrival = arrival.arrival
         (item, name, stored, path) = (arrival.item, arrival.name, arrival.stored, arrival.path)

@@ -50,11 +50,8 @@ enum OfferText {
     private static func outcome(_ offer: SettledOffer) -> String {
         if offer.accepted == offer.itemCount { return "accepted" }
         if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
-        // All have the same answer.
-        switch offer.answers.first.map({ ItemVerdict.Answer(rawValue: $0.answer) }) {
-        case .expired: return "not answered in time, or taken back by its sender"
-        default: return "declined"
-        }
+        let isExpired = offer.answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue }
+        return isExpired ? "not answered in time, or taken back by its sender" : "declined"
     }
 
     // MARK: Parts

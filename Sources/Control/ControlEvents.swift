@@ -48,17 +48,20 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     package var peer: String
     /// What it calls itself.
     package var peerName: String
+    /// What the user calls it; nil for a stranger.
+    package var contact: String?
     /// Items of it that are taken, and all.
     package var accepted: Int
     package var itemCount: Int
     /// Of the first `OfferSummary.shownItems`.
     package var answers: [Answer]
 
-    package init(_ number: Int, _ offer: Offer, from peer: PeerID, verdicts: [ItemVerdict]) {
+    package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
         self.number = number
         self.peer = peer.text
         transfer = offer.transfer.text
         peerName = offer.senderName
+        self.contact = contact
         accepted = verdicts.count { $0.answer == .accepted }
         itemCount = offer.items.count
         answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
@@ -73,6 +76,8 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     /// The sender's whole id, and what it calls itself.
     package var peer: String
     package var peerName: String
+    /// What the user calls it; nil for a stranger.
+    package var contact: String?
     package var transfer: String
     /// Place of the item in its offer, from 0.
     package var item: Int
@@ -88,10 +93,11 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var content: String?
 
     /// - Parameter content: the verdict on its content.
-    package init(_ arrival: Arrival, content: String?) {
+    package init(_ arrival: Arrival, contact: String?, content: String?) {
         self.arrival = arrival.number.value
         peer = arrival.peer.text
         peerName = arrival.senderName
+        self.contact = contact
         transfer = arrival.transfer.text
         item = arrival.itemNumber
         name = arrival.item.name.text

@@ -77,7 +77,8 @@ package final class EventFeed: Sendable {
     /// How many watch just now.
     package var watchers: Int { state.withLockedValue { $0.watchers.count } }
 
-    private var isWatched: Bool { watchers > 0 }
+    /// Whether it is of use to send what only those hear who watch now.
+    package var isWatched: Bool { watchers > 0 }
 
     /// Bytes that have not been written, for all watchers.
     var backlog: Int { state.withLockedValue { $0.watchers.values.reduce(0) { $0 + $1.backlog } } }

@@ -10,12 +10,19 @@ import Synchronization
 /// whatever the answer is and wherever it comes from.
 final class EventRelay: Sendable {
     private let book: ContactBook
+    private let isWatched: @Sendable () -> Bool
     private let tell: @Sendable (ControlEvent) -> Void
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
 
-    init(_ book: ContactBook, tell: @escaping @Sendable (ControlEvent) -> Void) {
+    /// - Parameter isWatched: whether somebody hears of what only those hear who watch just then.
+    init(
+        _ book: ContactBook,
+        isWatched: @escaping @Sendable () -> Bool = { true },
+        tell: @escaping @Sendable (ControlEvent) -> Void
+    ) {
         self.book = book
+        self.isWatched = isWatched
         self.tell = tell
     }
 
@@ -23,22 +30,27 @@ final class EventRelay: Sendable {
         switch event {
         case .ready(let id, let name, let port, let inbox):
             tell(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
-        case .reception(.stored(let arrival)):
-            tell(.stored(Self.summary(of: arrival)))
-        case .reception(.opened(let arrival, let answer)):
-            guard answer.state != .none else { return }
-            tell(.opened(Self.summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
+        case .reception(.stored(let arrival)) where isWatched():
+            tell(.stored(summary(of: arrival)))
+        case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
+            tell(.opened(summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
         case .reception(.ended(let transfer, let peer, _, let fault)):
             tell(.ended(transfer: transfer.text, peer: peer.text, fault: fault?.message))
-        case .reception(.offered), .reception(.judged), .reception(.progressed):
-            // Of offers those are told that wait.
+        case .reception:
+            // Of offers those are told that wait, below.
             break
         }
     }
 
-    private static func summary(of arrival: Arrival) -> ArrivalSummary {
-        ArrivalSummary(arrival, content: arrival.content?.outcome.rawValue)
+    private func summary(of arrival: Arrival) -> ArrivalSummary {
+        ArrivalSummary(
+            arrival, contact: contact(arrival.peer), content: arrival.content?.outcome.rawValue)
     }
+
+    private func contact(_ peer: PeerID) -> String? { contacts[peer]?.name.text }
+
+    /// Who cannot be known is a stranger.
+    private var contacts: ContactSnapshot { (try? book.snapshot()) ?? .empty }
 
     /// An offer has entered the queue. Reads the contacts.
     func entered(_ offer: WaitingOffer) {
@@ -49,13 +61,12 @@ final class EventRelay: Sendable {
     /// Whoever was asked about an offer has answered.
     func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
-        tell(.settled(SettledOffer(number, offer, from: peer, verdicts: verdicts)))
+        let contact = contact(peer)
+        tell(.settled(SettledOffer(number, offer, from: peer, contact: contact, verdicts: verdicts)))
     }
 
     /// An offer as it is shown, with who asks.
     func summary(of offer: WaitingOffer) -> OfferSummary {
-        // Who cannot be known is a stranger.
-        let contacts = (try? book.snapshot()) ?? .empty
         let introduction = contacts.introduction(of: offer.peer, callingItself: offer.offer.senderName)
         return OfferSummary(
             offer,

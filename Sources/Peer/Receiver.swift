@@ -75,7 +75,7 @@ package final class Receiver: Service {
         self.visibility = settings.accept == .everyone ? .everyone : visibility
         self.logger = logger
         let events = EventFeed()
-        let relay = EventRelay(home.contactBook()) { events.send($0) }
+        let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
         self.observe = { event in
             observe(event)

@@ -44,7 +44,7 @@ extension OfferSummary.Asker {
 
 private func settled(_ verdicts: [ItemVerdict]) throws -> ControlEvent {
     let names = verdicts.indices.map { "\($0)" }
-    return .settled(SettledOffer(1, try .of(names), from: .sample(1), verdicts: verdicts))
+    return .settled(SettledOffer(1, try .of(names), from: .sample(1), contact: "anna", verdicts: verdicts))
 }
 
 private func isPrintable(_ lines: [String]) -> Bool {
@@ -191,11 +191,14 @@ struct OfferTextTests {
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
-        let arrival = ArrivalSummary(try .sample(), content: "lying")
+        let arrival = ArrivalSummary(try .sample(), contact: "anna", content: "lying")
         let stored = try document(JSONText.line(EventLine(.stored(arrival))))
         #expect(stored["event"] as? String == "stored")
         #expect(stored["path"] as? String == "/in/a-1.pdf")
         #expect(stored["arrival"] as? Int == 12)
+        let sender = ["id": PeerID.sample(1).text, "name": "study", "contact": "anna"]
+        #expect(stored["from"] as? [String: String] == sender)
+        #expect(answered["from"] as? [String: String] == sender)
         #expect(stored["content"] as? String == "lying")
         for (answer, name) in [("yes", "opened"), ("later", "deferred"), ("no", "failed"), ("failed", "failed")] {
             let opened = try document(
@@ -209,7 +212,7 @@ struct OfferTextTests {
     @Test("what waft offers --watch says of an arrival is what waft receive says of it")
     func sameWords() throws {
         let arrival = try Arrival.sample()
-        let watched = JSONText.line(EventLine(.stored(ArrivalSummary(arrival, content: nil))))
+        let watched = JSONText.line(EventLine(.stored(ArrivalSummary(arrival, contact: nil, content: nil))))
         let event = try document(watched)
         #expect(
             Set(event.keys) == [

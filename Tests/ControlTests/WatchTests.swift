@@ -21,7 +21,9 @@ private func offer(_ number: Int) -> ControlEvent {
 }
 
 private func settled(_ number: Int) -> ControlEvent {
-    .settled(SettledOffer(number, .sample(), from: .sample(1), verdicts: [ItemVerdict(.declined, reason: "no")]))
+    .settled(
+        SettledOffer(
+            number, .sample(), from: .sample(1), contact: nil, verdicts: [ItemVerdict(.declined, reason: "no")]))
 }
 
 extension WaitingOffer {
@@ -407,7 +409,7 @@ struct EventFeedTests {
 extension ArrivalSummary {
     fileprivate static let sample: ArrivalSummary = {
         let text = """
-            {"arrival": 12, "peer": "p", "peerName": "n\\u001b", "transfer": "t", "item": 1, "name": "a.jpg",
+            {"arrival": 12, "peer": "p", "peerName": "n\\u001b", "contact": "anna", "transfer": "t", "item": 1, "name": "a.jpg",
              "stored": "a-1.jpg", "path": "/in/a-1.jpg", "type": "public.jpeg", "size": 18446744073709551615,
              "digest": "xxh3-128:00", "content": "lying"}
             """

@@ -1,5 +1,6 @@
 import Contacts
 import Control
+import Digests
 import Sharing
 import TestSupport
 import Testing
@@ -94,7 +95,7 @@ struct EventRelayTests {
         }
         let verdicts = await asking.value
         #expect(desk.told.count == 2)
-        let settled = SettledOffer(number, offer, from: stranger, verdicts: verdicts)
+        let settled = SettledOffer(number, offer, from: stranger, contact: nil, verdicts: verdicts)
         #expect(desk.told.all.last == .settled(settled))
         #expect(settled.accepted == [3, 0, 2, 0][way])
         #expect(settled.answers.map(\.answer).contains(way == 3 ? "expired" : way == 0 ? "accepted" : "declined"))
@@ -136,5 +137,27 @@ struct EventRelayTests {
         let desk = Desk(rule: rule)
         _ = await desk.consent.consent(to: offer(callingItself: "x"), from: stranger, freeRoom: 9)
         #expect(desk.told.count == 0)
+    }
+
+    @Test("an arrival is told with the contact that sent it, and only where somebody watches", arguments: [false, true])
+    func arrivals(isWatched: Bool) throws {
+        let desk = Desk()
+        try desk.know(friend, as: "Anna")
+        let told = Recorder<ControlEvent>()
+        let relay = EventRelay(desk.book, isWatched: { isWatched }, tell: { told.record($0) })
+        let offer = offer(callingItself: "Bob")
+        let facts = ArrivalFacts(
+            transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
+            digest: .of(.xxh3_128, Array("hello".utf8)), peer: friend, senderName: "Bob", annotation: [:])
+        let arrival = Arrival(
+            number: ArrivalNumber(7), facts: facts,
+            stored: StoredItem(name: try SafeName("file-0"), path: "/in/file-0"))
+        relay.see(.reception(.stored(arrival)))
+        relay.see(.reception(.opened(arrival, HandlerAnswer(.no, exitCode: 1))))
+        relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
+        relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))
+        let summary = ArrivalSummary(arrival, contact: "Anna", content: nil)
+        let events: [ControlEvent] = [.stored(summary), .opened(summary, answer: "no", exitCode: 1)]
+        #expect(told.all == (isWatched ? events : []))
     }
 }
