@@ -139,7 +139,8 @@ struct EventRelayTests {
         #expect(desk.told.count == 0)
     }
 
-    @Test("an arrival is told with the contact that sent it, and only where somebody watches", arguments: [false, true])
+    @Test(
+        "an arrival is told with the contact that sent it, and only where somebody watches", arguments: [false, true])
     func arrivals(isWatched: Bool) throws {
         let desk = Desk()
         try desk.know(friend, as: "Anna")
