@@ -32,7 +32,8 @@ enum ArrivalRow {
             facts.item.kind.rawValue.databaseValue, facts.item.name.text.databaseValue,
             facts.item.type.identifier.databaseValue,
             facts.item.size.map { Int64(bitPattern: $0).databaseValue },
-            Int64(bitPattern: facts.item.entries).databaseValue, Int64(bitPattern: facts.size).databaseValue,
+            // 0 for a tree whose sender could not say: no item has none.
+            Int64(bitPattern: facts.item.entries ?? 0).databaseValue, Int64(bitPattern: facts.size).databaseValue,
             facts.digest.description.databaseValue, facts.peer.text.databaseValue,
             WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
             facts.content?.outcome.rawValue.databaseValue, facts.content?.contentType?.identifier.databaseValue,
@@ -75,10 +76,12 @@ enum ArrivalRow {
     }
 
     private static func item(_ columns: inout ColumnReader) throws(UnreadableRow) -> OfferedItem {
-        OfferedItem(
+        var item = OfferedItem(
             kind: try columns.text("kind", ItemKind.init(rawValue:)), name: try columns.text("name", safeName),
             type: try columns.text("type") { UniformType($0) }, size: try columns.optionalBits("offered size"),
             entries: try columns.bits("number of entries"))
+        if item.entries == 0 { item.entries = nil }
+        return item
     }
 
     private static func content(_ columns: inout ColumnReader) throws(UnreadableRow) -> ContentVerdict? {

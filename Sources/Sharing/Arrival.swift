@@ -31,6 +31,8 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var annotation: [String: String]
     /// What its content says; nil where that was not looked into (folders, URLs, texts).
     package var content: ContentVerdict?
+    /// By which protocol it came.
+    package var dialect: Dialect
 
     /// The type it is handed on as: what it was said to be, or what it turned out to be.
     package var type: UniformType {
@@ -48,7 +50,8 @@ package struct ArrivalFacts: Hashable, Sendable {
         peer: PeerID,
         senderName: String,
         annotation: [String: String],
-        content: ContentVerdict? = nil
+        content: ContentVerdict? = nil,
+        dialect: Dialect = .waft
     ) {
         self.transfer = transfer
         self.itemNumber = itemNumber
@@ -60,6 +63,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.senderName = senderName
         self.annotation = annotation
         self.content = content
+        self.dialect = dialect
     }
 }
 
