@@ -25,7 +25,7 @@ package struct AirDropClient {
     /// - Returns: nil where it does not show itself.
     /// - Throws: `HTTPFault` when the connection broke off.
     package func discover(patience: Duration) async throws -> AirDropCard? {
-        let answer = try await post(.discover, DiscoverMessage(), connection: "close", patience: patience)
+        let answer = try await post(.discover, AirDropMessage.discover, connection: "close", patience: patience)
         guard answer.status == .ok, let message = BinaryPropertyList.read(answer.body)?.dictionary,
             let name = message["ReceiverComputerName"]?.string
         else { return nil }
@@ -41,7 +41,8 @@ package struct AirDropClient {
     package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
         let answer: HTTPAnswer
         do {
-            answer = try await post(.ask, plan.question(from: card, instance: instance), patience: patience)
+            answer = try await post(
+                .ask, AirDropMessage.question(plan, from: card, instance: instance), patience: patience)
         } catch let fault as HTTPFault where fault == .closed {
             // Some receivers say no by closing.
             return Self.declined(plan, "the other side closed the connection")
@@ -96,7 +97,7 @@ package struct AirDropClient {
     }
 
     private func post(
-        _ resource: AirDropDialect.Resource, _ message: some AirDropMessage, connection: String = "keep-alive",
+        _ resource: AirDropDialect.Resource, _ message: PropertyListValue, connection: String = "keep-alive",
         patience: Duration
     ) async throws -> HTTPAnswer {
         var headers = self.headers
@@ -128,31 +129,15 @@ extension SendingPlan {
         }
     }
 
-    func question(from card: AirDropCard, instance: String) -> AskMessage {
-        AskMessage(
-            SenderComputerName: card.name, SenderModelName: card.model, SenderID: instance,
-            Files: files.isEmpty
-                ? nil
-                : files.map { file in
-                    AskMessage.File(
-                        FileName: file.name.text, FileType: file.type, FileBomPath: "./" + file.name.text,
-                        FileIsDirectory: file.isFolder, FileSize: file.isFolder ? nil : file.size)
-                },
-            Items: links.map(\.url),
-            TransferID: AskMessage.Identifier(id: identifier),
-            TransferType: AskMessage.Kind(
-                files: files.isEmpty ? nil : AskMessage.Nothing(), links: files.isEmpty ? AskMessage.Nothing() : nil))
-    }
-
     /// That the receiver has said that it has everything: this side's own digests, for it says none.
     fileprivate func outcome(_ read: [Int: ContentsPacker.ReadItem]) -> SendOutcome {
         var names = Dictionary(uniqueKeysWithValues: files.map { ($0.item, $0.name.text) })
         for link in links { names[link.item] = sources[link.item].offered.name.text }
         let items = sources.indices.map { item -> SendOutcome.Item in
             let name = names[item] ?? sources[item].offered.name.text
-            let known =
-                read[item]
-                ?? ContentsPacker.ReadItem(bytes: sources[item].offered.size ?? 0, digest: Digest.of(.xxh3_128, []))
+            // A link that went in the question was not read.
+            let unread = ContentsPacker.ReadItem(bytes: sources[item].offered.size ?? 0, digest: .of(.xxh3_128, []))
+            let known = read[item] ?? unread
             return .acknowledged(
                 ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), digest: nil)
         }

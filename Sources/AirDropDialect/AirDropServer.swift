@@ -66,7 +66,7 @@ package struct AirDropServer: Sendable {
         // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
         _ = try await exchange.body(upTo: AirDropLimits.messageBytes)
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
-        try await exchange.answer(ReceiverMessage(showing: card, flags: flags))
+        try await exchange.answer(AirDropMessage.showing(card, flags: flags))
     }
 
     // MARK: The question
@@ -88,7 +88,7 @@ package struct AirDropServer: Sendable {
         } else {
             agreement.asked = (asked, verdict)
         }
-        try await exchange.answer(ReceiverMessage(accepting: card))
+        try await exchange.answer(AirDropMessage.accepting(card))
     }
 
     // MARK: The contents
@@ -192,7 +192,7 @@ private final class Unpacking: @unchecked Sendable {
 
 extension HTTPExchange {
     /// Answers with a message; ends the connection where the client asked for that.
-    fileprivate func answer(_ message: some AirDropMessage) async throws {
+    fileprivate func answer(_ message: PropertyListValue) async throws {
         let body = try message.encoded()
         if head.isKeepAlive {
             try await respond(.ok, contentType: AirDropDialect.propertyListType, body: body)

@@ -156,7 +156,8 @@ final class CPIOReader {
                 input.moveReaderIndex(forwardBy: consumed)
                 if produced > 0 { return UnsafeRawBufferPointer(rebasing: output[..<produced]) }
                 guard let more = next() else {
-                    if input.readableBytes == 0, inflater.isBetweenBlocks { return UnsafeRawBufferPointer(start: nil, count: 0) }
+                    let hasEnded = input.readableBytes == 0 && inflater.isBetweenBlocks
+                    if hasEnded { return UnsafeRawBufferPointer(start: nil, count: 0) }
                     throw TransferFault(.sizeMismatch, "the contents ended before their end")
                 }
                 input = more

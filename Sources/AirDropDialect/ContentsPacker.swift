@@ -113,11 +113,12 @@ final class ContentsPacker {
         case .folderClosed:
             break
         case .file(let entry):
+            let origin = plan.sources[plan.files[next].item].origin
             guard let size = entry.size else {
-                throw SourceFault(.unreadable, "AirDrop has to know the size of \(plan.sources[plan.files[next].item].origin) first")
+                throw SourceFault(.unreadable, "AirDrop has to know the size of \(origin) first")
             }
             guard size <= AirDropDialect.largestFile else {
-                throw SourceFault(.unreadable, "AirDrop carries no file as large as one in \(plan.sources[plan.files[next].item].origin)")
+                throw SourceFault(.unreadable, "AirDrop carries no file as large as one in \(origin)")
             }
             try archive.file(
                 path(entry.path), size: size, executable: entry.executable, modified: entry.modified)

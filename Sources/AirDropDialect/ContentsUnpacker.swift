@@ -70,21 +70,21 @@ final class ContentsUnpacker {
             guard case .folder = member.kind else { throw .malformed("an archive that is one file") }
             return try ignore()
         }
-        var start: UnsafeRawBufferPointer?
+        var start: [UInt8] = []
         if case .file = member.kind, place.looksLikeSidecar, path != nil || asked.files[name] == nil {
-            start = try archive.data()
-            if Self.isSidecar(start) { return try ignoreContents(start) }
+            while start.count < Self.sidecarMagic.count, let bytes = try archive.data() { start += bytes }
+            if start.starts(with: Self.sidecarMagic) { return try ignoreContents(beginning: start.count) }
         }
         guard let number = asked.files[name] else {
             throw TransferFault(.notAccepted, "something came that was not announced")
         }
-        guard accepted[number] else { return try passOver(start) }
+        guard accepted[number] else { return try passOver() }
         if current?.number != number { try begin(number) }
         try take(member, at: path, start)
     }
 
     private func take(
-        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: UnsafeRawBufferPointer?
+        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
     ) throws(TransferFault) {
         guard let path else {
             switch member.kind {
@@ -136,16 +136,16 @@ final class ContentsUnpacker {
     }
 
     private func takeFile(
-        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: UnsafeRawBufferPointer?
+        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
     ) throws(TransferFault) {
         try transfer.beginFile(
             FileEntry(path: path, executable: member.executable, modified: member.modified, size: member.size))
-        var piece = start
-        if piece == nil { piece = try archive.data() }
-        while let bytes = piece {
-            try transfer.write(bytes)
-            piece = try archive.data()
+        if !start.isEmpty {
+            try ByteBuffer(bytes: start).withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+                try transfer.write(bytes)
+            }
         }
+        while let bytes = try archive.data() { try transfer.write(bytes) }
         try transfer.endFile(digest: nil)
     }
 
@@ -186,17 +186,15 @@ final class ContentsUnpacker {
     // MARK: What is not kept
 
     /// Apple's sender puts what Linux file systems do not hold beside a file: resource forks and Finder's facts.
-    private static func isSidecar(_ start: UnsafeRawBufferPointer?) -> Bool {
-        start?.starts(with: [0x00, 0x05, 0x16, 0x07]) ?? false
-    }
+    private static let sidecarMagic: [UInt8] = [0x00, 0x05, 0x16, 0x07]
 
-    private func ignoreContents(_ start: UnsafeRawBufferPointer?) throws(TransferFault) {
+    /// - Parameter beginning: bytes of it that have been read.
+    private func ignoreContents(beginning: Int) throws(TransferFault) {
         try ignore()
-        var piece = start
-        while let bytes = piece {
+        ignoredBytes += UInt64(beginning)
+        while let bytes = try archive.data() {
             ignoredBytes += UInt64(bytes.count)
             guard ignoredBytes <= AirDropLimits.ignoredBytes else { throw .malformed("too much beside the contents") }
-            piece = try archive.data()
         }
     }
 
@@ -206,9 +204,8 @@ final class ContentsUnpacker {
     }
 
     /// What was announced and not accepted: AirDrop has no word for "this, but not that".
-    private func passOver(_ start: UnsafeRawBufferPointer?) throws(TransferFault) {
-        var piece = start
-        if piece == nil { piece = try archive.data() }
-        while piece != nil { piece = try archive.data() }
+    private func passOver() throws(TransferFault) {
+        try ignore()
+        while try archive.data() != nil {}
     }
 }

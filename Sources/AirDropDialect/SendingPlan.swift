@@ -49,7 +49,8 @@ package struct SendingPlan: Sendable {
     private static func check(_ source: any ItemSource) throws(TransferFault) {
         guard source.offered.kind == .tree || source.offered.size != nil else {
             throw TransferFault(
-                .unreadable, "AirDrop has to know the size of \(source.origin) first: write it into a file, and send that")
+                .unreadable,
+                "AirDrop has to know the size of \(source.origin) first: write it into a file, and send that")
         }
         if let largest = source.largestFile, largest > AirDropDialect.largestFile {
             throw TransferFault(
@@ -91,7 +92,7 @@ package struct SendingPlan: Sendable {
 
 extension SendingPlan.File {
     fileprivate mutating func become(_ url: String) throws {
-        let contents = try WeblocFile(URL: url).encoded()
+        let contents = try AirDropMessage.webloc(url).encoded()
         replacement = Array(contents.readableBytesView)
         size = UInt64(contents.readableBytes)
         type = "com.apple.web-internet-location"
