@@ -27,6 +27,9 @@ struct Surroundings {
         }
     }
 
+    /// Who is known here.
+    var people: Acquaintances { Acquaintances(home.contactBook()) }
+
     /// A logger to standard error. Programs that print results there speak up for warnings only.
     func logger(_ label: String) -> Logger {
         let level = settings.logLevel

@@ -39,14 +39,14 @@ struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The handler that its things go to (kept, not used by this version yet); \"\": the usual ones.",
+            "The handler that its things go to, before the usual ones; \"inbox\": to none; \"\": the usual ones.",
             valueName: "handler"))
     var handler: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The folder below the Inbox that its things go to (kept, not used by this version yet); \"\": the Inbox.",
+            "The folder below the Inbox that its things go to; \"\": the Inbox itself.",
             valueName: "folder"))
     var folder: String?
 

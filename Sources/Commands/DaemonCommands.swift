@@ -91,7 +91,7 @@ struct AcceptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
         abstract: "Accept an offer, or some of its items.",
-        discussion: "Example: waft accept 1, or: waft accept 1 --items 1,3"
+        discussion: "Example: waft accept 1, or: waft accept 1 --items 1,3 --to Photos/2026"
     )
 
     @Argument(help: "Number of the offer, as waft offers shows it.")
@@ -100,15 +100,30 @@ struct AcceptCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Items to accept, counted from 1; the others are declined.")
     var items: String?
 
+    @Option(name: .long, help: ArgumentHelp("Folder below the Inbox that they go to.", valueName: "dir"))
+    var to: String?
+
     func run() async throws {
-        guard let items else { return try await AnswerOffer.ask(.answer(offer: offer, accept: true)) }
+        if items == nil, to == nil { return try await AnswerOffer.ask(.answer(offer: offer, accept: true)) }
+        do {
+            _ = try to.map { try SafeRelativePath($0) }
+        } catch {
+            let shown = TerminalText.escaped(to ?? "", limit: 64)
+            throw CommandFailure(.usage, "--to: \"\(shown)\" is no folder below the Inbox: \(error)")
+        }
+        try await AnswerOffer.ask(.acceptItems(offer: offer, items: try numbers(), folder: to))
+    }
+
+    /// - Returns: places in the offer, from 0; nil for all.
+    private func numbers() throws(CommandFailure) -> [Int]? {
+        guard let items else { return nil }
         let numbers = items.split(separator: ",", omittingEmptySubsequences: false).map { word in
             Int(word.trimmingCharacters(in: .whitespaces)) ?? 0
         }
         guard numbers.count <= Limits.items, numbers.allSatisfy({ (1...Limits.items).contains($0) }) else {
             throw CommandFailure(.usage, "--items is a list of numbers from 1, such as 1,3")
         }
-        try await AnswerOffer.ask(.acceptItems(offer: offer, items: numbers.map { $0 - 1 }))
+        return numbers.map { $0 - 1 }
     }
 }
 

@@ -4,7 +4,10 @@ import Foundation
 struct EventLine: Encodable {
     struct Peer: Encodable, Equatable {
         var id: String
+        /// What it calls itself.
         var name: String?
+        /// The user's own name for it, where it is a contact.
+        var contact: String?
     }
 
     struct Item: Encodable {

@@ -46,8 +46,9 @@ struct HistoryCommand: AsyncParsableCommand {
             try reader.entries(latest: limit, before: before)
         }
         if entries.isEmpty, !output.json { return Console.shared.note("nothing has arrived yet") }
+        let people = try Surroundings().people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
-            Console.shared.result(output.json ? JSONText.line(JournalLine(entry)) : JournalText.line(entry))
+            Console.shared.result(output.json ? JSONText.line(JournalLine(entry)) : JournalText.line(entry, people))
         }
     }
 }
@@ -78,7 +79,7 @@ struct InboxShowCommand: AsyncParsableCommand {
                 hint: "see: waft history")
         }
         if output.json { return Console.shared.result(JSONText.line(JournalLine(entry))) }
-        for line in JournalText.lines(entry) { Console.shared.result(line) }
+        for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }
     }
 }
 

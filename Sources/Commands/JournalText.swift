@@ -8,14 +8,14 @@ import UniformTypes
 /// An arrival in words. Everything that came from elsewhere is escaped.
 enum JournalText {
     /// One line of a list.
-    static func line(_ entry: JournalEntry) -> String {
+    static func line(_ entry: JournalEntry, _ people: Acquaintances) -> String {
         let arrival = entry.arrival
         let columns = [
             pad("\(arrival.number)", 6), time(entry.arrived), pad(ByteCount.text(arrival.size), 9),
             TerminalText.escaped(arrival.stored.name.text),
         ]
-        let sender = TerminalText.escaped(arrival.senderName, limit: 64)
-        return columns.joined(separator: "  ") + "  from \(sender) (\(arrival.peer.short))\(suffix(entry))"
+        let sender = people.line(arrival.peer, callingItself: arrival.senderName)
+        return columns.joined(separator: "  ") + "  from \(sender)\(suffix(entry))"
     }
 
     private static func suffix(_ entry: JournalEntry) -> String {
@@ -24,7 +24,7 @@ enum JournalText {
     }
 
     /// All that is known, a line each.
-    static func lines(_ entry: JournalEntry) -> [String] {
+    static func lines(_ entry: JournalEntry, _ people: Acquaintances) -> [String] {
         let arrival = entry.arrival
         var facts = [
             ("name", TerminalText.escaped(arrival.stored.name.text)),
@@ -32,7 +32,7 @@ enum JournalText {
             ("type", arrival.type.identifier),
             ("size", ByteCount.text(arrival.size)),
             ("digest", arrival.digest.description),
-            ("from", "\(TerminalText.escaped(arrival.senderName, limit: 64)) (\(arrival.peer.short))"),
+            ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
             ("arrived", time(entry.arrived)),
             ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),
         ]

@@ -57,7 +57,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     func run() async throws {
         let surroundings = try Surroundings(flags: try options.partial())
         let end = Cancellation()
-        let rendering = ReceiverRendering(json: options.json)
+        let rendering = ReceiverRendering(json: options.json, people: surroundings.people)
         let once = OnceWatch(isWanted: self.once)
         let receiver = try ReceiverStart.receiver(surroundings, visibility: .everyone) { event in
             rendering.show(event)

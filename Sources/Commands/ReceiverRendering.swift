@@ -7,10 +7,12 @@ import UniformTypes
 /// Shows what happens at a receiver: for people, or as JSON events.
 struct ReceiverRendering: Sendable {
     private let json: Bool
+    private let people: Acquaintances
     private let throttle = Throttle()
 
-    init(json: Bool) {
+    init(json: Bool, people: Acquaintances) {
         self.json = json
+        self.people = people
     }
 
     func show(_ event: ReceiverEvent) {
@@ -28,8 +30,8 @@ struct ReceiverRendering: Sendable {
             Console.shared.note("  waft send FILE --to \(Self.quoted(name))")
         case .reception(.stored(let arrival)):
             let name = TerminalText.escaped(arrival.stored.name.text)
-            let sender = TerminalText.escaped(arrival.senderName, limit: 64)
-            Console.shared.result("\(name)  \(ByteCount.text(arrival.size)) from \(sender) (\(arrival.peer.short))")
+            let sender = people.line(arrival.peer, callingItself: arrival.senderName)
+            Console.shared.result("\(name)  \(ByteCount.text(arrival.size)) from \(sender)")
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
             }
@@ -44,11 +46,8 @@ struct ReceiverRendering: Sendable {
                 }
             Console.shared.note("  \(said); see: waft inbox show \(arrival.number)")
         case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
-            let answer = verdict.items.first ?? ItemVerdict(.declined)
-            let reason = answer.reason.isEmpty ? "" : ": \(answer.reason)"
             Console.shared.note(
-                "  offer of \(TerminalText.escaped(offer.senderName, limit: 64)) (\(peer.short)): "
-                    + "\(answer.answer.rawValue)\(reason)")
+                "  offer of \(people.line(peer, callingItself: offer.senderName)): \(Self.refusal(verdict))")
         case .reception(.progressed(_, _, let received, let total)) where total > 0:
             Console.shared.status("receiving: \(ByteCount.text(received)) of \(ByteCount.text(total))")
         case .reception(.ended(_, let peer, _, let fault)):
@@ -58,6 +57,13 @@ struct ReceiverRendering: Sendable {
             }
         default: break
         }
+    }
+
+    /// Why nothing is accepted: the reason of an item that is refused for itself before that of those that go with it.
+    private static func refusal(_ verdict: Verdict) -> String {
+        let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
+        guard let answer else { return "declined" }
+        return answer.answer.rawValue + (answer.reason.isEmpty ? "" : ": \(answer.reason)")
     }
 
     /// A name as it can be pasted into a shell.
@@ -76,7 +82,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.offered(let offer, let peer)):
             var line = EventLine("offer")
-            line.from = EventLine.Peer(id: peer.text, name: offer.senderName)
+            line.from = people.document(peer, callingItself: offer.senderName)
             line.transfer = offer.transfer.text
             line.note = offer.annotation["note"]
             line.size = offer.knownSize
@@ -85,7 +91,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.judged(let offer, let verdict, let peer)):
             var line = EventLine("answered")
-            line.from = EventLine.Peer(id: peer.text, name: offer.senderName)
+            line.from = people.document(peer, callingItself: offer.senderName)
             line.transfer = offer.transfer.text
             line.count = verdict.items.count { $0.answer == .accepted }
             line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
@@ -93,11 +99,11 @@ struct ReceiverRendering: Sendable {
             }
             line.print()
         case .reception(.stored(let arrival)):
-            Self.line("stored", arrival).print()
+            line("stored", arrival).print()
         case .reception(.opened(let arrival, let answer)):
             guard answer.state != .none else { return }
             let event = answer.state == .yes ? "opened" : answer.state == .later ? "deferred" : "failed"
-            var line = Self.line(event, arrival)
+            var line = line(event, arrival)
             (line.handler, line.exitCode) = (answer.state.rawValue, answer.exitCode)
             line.print()
         case .reception(.ended(let id, let peer, _, let fault)):
@@ -113,9 +119,9 @@ struct ReceiverRendering: Sendable {
         }
     }
 
-    private static func line(_ event: String, _ arrival: Arrival) -> EventLine {
+    private func line(_ event: String, _ arrival: Arrival) -> EventLine {
         var line = EventLine(event)
-        line.from = EventLine.Peer(id: arrival.peer.text, name: arrival.senderName)
+        line.from = people.document(arrival.peer, callingItself: arrival.senderName)
         line.transfer = arrival.transfer.text
         line.arrival = arrival.number.value
         line.item = arrival.itemNumber

@@ -25,7 +25,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package func run() async throws {
         let surroundings = try Surroundings(flags: try options.partial())
         let logger = surroundings.logger("waftd")
-        let rendering = ReceiverRendering(json: true)
+        let rendering = ReceiverRendering(json: true, people: surroundings.people)
         let json = options.json
         let receiver = try ReceiverStart.receiver(surroundings) { event in
             if json { rendering.show(event) }

@@ -31,25 +31,12 @@ package struct Verification: Hashable, Sendable {
     }
 }
 
-/// Where things go: to a handler, into a folder below the Inbox, or as usual where nothing is said.
-package struct Destination: Hashable, Sendable {
-    /// A handler's identifier or name, 1...255 printable bytes; whether there is one is not known here.
-    package let handler: String?
-    package let folder: SafeRelativePath?
-
-    package static let usual = Destination(known: nil, nil)
-
-    init(known handler: String?, _ folder: SafeRelativePath?) {
-        self.handler = handler
-        self.folder = folder
-    }
-
+extension Destination {
     /// - Throws: `ContactError` `unfit` for what can be no handler's identifier or name.
     package init(handler: String? = nil, folder: SafeRelativePath? = nil) throws(ContactError) {
-        if let handler, (try? SafeName(handler)) == nil {
-            throw .unfit("\(handler.quoted) is no handler's identifier or name")
-        }
-        self.init(known: handler, folder)
+        let name = handler.flatMap { try? SafeName($0) }
+        if let handler, name == nil { throw .unfit("\(handler.quoted) is no handler's identifier or name") }
+        self.init(handler: name, folder: folder)
     }
 }
 

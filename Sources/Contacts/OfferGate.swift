@@ -153,12 +153,15 @@ package struct GateAnswer: Sendable {
     /// The answers to all items. Whoever was asked may take some and not others, whatever the sender would like.
     ///
     /// - Parameter answers: those to `open`, in its order. Too few of them are a no.
+    /// - Returns: with each one that is accepted where it goes: what whoever was asked has said before what the user's
+    ///   rules say.
     package func completed(with answers: [ItemVerdict] = []) -> [ItemVerdict] {
-        var verdicts = verdicts
-        for (number, index) in open.enumerated() {
-            verdicts[index] = number < answers.count ? answers[number] : Self.leftOut
+        var verdicts = verdicts.map { $0 ?? .leftOut }
+        for (number, index) in open.enumerated() where number < answers.count { verdicts[index] = answers[number] }
+        for (index, decision) in decisions.enumerated() where verdicts[index].answer == .accepted {
+            verdicts[index].destination = verdicts[index].destination.or(decision.destination)
         }
-        return verdicts.map { $0 ?? Self.leftOut }
+        return verdicts
     }
 
     /// A sender that wants all or nothing gets nothing where an item is refused, and nobody is asked about the others.
@@ -167,13 +170,10 @@ package struct GateAnswer: Sendable {
             return verdicts
         }
         return verdicts.map { verdict in
-            guard let verdict, verdict.answer != .accepted else { return leftOut }
+            guard let verdict, verdict.answer != .accepted else { return .leftOut }
             return verdict
         }
     }
-
-    private static let leftOut = ItemVerdict(
-        .declined, reason: "it could be sent, but not all of this offer: --partial sends it without the rest")
 }
 
 /// Asks only about what the user has not decided before: what stands between a `Reception` and those who ask people.

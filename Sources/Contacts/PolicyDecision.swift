@@ -1,4 +1,4 @@
-import Sharing
+package import Sharing
 
 /// What becomes of an item, where it goes, and why.
 package struct PolicyDecision: Sendable {
@@ -28,8 +28,7 @@ package struct PolicyDecision: Sendable {
         guard outcome != .decline else { return .usual }
         let own = contact?.destination ?? .usual
         guard mismatches.count < rules.count else { return own }
-        let rule = rules[mismatches.count].destination
-        return Destination(rule, or: own)
+        return rules[mismatches.count].destination.or(own)
     }
 
     private let contact: Contact?
@@ -69,12 +68,6 @@ package struct PolicyDecision: Sendable {
         case .receiver: "this receiver takes what is offered"
         case .stranger: "it is a stranger's"
         }
-    }
-}
-
-extension Destination {
-    fileprivate init(_ first: Destination, or second: Destination) {
-        self.init(known: first.handler ?? second.handler, first.folder ?? second.folder)
     }
 }
 

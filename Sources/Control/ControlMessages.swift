@@ -9,8 +9,9 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
     case answer(offer: Int, accept: Bool)
-    /// Accept these items of an offer, from 0, and decline the others.
-    case acceptItems(offer: Int, items: [Int])
+    /// Accept these items of an offer, from 0 (nil: all), and decline the others. They go into a folder below the Inbox;
+    /// nil: to where the rules say.
+    case acceptItems(offer: Int, items: [Int]?, folder: String?)
     /// Decline an offer and everything else that its sender will offer.
     case block(offer: Int)
     /// The visibility or the contacts have been changed: look again.

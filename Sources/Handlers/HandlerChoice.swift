@@ -22,11 +22,14 @@ package struct HandlerChoice: Sendable {
         package var kind: ItemKind
         /// Of a received URL, where it can be read.
         package var link: URLParts?
+        /// The identifier or name of the handler that the user's rules send it to; nil for the usual ones.
+        package var chosen: String?
 
-        package init(type: UniformType, kind: ItemKind, link: URLParts? = nil) {
+        package init(type: UniformType, kind: ItemKind, link: URLParts? = nil, chosen: String? = nil) {
             self.type = type
             self.kind = kind
             self.link = link
+            self.chosen = chosen
         }
     }
 
@@ -63,7 +66,8 @@ package struct HandlerChoice: Sendable {
     /// Whether anybody will be asked about such an item, as far as can be known before it is there.
     package func takes(_ facts: ArrivalFacts) -> Bool {
         if facts.item.kind == .url, !openedSchemes.isEmpty { return true }
-        return !candidates(for: Subject(type: facts.type, kind: facts.item.kind)).isEmpty
+        let subject = Subject(type: facts.type, kind: facts.item.kind, chosen: facts.destination.handler)
+        return !candidates(for: subject).isEmpty
     }
 
     /// Why an item cannot be sent here, in one line; nil for one that can.
@@ -75,10 +79,24 @@ package struct HandlerChoice: Sendable {
         return reason
     }
 
-    /// All who can be asked, in order: whoever opens a received URL where that is allowed, then the handlers of the type,
-    /// then the hook. What the user leaves in the Inbox on purpose is handed to nobody after that.
+    /// All who can be asked, in order: the handler that the user's rules name, whoever opens a received URL where that is
+    /// allowed, then the handlers of the type, then the hook. What the user leaves in the Inbox on purpose is handed to
+    /// nobody after that. A rule that names a handler which is not there, or not enabled, changes nothing.
     package func candidates(for subject: Subject) -> [Candidate] {
         let snapshot = catalog()
+        let chosen = subject.chosen.flatMap { try? snapshot.bundle(named: $0) }
+        if chosen?.identifier == .inbox { return [] }
+        var candidates: [Candidate] = []
+        if let chosen, snapshot.isEnabled(chosen) {
+            candidates += (chosen.identifier == .hook ? hook : program(chosen)).map { [Candidate(program: $0)] } ?? []
+        }
+        candidates += usualCandidates(for: subject, snapshot).filter { candidate in
+            !candidates.contains { $0.program.identifier == candidate.program.identifier }
+        }
+        return candidates
+    }
+
+    private func usualCandidates(for subject: Subject, _ snapshot: CatalogSnapshot) -> [Candidate] {
         var candidates = subject.link.map { openers(of: $0, snapshot) } ?? []
         var isLeft = false
         for claim in snapshot.claimants(of: subject.type, kind: subject.kind.fileKind) {

@@ -12,8 +12,10 @@ import SystemCalls
 ///    A rename that came first could survive a crash that the bytes do not.
 /// 3. *Announce*: whoever keeps a journal writes down what comes now, and what each item is on its file system, by which
 ///    it is found again if the process dies between this and the next step.
-/// 4. *Rename* into the Inbox, never replacing anything: the item appears, whole.
-/// 5. *Sync the Inbox folder*, once for the batch: now the names are on the disk too. Only after this are items stored.
+/// 4. *Rename* into the Inbox, or the folder below it that the user's rules name, never replacing anything: the item
+///    appears, whole.
+/// 5. *Sync the Inbox folder*, and those folders, once for the batch: now the names are on the disk too. Only after this
+///    are items stored.
 struct Commit {
     /// Most numbers tried for a name that is taken. Far above what is met: past trials of one name are remembered.
     static let maximumTries = 65_536
@@ -21,7 +23,14 @@ struct Commit {
     let staging: StagingFolder
     let placement: Placement
     /// The items of the batch, in order, with what became of those that were given up.
-    var items: [Result<(staged: StagedFiles, name: SafeName), TransferFault>]
+    var items: [Result<Item, TransferFault>]
+
+    struct Item {
+        var staged: StagedFiles
+        var name: SafeName
+        /// Below the Inbox; nil for the Inbox itself.
+        var folder: SafeRelativePath?
+    }
 
     /// - Parameters:
     ///   - inbox: opens the Inbox folder.
@@ -33,41 +42,51 @@ struct Commit {
     mutating func run(
         into inbox: () throws(TransferFault) -> OpenFolder,
         at path: String,
-        lastNumber: (SafeName) -> Int,
-        remember: (Int, SafeName) -> Void,
+        lastNumber: (LastNumbers.Place) -> Int,
+        remember: (Int, LastNumbers.Place) -> Void,
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
         let contents = take()
         syncContents(contents)
-        let folder: OpenFolder
+        var folders: InboxFolders
         do {
-            folder = try inbox()
+            folders = InboxFolders(of: try inbox(), at: path, opening: staging.opening)
+            openFolders(&folders)
             try announcing(identities())
         } catch {
             return items.map { item in
-                if case .success(let (staged, _)) = item { staged.discard() }
+                if case .success(let item) = item { item.staged.discard() }
                 return item.flatMap { _ in .failure(error) }
             }
         }
         var stored: [Result<StoredItem, TransferFault>] = []
         stored.reserveCapacity(items.count)
         for item in items {
-            let placed = item.flatMap { item in
-                Result { () throws(TransferFault) in
-                    try place(item.staged, as: item.name, in: folder, lastNumber, remember)
-                }
-            }
-            stored.append(placed.map { StoredItem(name: $0, path: path + "/" + $0.text) })
+            stored.append(
+                item.flatMap { item in
+                    Result { () throws(TransferFault) in
+                        let folder = try folders.open(item.folder)
+                        let name = try place(item, in: folder, lastNumber, remember)
+                        return StoredItem(name: name, path: folders.path(of: item.folder) + "/" + name.text)
+                    }
+                })
         }
-        guard stored.contains(where: { (try? $0.get()) != nil }) else { return stored }
-        do {
-            try systemCall { fsync(folder.raw) }
-        } catch  where error.number != EINVAL && error.number != ENOTSUP {
-            // EINVAL: a file system on which folders cannot be synced.
-            let fault = TransferFault.disk("cannot sync the Inbox", path, error, on: folder.raw)
-            return stored.map { $0.flatMap { _ in .failure(fault) } }
-        } catch {}
-        return stored
+        return zip(items, stored).map { item, stored in
+            guard case .success(let item) = item else { return stored }
+            return stored.flatMap { place in folders.sync(item.folder).map { place } }
+        }
+    }
+
+    /// Before it is announced: what cannot be stored there is not said to be about to.
+    private mutating func openFolders(_ folders: inout InboxFolders) {
+        for (index, item) in items.enumerated() {
+            guard case .success(let item) = item, item.folder != nil else { continue }
+            do {
+                _ = try folders.open(item.folder)
+            } catch {
+                giveUp(index, error)
+            }
+        }
     }
 
     // MARK: 1. Take
@@ -75,16 +94,16 @@ struct Commit {
     private mutating func take() -> [StagedFiles.Contents?] {
         var contents: [StagedFiles.Contents?] = []
         for (index, item) in items.enumerated() {
-            guard case .success(let (staged, _)) = item else {
+            guard case .success(let item) = item else {
                 contents.append(nil)
                 continue
             }
             do {
-                contents.append(try staged.take())
+                contents.append(try item.staged.take())
             } catch {
                 contents.append(nil)
                 // The same item twice: the first one is good.
-                if staged.isTaken { items[index] = .failure(error) } else { giveUp(index, error) }
+                if item.staged.isTaken { items[index] = .failure(error) } else { giveUp(index, error) }
             }
         }
         return contents
@@ -92,7 +111,7 @@ struct Commit {
 
     /// Ends one item; the others go on.
     private mutating func giveUp(_ index: Int, _ fault: TransferFault) {
-        if case .success(let (staged, _)) = items[index] { staged.discard() }
+        if case .success(let item) = items[index] { item.staged.discard() }
         items[index] = .failure(fault)
     }
 
@@ -112,11 +131,11 @@ struct Commit {
             }
         }
         for (index, contents) in contents.enumerated() {
-            guard let contents, case .success(let (staged, name)) = items[index] else { continue }
+            guard let contents, case .success(let item) = items[index] else { continue }
             do {
-                try sync(staged, contents)
+                try sync(item.staged, contents)
             } catch {
-                giveUp(index, .disk("cannot sync", name.text, error, on: staging.folder.raw))
+                giveUp(index, .disk("cannot sync", item.name.text, error, on: staging.folder.raw))
             }
         }
     }
@@ -169,14 +188,14 @@ struct Commit {
     private mutating func identities() -> [FileIdentity?] {
         var identities: [FileIdentity?] = []
         for (index, item) in items.enumerated() {
-            guard case .success(let (staged, name)) = item else {
+            guard case .success(let item) = item else {
                 identities.append(nil)
                 continue
             }
             do {
-                identities.append(try FileIdentity.of(staged.name, in: staging.folder.raw))
+                identities.append(try FileIdentity.of(item.staged.name, in: staging.folder.raw))
             } catch {
-                giveUp(index, .disk("cannot look at", name.text, error, on: staging.folder.raw))
+                giveUp(index, .disk("cannot look at", item.name.text, error, on: staging.folder.raw))
                 identities.append(nil)
             }
         }
@@ -186,19 +205,20 @@ struct Commit {
     // MARK: 4. Rename
 
     private func place(
-        _ staged: StagedFiles,
-        as name: SafeName,
+        _ item: Item,
         in folder: OpenFolder,
-        _ lastNumber: (SafeName) -> Int,
-        _ remember: (Int, SafeName) -> Void
+        _ lastNumber: (LastNumbers.Place) -> Int,
+        _ remember: (Int, LastNumbers.Place) -> Void
     ) throws(TransferFault) -> SafeName {
+        let (staged, name) = (item.staged, item.name)
+        let place = LastNumbers.Place(folder: item.folder, name: name)
         do {
             if try move(staged, to: name, in: folder) { return name }
-            let last = lastNumber(name)
+            let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {
                 let numbered = name.numbered(number)
                 guard try move(staged, to: numbered, in: folder) else { continue }
-                remember(number, name)
+                remember(number, place)
                 return numbered
             }
         } catch {

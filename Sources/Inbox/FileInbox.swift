@@ -13,7 +13,7 @@ package final class FileInbox: InboxStoring {
 
     private let reserve: UInt64
     private let placement: Placement
-    private let staging: StagingFolder
+    let staging: StagingFolder
     private let state: Mutex<State>
 
     private struct State {
@@ -87,7 +87,7 @@ package final class FileInbox: InboxStoring {
     }
 
     package func commit(
-        _ items: [(staged: any StagedItem, name: SafeName)],
+        _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
         var batch = Commit(
@@ -97,14 +97,14 @@ package final class FileInbox: InboxStoring {
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferFault(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
                 }
-                return .success((staged, item.name))
+                return .success(Commit.Item(staged: staged, name: item.name, folder: item.folder))
             }
         )
         return batch.run(
             into: { () throws(TransferFault) in try self.currentInbox() },
             at: path,
-            lastNumber: { name in self.state.withLock { $0.numbers[name] } },
-            remember: { number, name in self.state.withLock { $0.numbers.remember(number, for: name) } },
+            lastNumber: { place in self.state.withLock { $0.numbers[place] } },
+            remember: { number, place in self.state.withLock { $0.numbers.remember(number, for: place) } },
             announcing: announcing
         )
     }

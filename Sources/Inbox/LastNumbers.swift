@@ -6,12 +6,18 @@ struct LastNumbers {
     /// Most names remembered. Forgetting costs time and nothing else.
     static let limit = 4_096
 
-    private var numbers: [SafeName: Int] = [:]
+    /// A name in the Inbox, or in a folder below it.
+    struct Place: Hashable {
+        var folder: SafeRelativePath?
+        var name: SafeName
+    }
 
-    subscript(name: SafeName) -> Int { numbers[name] ?? 0 }
+    private var numbers: [Place: Int] = [:]
 
-    mutating func remember(_ number: Int, for name: SafeName) {
+    subscript(place: Place) -> Int { numbers[place] ?? 0 }
+
+    mutating func remember(_ number: Int, for place: Place) {
         if numbers.count >= Self.limit { numbers.removeAll(keepingCapacity: true) }
-        numbers[name] = max(number, self[name])
+        numbers[place] = max(number, self[place])
     }
 }

@@ -37,6 +37,7 @@ enum JournalSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
+        migrator.registerMigration("2") { database in try database.execute(sql: second) }
         return migrator
     }
 
@@ -99,5 +100,11 @@ enum JournalSchema {
             standard_error ANY,
             PRIMARY KEY (arrival, number)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
+    private static let second = """
+        ALTER TABLE arrivals ADD COLUMN folder TEXT;
+        ALTER TABLE arrivals ADD COLUMN handler TEXT;
         """
 }

@@ -12,15 +12,15 @@ enum ArrivalRow {
     static let columns = """
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
-        arrived, state, due, deferred_since, deferrals, attempts, refused_by
+        arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler
         """
 
     static let insertion = """
         INSERT INTO arrivals (
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
-            arrived, state, due, deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+            arrived, state, due, folder, handler, deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -41,6 +41,7 @@ enum ArrivalRow {
             arrival.identity.map { Int64(bitPattern: $0.device).databaseValue },
             arrival.identity.map { Int64(bitPattern: $0.inode).databaseValue },
             time.milliseconds.databaseValue, state.rawValue.databaseValue, time.milliseconds.databaseValue,
+            facts.destination.folder?.text.databaseValue, facts.destination.handler?.databaseValue,
         ]
         return StatementArguments(values)
     }
@@ -48,13 +49,14 @@ enum ArrivalRow {
     static func entry(_ row: Row) throws(UnreadableRow) -> JournalEntry {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
-        let facts = try facts(&columns)
+        var facts = try facts(&columns)
         let stored = StoredItem(
             name: try columns.text("name in the Inbox", safeName),
             path: try columns.text("path") { $0.hasPrefix("/") ? $0 : nil })
         let arrived = WallTime(milliseconds: try columns.integer("time of arrival"))
         let state = try columns.text("state", DeliveryState.init(rawValue:))
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
+        facts.destination = try destination(&columns)
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
             waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [])
@@ -73,6 +75,12 @@ enum ArrivalRow {
         return ArrivalFacts(
             transfer: transfer, itemNumber: itemNumber, itemsInOffer: itemsInOffer, item: item, size: size,
             digest: digest, peer: peer, senderName: senderName, annotation: annotation, content: try content(&columns))
+    }
+
+    private static func destination(_ columns: inout ColumnReader) throws(UnreadableRow) -> Destination {
+        let folder = try columns.optionalText("folder") { try? SafeRelativePath($0) }
+        let handler = try columns.optionalText("chosen handler", safeName)
+        return Destination(handler: handler, folder: folder)
     }
 
     private static func item(_ columns: inout ColumnReader) throws(UnreadableRow) -> OfferedItem {
@@ -123,18 +131,18 @@ enum DeliveryRow {
 
 /// An arrival that was intended and never settled.
 enum UnsettledRow {
-    static let columns = "number, device, inode, name"
+    static let columns = "number, device, inode, name, folder"
 
-    static func unsettled(
-        _ row: Row
-    ) throws(UnreadableRow) -> (number: ArrivalNumber, identity: FileIdentity?, name: SafeName) {
+    static func unsettled(_ row: Row) throws(UnreadableRow) -> UnsettledArrival {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
         let device = try columns.optionalBits("device")
         let inode = try columns.optionalBits("inode")
         var identity: FileIdentity?
         if let device, let inode { identity = FileIdentity(device: device, inode: inode) }
-        return (number: number, identity: identity, name: try columns.text("name", safeName))
+        return UnsettledArrival(
+            number: number, identity: identity, name: try columns.text("name", safeName),
+            folder: try columns.optionalText("folder") { try? SafeRelativePath($0) })
     }
 }
 

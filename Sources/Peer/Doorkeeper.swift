@@ -66,6 +66,15 @@ final class Doorkeeper: Sendable {
         return snapshot[peer]?.name.text
     }
 
+    /// Tells the user of rules that hold for nobody: a name that was misspelled, or has changed.
+    func sayUnknownContacts(_ policy: Policy) {
+        guard let snapshot = try? book.snapshot() else { return }
+        for (rule, name) in policy.unknownContacts(in: snapshot) {
+            logger.warning(
+                "a rule names a contact that is not there", metadata: ["rule": "\(rule)", "contact": "\(name)"])
+        }
+    }
+
     /// Declines all that a peer will offer from now on.
     /// - Throws: `ContactError` where that cannot be written down.
     func block(_ peer: PeerID, callingItself name: String) throws(ContactError) {

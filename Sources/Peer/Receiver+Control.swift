@@ -20,15 +20,8 @@ extension Receiver {
                 return .refused("no offer \(number) waits for an answer")
             }
             return .done
-        case .acceptItems(let number, let items):
-            guard let offer = consent.offers.first(where: { $0.number == number }) else {
-                return .refused("no offer \(number) waits for an answer")
-            }
-            if let missing = items.first(where: { !offer.offer.items.indices.contains($0) }) {
-                return .refused("offer \(number) has no item \(missing + 1)")
-            }
-            return consent.answer(number, accepting: Set(items))
-                ? .done : .refused("no offer \(number) waits for an answer")
+        case .acceptItems(let number, let items, let folder):
+            return accept(number, items, into: folder)
         case .block(let number):
             guard let offer = consent.offers.first(where: { $0.number == number }) else {
                 return .refused("no offer \(number) waits for an answer")
@@ -57,6 +50,23 @@ extension Receiver {
         case .status:
             return .status(status(parts))
         }
+    }
+
+    private func accept(_ number: Int, _ items: [Int]?, into text: String?) -> ControlReply {
+        guard let offer = consent.offers.first(where: { $0.number == number }) else {
+            return .refused("no offer \(number) waits for an answer")
+        }
+        if let missing = items?.first(where: { !offer.offer.items.indices.contains($0) }) {
+            return .refused("offer \(number) has no item \(missing + 1)")
+        }
+        var folder: SafeRelativePath?
+        do {
+            folder = try text.map { try SafeRelativePath($0) }
+        } catch {
+            return .refused("that is no folder below the Inbox: \(error)")
+        }
+        return consent.answer(number, accepting: items.map(Set.init), into: folder)
+            ? .done : .refused("no offer \(number) waits for an answer")
     }
 
     private func status(_ parts: ReceiverParts) -> DaemonStatus {

@@ -86,6 +86,7 @@ package final class Receiver: Service {
             let consequence = settings.requiresSandbox ? "handlers are not run" : "handlers run unrestricted"
             logger.warning("no sandbox: \(consequence)", metadata: ["reason": "\(HookSandbox.support)"])
         }
+        parts.door.sayUnknownContacts(settings.policy)
         for problem in parts.catalog.current.problems where problem.severity == .unusable {
             logger.warning(
                 "a handler cannot be used", metadata: ["path": "\(problem.path)", "reason": "\(problem.reason)"])

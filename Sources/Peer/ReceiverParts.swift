@@ -62,7 +62,8 @@ struct ReceiverParts: Sendable {
             caller: HandlerCalls(runner: runner),
             subject: { arrival in
                 let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
-                return HandlerChoice.Subject(type: arrival.type, kind: arrival.item.kind, link: link)
+                return HandlerChoice.Subject(
+                    type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
             },
             observe: { receiver.observe(.reception(.opened($0, $1))) },
             logger: logger
@@ -116,11 +117,12 @@ struct ReceiverParts: Sendable {
             keeping: rememberedArrivals, olderThan: WallTime(milliseconds: now - rememberedDays * 86_400_000))
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }
-        let found = try inbox.find(Set(unsettled.compactMap(\.identity)))
-        let outcomes = unsettled.map { number, identity, name in
-            let stored = identity.flatMap { found[$0] }
+        let found = try inbox.find(
+            Set(unsettled.compactMap(\.identity)), in: Set(unsettled.compactMap(\.folder)))
+        let outcomes = unsettled.map { arrival in
+            let stored = arrival.identity.flatMap { found[$0] }
             // A number of a file that has gone is given to another in time.
-            return (number: number, stored: stored?.name.isNumbered(name) == true ? stored : nil)
+            return (number: arrival.number, stored: stored?.name.isNumbered(arrival.name) == true ? stored : nil)
         }
         try journal.settle(outcomes)
         logger.notice(

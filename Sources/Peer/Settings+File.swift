@@ -82,7 +82,7 @@ package enum ConfigurationTemplate {
         #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
         #   time, days    such as 08:00-18:00 and mon-fri
         #   then          accept, ask or decline; needed
-        #   handler, folder    where it goes; the folder is below the Inbox (kept, but not used by this version yet)
+        #   handler, folder    where it goes; the folder is below the Inbox (`inbox`: to no handler)
         # See what they do with: waft policy test --from PEER FILE
         #policy:
         #- {from: Anna, type: public.image, sizeAtMost: 5 GB, then: accept, folder: Photos/Anna}

@@ -31,6 +31,7 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var annotation: [String: String]
     /// What its content says; nil where that was not looked into (folders, URLs, texts).
     package var content: ContentVerdict?
+    package var destination: Destination
     /// By which protocol it came.
     package var dialect: Dialect
 
@@ -51,6 +52,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         senderName: String,
         annotation: [String: String],
         content: ContentVerdict? = nil,
+        destination: Destination = .usual,
         dialect: Dialect = .waft
     ) {
         self.transfer = transfer
@@ -63,6 +65,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.senderName = senderName
         self.annotation = annotation
         self.content = content
+        self.destination = destination
         self.dialect = dialect
     }
 }

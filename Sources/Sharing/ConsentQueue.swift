@@ -86,12 +86,15 @@ package final class ConsentQueue: ConsentAsking {
 
     /// Answers an offer item by item: these are accepted, the others declined.
     ///
-    /// - Parameter items: places in the offer, from 0; those that it does not have are passed over.
+    /// - Parameters:
+    ///   - items: places in the offer, from 0; those that it does not have are passed over. Nil for all.
+    ///   - folder: where they go below the Inbox; nil for where the rules say.
     /// - Returns: whether it was still waiting.
     @discardableResult
-    package func answer(_ number: Int, accepting items: Set<Int>) -> Bool {
+    package func answer(_ number: Int, accepting items: Set<Int>?, into folder: SafeRelativePath? = nil) -> Bool {
         let no = ItemVerdict(.declined, reason: "the other side said no")
-        return settle(number) { offer in offer.items.indices.map { items.contains($0) ? .accepted : no } }
+        let yes = ItemVerdict(.accepted, destination: Destination(handler: nil, folder: folder))
+        return settle(number) { offer in offer.items.indices.map { items?.contains($0) ?? true ? yes : no } }
     }
 
     /// The offers that wait now, oldest first.

@@ -15,6 +15,7 @@ package final class IncomingTransfer {
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
+    private let destinations: [Destination]
     private var order: TransferOrder
     private var fileDigest: DigestState
     private var listing: TreeListing?
@@ -71,6 +72,7 @@ package final class IncomingTransfer {
         self.isDelivered = isDelivered
         self.stored = stored
         self.progressed = progressed
+        self.destinations = verdict.items.map(\.destination)
         self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
@@ -207,8 +209,10 @@ package final class IncomingTransfer {
             return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
         }
         var numbers: [ArrivalNumber] = []
-        let results = inbox.commit(whole.map { ($0.staged, offer.items[$0.number].name) }) {
-            identities throws(TransferFault) in
+        let items = whole.map { item in
+            ItemToCommit(item.staged, as: offer.items[item.number].name, in: destinations[item.number].folder)
+        }
+        let results = inbox.commit(items) { identities throws(TransferFault) in
             numbers = try journal.intend(
                 zip(intended, identities).map { arrival, identity in
                     IntendedArrival(facts: arrival.facts, identity: identity, isDelivered: arrival.isDelivered)
@@ -260,6 +264,7 @@ package final class IncomingTransfer {
             senderName: offer.senderName,
             annotation: offer.annotation,
             content: item.content,
+            destination: destinations[item.number],
             dialect: offer.dialect
         )
     }

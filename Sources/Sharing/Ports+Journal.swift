@@ -22,6 +22,22 @@ package struct IntendedArrival: Sendable {
     }
 }
 
+/// An arrival that an earlier process intended and never settled.
+package struct UnsettledArrival: Sendable {
+    package var number: ArrivalNumber
+    package var identity: FileIdentity?
+    /// The name that it should get, and the folder below the Inbox; nil for the Inbox itself.
+    package var name: SafeName
+    package var folder: SafeRelativePath?
+
+    package init(number: ArrivalNumber, identity: FileIdentity?, name: SafeName, folder: SafeRelativePath?) {
+        self.number = number
+        self.identity = identity
+        self.name = name
+        self.folder = folder
+    }
+}
+
 /// What has arrived, across crashes: an arrival is written down, together with its delivery, before it can be seen in the
 /// Inbox, and its name when that is known. A crash between the two is mended at the next start by `FileIdentity`.
 ///

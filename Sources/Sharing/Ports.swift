@@ -26,27 +26,46 @@ package protocol InboxStoring: Sendable {
     ///   Inbox yet, with what each item is on its file system (nil for one that has been given up). What it throws
     ///   becomes the fault of all items.
     func commit(
-        _ items: [(staged: any StagedItem, name: SafeName)],
+        _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>]
 
-    /// Where things lie in the Inbox that are of these identities; those that are not there are left out.
-    /// - Throws: `storage` when the Inbox cannot be read.
-    func find(_ identities: Set<FileIdentity>) throws(TransferFault) -> [FileIdentity: StoredItem]
+    /// Where things lie, in the Inbox itself or in these folders below it, that are of these identities; those that are
+    /// not there are left out.
+    /// - Throws: `storage` when the Inbox cannot be read. Folders that are not there have nothing in them.
+    func find(
+        _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
+    ) throws(TransferFault) -> [FileIdentity: StoredItem]
+}
+
+/// A whole item, and the name that it should get.
+package struct ItemToCommit: Sendable {
+    package var staged: any StagedItem
+    package var name: SafeName
+    /// Below the Inbox, made where it is missing; nil for the Inbox itself.
+    package var folder: SafeRelativePath?
+
+    package init(_ staged: any StagedItem, as name: SafeName, in folder: SafeRelativePath? = nil) {
+        self.staged = staged
+        self.name = name
+        self.folder = folder
+    }
 }
 
 extension InboxStoring {
     /// Commits without telling anybody before.
-    package func commit(
-        _ items: [(staged: any StagedItem, name: SafeName)]
-    ) -> [Result<StoredItem, TransferFault>] {
+    package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferFault>] {
         commit(items) { _ in }
+    }
+
+    package func find(_ identities: Set<FileIdentity>) throws(TransferFault) -> [FileIdentity: StoredItem] {
+        try find(identities, in: [])
     }
 }
 
 /// Where an item came to lie.
 package struct StoredItem: Hashable, Sendable {
-    /// Its name in the Inbox.
+    /// Its name in the Inbox, or in the folder below it.
     package var name: SafeName
     /// Its absolute path.
     package var path: String

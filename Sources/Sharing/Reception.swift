@@ -137,7 +137,7 @@ package final class Reception: Sendable {
         let eligible = refusals.indices.filter { refusals[$0] == nil }
         if eligible.count == offer.items.count { return await answers(to: offer, from: peer) }
         guard offer.takesPart, !eligible.isEmpty else {
-            return refusals.map { ItemVerdict(.ineligible, reason: $0 ?? Self.leftOut) }
+            return refusals.map { ItemVerdict(.ineligible, reason: $0 ?? ItemVerdict.leftOut.reason) }
         }
         var rest = offer
         rest.items = eligible.map { offer.items[$0] }
@@ -146,8 +146,6 @@ package final class Reception: Sendable {
         for (index, answer) in zip(eligible, answers) { verdicts[index] = answer }
         return verdicts
     }
-
-    private static let leftOut = "it could be sent, but not all of this offer: --partial sends it without the rest"
 
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
         observe(.offered(offer, from: peer))

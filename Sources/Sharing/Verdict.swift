@@ -19,13 +19,20 @@ package struct ItemVerdict: Hashable, Sendable {
     package var answer: Answer
     /// One line for the sender's user: what and why. Empty where the answer says it all.
     package var reason: String
+    /// Where an accepted item goes; the sender hears nothing of it.
+    package var destination: Destination
 
-    package init(_ answer: Answer, reason: String = "") {
+    package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {
         self.answer = answer
         self.reason = reason
+        self.destination = destination
     }
 
     package static let accepted = ItemVerdict(.accepted)
+
+    /// The reason of an item that goes with others which are refused, because the sender wants all or nothing.
+    package static let leftOut = ItemVerdict(
+        .declined, reason: "it could be sent, but not all of this offer: --partial sends it without the rest")
 }
 
 /// The receiver's answer to an offer, item by item.

@@ -47,7 +47,7 @@ package final class InboxContract {
         expect(names() == ["a.txt"], "a committed item can be seen")
         item.discard()
         expect(names() == ["a.txt"], "discarding an item that was committed changes nothing")
-        expect(inbox.commit([]).isEmpty, "nothing can be committed")
+        expect(inbox.commit([ItemToCommit]()).isEmpty, "nothing can be committed")
     }
 
     private func discarding() throws {

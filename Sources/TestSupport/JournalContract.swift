@@ -96,6 +96,13 @@ package final class JournalContract {
             first?.transfer == facts(0).transfer && first?.peer == facts(0).peer,
             "a delivery names its transfer and peer")
 
+        var elsewhere = intended(3)
+        elsewhere.facts.destination = Destination(handler: safe("Album"), folder: try SafeRelativePath("Photos/2026"))
+        let sent = try open().intend([elsewhere])[0]
+        try open().settle([(number: sent, stored: StoredItem(name: safe("s"), path: "/Inbox/Photos/2026/s"))])
+        expect(try open().arrival(sent)?.facts == elsewhere.facts, "where the user's rules sent it is kept")
+        try open().end([sent], as: .no)
+
         try open().settle([(number: numbers[3], stored: nil)])
         let next = try open().intend([intended(4)])
         expect(next.allSatisfy { $0 > numbers[3] }, "the number of what is forgotten is not given again")

@@ -24,6 +24,7 @@ package final class MemoryInbox: InboxStoring {
 
     /// One item that lies in the Inbox.
     package struct Stored: Sendable, Equatable {
+        /// With the folder below the Inbox, where it lies in one.
         package var name: String
         package var isTree: Bool
         /// By path; a file item has its one file under the empty path, and so does a tree that was closed itself.
@@ -107,7 +108,7 @@ package final class MemoryInbox: InboxStoring {
     }
 
     package func commit(
-        _ items: [(staged: any StagedItem, name: SafeName)],
+        _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
         let first = state.withLock { state in
@@ -118,33 +119,37 @@ package final class MemoryInbox: InboxStoring {
         do {
             try announcing(items.indices.map { FileIdentity(device: 0, inode: UInt64(first + $0)) })
         } catch {
-            for (staged, _) in items { staged.discard() }
+            for item in items { item.staged.discard() }
             return items.map { _ in .failure(error) }
         }
-        return items.map { staged, name in
-            guard let staged = staged as? MemoryStagedItem else {
+        return items.map { item in
+            let name = item.name
+            guard let staged = item.staged as? MemoryStagedItem else {
                 preconditionFailure("only items that this Inbox has staged can be committed to it")
             }
             let (isTree, entries) = staged.use()
             if let fault = fault(.commit(name: name.text)) { return .failure(fault) }
             let stored = state.withLock { state in
+                func place(_ name: SafeName) -> String { item.folder.map { "\($0)/\(name)" } ?? name.text }
                 var free = name
-                var number = state.numbers[name.text] ?? 0
-                while state.numbers[free.text] != nil {
+                var number = state.numbers[place(name)] ?? 0
+                while state.numbers[place(free)] != nil {
                     number += 1
                     free = name.numbered(number)
                 }
-                state.numbers[name.text] = number
-                state.numbers[free.text] = state.numbers[free.text] ?? 0
-                state.stored.append(Stored(name: free.text, isTree: isTree, entries: entries))
-                return free
+                state.numbers[place(name)] = number
+                state.numbers[place(free)] = state.numbers[place(free)] ?? 0
+                state.stored.append(Stored(name: place(free), isTree: isTree, entries: entries))
+                return StoredItem(name: free, path: "/memory/Inbox/" + place(free))
             }
-            return .success(StoredItem(name: stored, path: "/memory/Inbox/" + stored.text))
+            return .success(stored)
         }
     }
 
     /// Nothing is ever left between announcing and storing here.
-    package func find(_ identities: Set<FileIdentity>) -> [FileIdentity: StoredItem] { [:] }
+    package func find(
+        _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
+    ) -> [FileIdentity: StoredItem] { [:] }
 
     fileprivate func attempt(_ operation: Operation) throws(TransferFault) {
         if let fault = fault(operation) { throw fault }

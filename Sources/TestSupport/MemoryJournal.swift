@@ -84,9 +84,13 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
     package subscript(number: ArrivalNumber) -> Entry? { state.withLock { $0.entries[number] } }
 
     /// Arrivals that were intended and not settled, by number.
-    package var unsettled: [(number: ArrivalNumber, identity: FileIdentity?, name: SafeName)] {
-        entries.filter { $0.entry.stored == nil }
-            .map { (number: $0.number, identity: $0.entry.intended.identity, name: $0.entry.intended.facts.item.name) }
+    package var unsettled: [UnsettledArrival] {
+        entries.filter { $0.entry.stored == nil }.map { number, entry in
+            let facts = entry.intended.facts
+            return UnsettledArrival(
+                number: number, identity: entry.intended.identity, name: facts.item.name,
+                folder: facts.destination.folder)
+        }
     }
 
     private func attempt(_ operation: Operation) throws(JournalFault) {

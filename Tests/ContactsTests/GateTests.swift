@@ -37,6 +37,25 @@ struct GateTests {
         #expect(answer.question == nil)
     }
 
+    @Test("where an accepted item goes is what whoever was asked says, then the rule, then the contact")
+    func destinations() throws {
+        let gate = try gate([
+            try rule(["type": .scalar("public.image"), "then": .scalar("accept"), "folder": .scalar("Photos")]),
+            try rule(["name": .scalar("*.bin"), "then": .scalar("ask"), "handler": .scalar("Archive")]),
+        ])
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        let own = try Destination(handler: "Anna's", folder: try SafeRelativePath("Anna"))
+        try place.book().set("anna") { $0.destination = own }
+        let mixed = offer([item(), item("a.bin", "public.data"), item("b", "public.data")])
+        let answer = gate.judge(mixed, from: .sample(1))
+        let into = try Destination(folder: try SafeRelativePath("Now"))
+        let verdicts = answer.completed(with: [ItemVerdict(.accepted, destination: into), ItemVerdict(.declined)])
+        #expect(verdicts.map { $0.destination.folder?.text } == ["Photos", "Now", nil])
+        #expect(verdicts.map(\.destination.handler) == ["Anna's", "Archive", nil])
+        let stranger = gate.judge(offer([item()]), from: .sample(9)).completed(with: [.accepted])
+        #expect(stranger.map { $0.destination.folder?.text } == ["Photos"])
+    }
+
     @Test("of an offer that is to be sent whole nothing is taken, nor asked about, where one item is refused")
     func whole() throws {
         let gate = try gate([try rule(["name": .scalar("*.exe"), "then": .scalar("decline")])])

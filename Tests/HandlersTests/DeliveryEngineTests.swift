@@ -109,6 +109,28 @@ struct DeliveryEngineTests {
         #expect(asked == [arrivals[0].number: ["photos", "hook"], arrivals[1].number: ["hook"]])
     }
 
+    @Test(
+        "the handler that a rule names is asked first, after its no the usual ones; `inbox` is nobody, a missing one no change",
+        arguments: [
+            ("second", ["second", "first"]), ("SECOND", ["second", "first"]), ("none such", ["first", "second"]),
+            ("inbox", []),
+        ]
+    )
+    func chosen(handler: String, asked: [String]) async throws {
+        let caller = ScriptedCaller { _ in no }
+        let bundles = ["first", "second"].enumerated().map { HandlerBundle.sample($1, installed: Int64($0)) }
+        let lab = DeliveryLab(bundles, caller: caller)
+        let arrivals = try lab.arrive(to: handler) + lab.arrive()
+        #expect(lab.engine.takes(arrivals[0].facts) == !asked.isEmpty)
+        try await lab.run { engine in
+            lab.deliver(asked.isEmpty ? [arrivals[1]] : arrivals, to: engine)
+            try await lab.wait(for: arrivals[1], .no)
+            if !asked.isEmpty { try await lab.wait(for: arrivals[0], .no) }
+        }
+        let calls = caller.calls.all.filter { $0.numbers.contains(arrivals[0].number) }
+        #expect(calls.map(\.candidate.program.name) == asked)
+    }
+
     @Test("a failure is final: nobody else is asked, and it is kept with its reason")
     func failure() async throws {
         let failed = AttemptOutcome(.failed, exitCode: 3, reason: "exit code 3", standardError: "oh no")

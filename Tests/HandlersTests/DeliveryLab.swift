@@ -147,7 +147,7 @@ final class DeliveryLab: Sendable {
     /// What whoever waits for an answer has heard, in order.
     let answers = Recorder<(ArrivalNumber, HandlerAnswer.State)>()
     private let bundles: Bundles
-    private let engine: DeliveryEngine
+    let engine: DeliveryEngine
 
     /// The handlers that are installed.
     private final class Bundles: Sendable {
@@ -175,7 +175,9 @@ final class DeliveryLab: Sendable {
             journal: self.journal,
             choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: installed.all.withLock { $0 }) }, hook: hook),
             caller: caller,
-            subject: { HandlerChoice.Subject(type: $0.type, kind: $0.item.kind) },
+            subject: {
+                HandlerChoice.Subject(type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler)
+            },
             observe: { [answers] in answers.record(($0.number, $1.state)) },
             places: places, clock: clock.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -207,13 +209,15 @@ final class DeliveryLab: Sendable {
 
     /// Items of one transfer that have come to lie in the Inbox, and are written down.
     func arrive(
-        _ count: Int = 1, type: String = "public.png", transfer: TransferID = TransferID(), isThere: Bool = true
+        _ count: Int = 1, type: String = "public.png", transfer: TransferID = TransferID(), isThere: Bool = true,
+        to handler: String? = nil
     ) throws -> [Arrival] {
         let facts = (0..<count).map { number in
             ArrivalFacts(
                 transfer: transfer, itemNumber: number, itemsInOffer: count,
                 item: OfferedItem(kind: .file, name: safe("file-\(number)"), type: uniform(type), size: 5),
-                size: 5, digest: .of(.xxh3_128, []), peer: .sample(1), senderName: "a test", annotation: [:])
+                size: 5, digest: .of(.xxh3_128, []), peer: .sample(1), senderName: "a test", annotation: [:],
+                destination: Destination(handler: handler.map { safe($0) }, folder: nil))
         }
         let numbers = try journal.intend(facts.map { IntendedArrival(facts: $0, identity: nil, isDelivered: true) })
         var arrivals: [Arrival] = []

@@ -135,7 +135,50 @@ struct CommitTests {
 
     @Test("of nothing does nothing")
     func nothing() throws {
-        #expect(try inbox().commit([]).isEmpty)
+        #expect(try inbox().commit([ItemToCommit]()).isEmpty)
+    }
+
+    @Test("puts an item into the folder below the Inbox that was asked for, makes it, and finds the item there")
+    func folders() throws {
+        let inbox = try inbox()
+        let photos = try SafeRelativePath("Photos/2026")
+        mkdir(folder / "Inbox/Notes", 0o755)
+        let notes = try SafeRelativePath("Notes")
+        let items = try [("a", photos), ("a", photos), ("a", nil), ("a", notes)].map { text, place in
+            ItemToCommit(try inbox.stagedFile("x"), as: try name(text), in: place)
+        }
+        var announced: [FileIdentity] = []
+        let results = inbox.commit(items) { announced = $0.compactMap(\.self) }
+        let paths = ["Photos/2026/a", "Photos/2026/a-1", "a", "Notes/a"].map { folder / "Inbox/" + $0 }
+        #expect(try results.map { try $0.get().path } == paths)
+        #expect(paths.map { contents(of: $0) } == Array(repeating: Array("x".utf8), count: 4))
+        let missing = try SafeRelativePath("Missing")
+        let found = try inbox.find(Set(announced), in: [photos, notes, missing])
+        #expect(announced.map { found[$0]?.path } == paths)
+        #expect(try inbox.find(Set(announced)).count == 1)
+        var status = stat()
+        #expect(stat(folder / "Inbox/Photos", &status) == 0 && status.st_mode & 0o777 == 0o700)
+    }
+
+    @Test("puts nothing into a folder that a file or a link stands for, or that is Waft's own; others are stored")
+    func foldersInTheWay() throws {
+        let inbox = try inbox()
+        makeFile(folder / "Inbox/file", "mine")
+        mkdir(folder / "outside", 0o755)
+        symlink(folder / "outside", folder / "Inbox/link")
+        let places = ["file", "link", "link/deeper", ".waft-staging", ".waft-staging/x"]
+        var items = try places.map {
+            ItemToCommit(try inbox.stagedFile("x"), as: try name("x"), in: try SafeRelativePath($0))
+        }
+        items.append(ItemToCommit(try inbox.stagedFile("x"), as: try name("good")))
+        var announced: [FileIdentity?] = []
+        let results = inbox.commit(items) { announced = $0 }
+        for result in results.dropLast() { #expect(faultCode { _ = try result.get() } == .storage) }
+        #expect(announced.map { $0 == nil } == [true, true, true, true, true, false])
+        #expect(try results[5].get().path == folder / "Inbox/good")
+        #expect(listing(of: folder / "outside").isEmpty)
+        #expect(listing(of: folder / "Inbox") == ["file", "good", "link"])
+        #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])
     }
 
     @Test("reports the fault of one item and stores the others")

@@ -45,7 +45,7 @@ extension FileInbox {
     /// Moves one item in.
     @discardableResult
     func store(_ staged: any StagedItem, as text: String) throws -> StoredItem {
-        let results = commit([(staged, try SafeName(text))])
+        let results = commit([ItemToCommit(staged, as: try SafeName(text))])
         return try results[0].get()
     }
 }

@@ -161,7 +161,7 @@ struct OpeningTests {
     @Test("refuses a journal from a newer version")
     func newer() throws {
         try Journal(folder: folder.path).arrive(1)
-        try tamper(folder.path, "INSERT INTO grdb_migrations (identifier) VALUES ('2')")
+        try tamper(folder.path, "INSERT INTO grdb_migrations (identifier) VALUES ('9999')")
         let line = refusal()
         #expect(line?.contains("newer version of Waft") == true, "\(line ?? "opened")")
         let read = fault { _ = try JournalReader(folder: folder.path).entries(latest: 1) }
@@ -172,7 +172,7 @@ struct OpeningTests {
     func newerLog() throws {
         let journal = try Journal(folder: folder.path)
         try journal.arrive(1)
-        try tamper(folder.path, "INSERT INTO grdb_migrations (identifier) VALUES ('2')")
+        try tamper(folder.path, "INSERT INTO grdb_migrations (identifier) VALUES ('9999')")
         let other = folder / "other"
         try #require(mkdir(other, 0o700) == 0)
         for suffix in ["", "-wal"] {

@@ -98,6 +98,43 @@ struct TrustTests {
         }
     }
 
+    @Test("things go to the folder and the handler that a rule, a contact or whoever accepts them names")
+    func destinations() async throws {
+        try await withPair { pair in
+            for name in ["album", "usual"] {
+                let script = pair.folder + "/\(name).sh"
+                try "#!/bin/sh\nexit 0\n".write(
+                    toFile: script, atomically: false, encoding: .utf8)
+                chmod(script, 0o755)
+                let added = try await pair.kitchen.run(
+                    arguments: ["handlers", "add", "--name", name, "--type", "public.text", "--run", script])
+                #expect(added.exit == 0, "\(added.errors)")
+            }
+            try await pair.allow(["--policy", "accept", "--folder", "From Study", "--handler", "usual"])
+            try await pair.kitchen.withReceiver(Programs.waftd, []) { running in
+                let opened = try await pair.send(to: running, ["--wait", "opened"])
+                #expect(opened.exit == 0 || opened.exit == 16, "\(opened.errors)")
+                #expect(try running.names() == ["From Study"])
+                let shown = try await pair.kitchen.run(arguments: ["inbox", "show", "1"])
+                #expect(shown.output.contains("/Inbox/From Study/note.txt"), "\(shown.output)")
+                #expect(shown.output.contains("usual"), "\(shown.output)")
+                #expect(!shown.output.contains("album"), "\(shown.output)")
+                #expect(try await pair.kitchen.run(arguments: ["visible", "everyone"]).exit == 0)
+                let changed = try await pair.kitchen.run(
+                    arguments: ["contacts", "set", "Study", "--policy", "ask", "--handler", "inbox"])
+                #expect(changed.exit == 0, "\(changed.errors)")
+                async let asked = pair.send(to: running)
+                while try await pair.kitchen.run(arguments: ["accept", "1", "--to", "Deep/er"]).exit != 0 {}
+                #expect(try await asked.exit == 0)
+                let second = try await pair.kitchen.run(arguments: ["inbox", "show", "2"])
+                #expect(second.output.contains("/Inbox/Deep/er/note.txt"), "\(second.output)")
+                #expect(second.output.contains("no handler asked"), "\(second.output)")
+                let wrong = try await pair.kitchen.run(arguments: ["accept", "1", "--to", "../out"])
+                #expect(wrong.exit == 64, "\(wrong.errors)")
+            }
+        }
+    }
+
     @Test("a visibility for a time ends by itself, also across a restart, and off closes the port")
     func visibility() async throws {
         try await withPair { pair in

@@ -34,6 +34,22 @@ struct ConsentQueueTests {
         #expect(answers.map(\.answer) == [.declined, .declined])
     }
 
+    @Test("whoever accepts says which items, and into which folder")
+    func answeredInto() async throws {
+        let queue = ConsentQueue(rule: .ask)
+        let seen = watch(queue)
+        let folder = try SafeRelativePath("Photos")
+        async let some = queue.consent(to: .sample(items: 2), from: me, freeRoom: 1)
+        try await seen.first { $0 == "waiting 1" }
+        #expect(queue.answer(1, accepting: [1], into: folder))
+        #expect(await some.map(\.answer) == [.declined, .accepted])
+        #expect(await some.map(\.destination.folder) == [nil, folder])
+        async let all = queue.consent(to: .sample(items: 2), from: me, freeRoom: 1)
+        try await seen.first { $0 == "waiting 2" }
+        #expect(queue.answer(2, accepting: nil, into: folder))
+        #expect(await all.map(\.destination.folder) == [folder, folder])
+    }
+
     @Test("an offer waits until it is answered, with all that the one who answers has to know")
     func answered() async throws {
         let queue = ConsentQueue(rule: .ask)

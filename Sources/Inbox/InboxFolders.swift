@@ -1,0 +1,79 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+/// The Inbox and the folders below it that a batch goes to, each opened once, and made where it is missing.
+struct InboxFolders {
+    private let inbox: OpenFolder
+    /// Where the Inbox lies, absolute.
+    private let path: String
+    private let opening: BeneathOpening
+    private var opened: [SafeRelativePath: Result<OpenFolder, TransferFault>] = [:]
+    private var synced: [SafeRelativePath?: Result<Void, TransferFault>] = [:]
+
+    init(of inbox: OpenFolder, at path: String, opening: BeneathOpening) {
+        self.inbox = inbox
+        self.path = path
+        self.opening = opening
+    }
+
+    func path(of folder: SafeRelativePath?) -> String {
+        folder.map { "\(path)/\($0)" } ?? path
+    }
+
+    /// - Parameter folder: below the Inbox; nil for the Inbox itself. Links in it are not followed: they could lead out.
+    /// - Throws: `storage`, `noRoom` where it can be neither opened nor made.
+    mutating func open(_ folder: SafeRelativePath?) throws(TransferFault) -> OpenFolder {
+        guard let folder else { return inbox }
+        if let known = opened[folder] { return try known.get() }
+        let result = Result { () throws(TransferFault) in try openOrMake(folder) }
+        opened[folder] = result
+        return try result.get()
+    }
+
+    private func openOrMake(_ folder: SafeRelativePath) throws(TransferFault) -> OpenFolder {
+        let names = folder.text.split(separator: "/").map(String.init)
+        // Where staging lies in the Inbox, what is put there goes with the next sweep.
+        if names.first == StagingFolder.name {
+            throw TransferFault(.storage, "cannot store in \(folder) below the Inbox: that name is Waft's own")
+        }
+        do throws(SystemError) {
+            let flags = O_RDONLY | O_DIRECTORY
+            if let open = try? opening.open(folder.text, below: inbox.raw, flags: flags) { return OpenFolder(open) }
+            var holder = inbox
+            for name in names {
+                if mkdirat(holder.raw, name, 0o700) == 0 {
+                    // A crash that took the folder away again would take with it what is stored in it.
+                    fsync(holder.raw)
+                } else if errno != EEXIST {
+                    throw .last
+                }
+                holder = OpenFolder(try opening.open(name, below: holder.raw, flags: flags))
+            }
+            return holder
+        } catch {
+            if [ENOTDIR, ELOOP].contains(error.number) {
+                throw TransferFault(
+                    .storage, "cannot store in \(folder) below the Inbox: something that is no folder is in its way")
+            }
+            throw .disk("cannot make the folder", folder.text, error, on: inbox.raw)
+        }
+    }
+
+    /// Names in the folder are on the disk after this; asked again it says the same.
+    mutating func sync(_ folder: SafeRelativePath?) -> Result<Void, TransferFault> {
+        if let known = synced[folder] { return known }
+        let result = Result { () throws(TransferFault) in
+            let open = try open(folder)
+            do throws(SystemError) {
+                try systemCall { fsync(open.raw) }
+            } catch  where error.number == EINVAL || error.number == ENOTSUP {
+                // A file system on which folders cannot be synced.
+            } catch {
+                throw .disk("cannot sync the Inbox", path(of: folder), error, on: open.raw)
+            }
+        }
+        synced[folder] = result
+        return result
+    }
+}
