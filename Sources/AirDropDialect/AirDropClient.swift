@@ -58,8 +58,9 @@ package struct AirDropClient {
     ///   - flags: the receiver's.
     ///   - cancellation: when it is requested the connection is broken off, which is AirDrop's word for it.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
-    /// - Throws: `HTTPFault` when the connection broke off, `SourceFault` or `TransferFault` for what could not be read or
-    ///   packed, `CancellationError`.
+    /// - Returns: also where a source could not be read: then nothing of it all has arrived.
+    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` for what could not be packed,
+    ///   `CancellationError`.
     package func upload(
         _ plan: SendingPlan,
         to flags: AirDropFlags,
@@ -76,12 +77,20 @@ package struct AirDropClient {
             value: form == .dvzip ? AirDropDialect.ArchiveType.dvzip : AirDropDialect.ArchiveType.cpio)
         headers.add(name: "totalbytes", value: String(plan.totalBytes))
         headers.add(name: "transferid", value: plan.identifier)
-        let answer = try await http.upload(
-            AirDropDialect.Resource.upload.rawValue, headers: headers, patience: patience
-        ) {
-            if cancellation.isRequested { throw CancellationError() }
-            progressed(packer.contentBytes)
-            return try packer.nextPiece()
+        let answer: HTTPAnswer
+        do {
+            answer = try await http.upload(
+                AirDropDialect.Resource.upload.rawValue, headers: headers, patience: patience
+            ) {
+                if cancellation.isRequested { throw CancellationError() }
+                progressed(packer.contentBytes)
+                return try packer.nextPiece()
+            }
+        } catch let fault as SourceFault {
+            // An archive has no word for a file that cannot be read on: the whole is broken off.
+            let rest = TransferFault(.interrupted, "the sending was broken off: \(fault.message)")
+            return SendOutcome(
+                items: plan.sources.indices.map { $0 == packer.currentItem ? .unread(fault) : .lost(rest) })
         }
         progressed(packer.contentBytes)
         guard answer.status == .ok else {

@@ -41,6 +41,9 @@ final class ContentsPacker {
         var piece = ByteBuffer()
     }
 
+    /// The item that is being read, or could not be.
+    var currentItem: Int? { next < plan.files.count ? plan.files[next].item : nil }
+
     init(_ plan: SendingPlan, _ form: BodyDeflater.Form) throws(TransferFault) {
         self.plan = plan
         let (deflater, output) = (try BodyDeflater(form), Output())

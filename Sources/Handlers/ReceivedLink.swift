@@ -1,5 +1,6 @@
 import Glibc
 package import HandlerCatalog
+import Sharing
 import SystemPackage
 
 /// What a received `.url` file holds.

@@ -15,4 +15,10 @@ extension PeerID {
         }
         return id
     }
+
+    /// One that nobody has had, and nobody will have again.
+    package static func unproven(_ dialect: Dialect) -> PeerID {
+        var generator = SystemRandomNumberGenerator()
+        return unproven(dialect, seed: (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
 }

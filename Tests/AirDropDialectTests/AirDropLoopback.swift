@@ -55,8 +55,7 @@ struct AirDropLoopback: Sendable {
                     try await withThrowingDiscardingTaskGroup { tasks in
                         for try await connection in connections {
                             tasks.addTask {
-                                let seed = (0..<16).map { _ in UInt8.random(in: 0...255) }
-                                await server.serve(connection, peer: .unproven(.airdrop, seed: seed))
+                                await server.serve(connection, peer: .unproven(.airdrop))
                                 served.record(())
                             }
                         }
