@@ -141,7 +141,8 @@ let package = Package(
             "Peer",
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
-                "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing",
+                "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "Pairing",
                 "Notifications", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]

@@ -68,7 +68,8 @@ struct PeersCommand: AsyncParsableCommand {
     private static func show(_ peer: FoundPeer, json: Bool) {
         if json {
             let line = Line(
-                event: "found", id: peer.id.text, name: peer.card?.name, device: peer.card?.device, via: peer.dialect.rawValue,
+                event: "found", id: peer.id.text, name: peer.card?.name, device: peer.card?.device,
+                via: peer.dialect.rawValue,
                 addresses: peer.target.addressTexts)
             return Console.shared.result(JSONText.line(line))
         }

@@ -121,7 +121,9 @@ extension PeerNetwork {
         for attempt in 0..<Self.discoverAttempts {
             if attempt > 0 { try? await Task.sleep(for: .seconds(1)) }
             guard !Task.isCancelled else { return nil }
-            guard let connection = try? await dialAirDrop(target, airdrop, within: Self.discoverPatience) else { continue }
+            guard let connection = try? await dialAirDrop(target, airdrop, within: Self.discoverPatience) else {
+                continue
+            }
             let card = try? await HTTPClient.run(connection) { http in
                 try await AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
                     .discover(patience: Self.discoverPatience)
