@@ -74,6 +74,8 @@ let package = Package(
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
         .target(name: "CLinuxShims"),
@@ -92,6 +94,9 @@ let package = Package(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
             path: "Tests/JournalProbe", swiftSettings: strict),
         .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
+        // Programs that others wrote, installed by Scripts/setup-interop.
+        .testTarget(
+            name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
@@ -117,6 +122,11 @@ let package = Package(
             tests: [nioPosix], exclude: ["Vectors"]
         )
         + module(
+            "AirDropDialect",
+            ["CArchive", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            tests: [nioPosix], exclude: ["Vectors"]
+        )
+        + module(
             "Handlers",
             [
                 "SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
@@ -131,7 +141,8 @@ let package = Package(
             "Peer",
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
-                "WaftDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing",
+                "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "Pairing",
                 "Notifications", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]

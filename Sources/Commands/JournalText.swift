@@ -15,7 +15,8 @@ enum JournalText {
             TerminalText.escaped(arrival.stored.name.text),
         ]
         let sender = people.line(arrival.peer, callingItself: arrival.senderName)
-        return columns.joined(separator: "  ") + "  from \(sender)\(suffix(entry))"
+        let via = arrival.dialect == .waft ? "" : " via \(arrival.dialect.rawValue)"
+        return columns.joined(separator: "  ") + "  from \(sender)\(via)\(suffix(entry))"
     }
 
     private static func suffix(_ entry: JournalEntry) -> String {
@@ -33,6 +34,7 @@ enum JournalText {
             ("size", ByteCount.text(arrival.size)),
             ("digest", arrival.digest.description),
             ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
+            ("via", arrival.dialect.rawValue),
             ("arrived", time(entry.arrived)),
             ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),
         ]
@@ -125,6 +127,8 @@ struct JournalLine: Encodable {
     var size: UInt64
     var digest: String
     var from: Peer
+    /// The protocol by which it came: `waft`, `airdrop`.
+    var via: String
     var transfer: String
     var item: Int
     /// Milliseconds since 1970, as all times here.
@@ -146,6 +150,7 @@ struct JournalLine: Encodable {
         type = arrival.type.identifier
         size = arrival.size
         digest = arrival.digest.description
+        via = arrival.dialect.rawValue
         from = Peer(id: arrival.peer.text, name: arrival.senderName)
         transfer = arrival.transfer.text
         item = arrival.itemNumber

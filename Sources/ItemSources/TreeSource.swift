@@ -24,6 +24,8 @@ package struct TreeSource: ItemSource {
         self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
     }
 
+    package var largestFile: UInt64? { totals.largestFile }
+
     package func open() throws(SourceFault) -> any ItemReading {
         let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true)
         return TreeReading(walk, offered: totals, origin: origin)

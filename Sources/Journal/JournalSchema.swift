@@ -38,6 +38,7 @@ enum JournalSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
+        migrator.registerMigration("dialect") { database in try database.execute(sql: dialect) }
         return migrator
     }
 
@@ -101,6 +102,9 @@ enum JournalSchema {
             PRIMARY KEY (arrival, number)
         ) STRICT, WITHOUT ROWID;
         """
+
+    // By which protocol it came. Null: Waft's own, as everything did before there was another.
+    private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
 
     // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
     private static let second = """

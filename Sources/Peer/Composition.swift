@@ -13,6 +13,7 @@ extension PeerNetwork {
             directory: settings.discovery ? try Directories.automatic(denied: settings.denied, logger: logger) : nil,
             identity: identity,
             contacts: home.contactBook(),
+            airdrop: settings.airdrop.isEnabled ? AirDropSide(settings) : nil,
             logger: logger
         )
     }

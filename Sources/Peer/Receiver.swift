@@ -122,6 +122,7 @@ package final class Receiver: Service {
                 sayWhatIsMissing(parts)
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
+                group.addTask { await self.listenForAirDrop(parts) }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
                 // Either ends only when it is cancelled, or broken.
@@ -185,7 +186,7 @@ package final class Receiver: Service {
                 }
             }
             group.addTask {
-                await self.announce(port: port) {
+                await self.announce(port: port, parts) {
                     let ready = ReceiverEvent.ready(
                         id: parts.identity.peerID, name: self.settings.name, port: port, inbox: self.home.inbox)
                     self.observe(ready)
@@ -218,12 +219,11 @@ package final class Receiver: Service {
     }
 
     /// Publishes the service once the listener is bound, says so, and withdraws it when the task is cancelled.
-    private func announce(port: Int, ready: () -> Void) async {
+    private func announce(port: Int, _ parts: ReceiverParts, ready: () -> Void) async {
         var publication: (any Publication)?
-        if settings.discovery {
+        if let directory = parts.directory {
             do {
-                let directory = try Directories.automatic(denied: settings.denied, logger: logger)
-                publication = try await directory.publish(
+                publication = try await directory.get().publish(
                     ServiceDescription(
                         type: WaftDialect.serviceType,
                         instance: RandomInstance.name(),

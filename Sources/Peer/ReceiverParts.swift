@@ -1,5 +1,6 @@
 import Contacts
 import ContentCheck
+import Discovery
 import Foundation
 import HTTPChannel
 import HandlerCatalog
@@ -22,6 +23,9 @@ struct ReceiverParts: Sendable {
     let door: Doorkeeper
     let reception: Reception
     let pairing: PairingAcceptance
+    /// Through which all services are announced; nil where none is. One for all: two responders in one process would
+    /// take each other for others.
+    let directory: Result<any ServiceDirectory, any Error>?
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -33,6 +37,8 @@ struct ReceiverParts: Sendable {
     init(_ receiver: Receiver) throws {
         let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
         blocking = BlockingExecutor(threads: 16)
+        directory =
+            settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)

@@ -96,10 +96,14 @@ package struct Sender: Sendable {
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendFailure) -> SendReport {
         let target = try await network.resolve(reference, within: options.finding)
-        let connection = try await network.connect(to: target, within: options.finding)
         let offer = Offer(
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
             takesPart: options.takesPart)
+        if let peer = target.airdrop {
+            return try await network.sendByAirDrop(
+                sources, offer, to: target, peer, options: options, cancellation: cancellation, observe: observe)
+        }
+        let connection = try await network.connect(to: target, within: options.finding)
         let job = SendJob(
             sources: sources, offer: offer, options: options, cancellation: cancellation, observe: observe)
         // Reading the disk blocks: not on the threads that everything else shares.

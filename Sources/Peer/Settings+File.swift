@@ -37,6 +37,8 @@ extension Settings.Partial {
         for (key, value) in mapping {
             if key.scalar?.string == PolicyReader.key {
                 policy = try PolicyReader(path: path, registry: registry()).read(value)
+            } else if key.scalar?.string == DialectsReader.key {
+                airdrop = try DialectsReader(path: path).read(value)
             } else {
                 try read(key, value, path)
             }
@@ -47,7 +49,7 @@ extension Settings.Partial {
         let place = "\(path), line \(keyNode.mark?.line ?? 0)"
         let name = keyNode.scalar?.string ?? "?"
         guard let key = SettingKey.all.first(where: { $0.name == name }) else {
-            let known = (SettingKey.all.map(\.name) + [PolicyReader.key]).joined(separator: ", ")
+            let known = (SettingKey.all.map(\.name) + [PolicyReader.key, DialectsReader.key]).joined(separator: ", ")
             throw Settings.Unusable(
                 description: "\(place): unknown setting \"\(name.prefix(64))\"; there are: \(known)")
         }
@@ -116,6 +118,11 @@ package enum ConfigurationTemplate {
         #discovery: true
         # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
         #skipInterfaces: [docker*, br-*, virbr*, veth*]
+
+        # Other protocols. AirDrop is spoken while this machine is visible to everyone (waft visible); flags say what it can
+        # do, as a number, and modelName which picture others show.
+        #dialects:
+        #  airdrop: {enabled: true, flags: 139, modelName: Linux}
 
         # How much is logged (WAFT_LOG_LEVEL): debug, info, notice, warning, error.
         #logLevel: notice

@@ -35,6 +35,8 @@ package struct Settings: Sendable {
     /// Patterns of interface names that are not published on, nor believed.
     package var skipInterfaces: [String]
     package var logLevel: Logger.Level
+    /// AirDrop; the file alone can say it.
+    package var airdrop: AirDropSettings
 
     var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }
 
@@ -61,6 +63,7 @@ package struct Settings: Sendable {
         package var discovery: Bool?
         package var skipInterfaces: [String]?
         package var logLevel: Logger.Level?
+        package var airdrop: AirDropSettings?
 
         package init() {}
     }
@@ -86,6 +89,7 @@ package struct Settings: Sendable {
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
         logLevel = first(\.logLevel) ?? .notice
+        airdrop = first(\.airdrop) ?? AirDropSettings()
     }
 }
 
@@ -178,7 +182,7 @@ struct SettingKey: Sendable {
         },
     ]
 
-    private static func truth(_ text: String) -> Bool? {
+    static func truth(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "on", "1": true
         case "false", "no", "off", "0": false

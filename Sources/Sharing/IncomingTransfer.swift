@@ -49,6 +49,7 @@ package final class IncomingTransfer {
     }
 
     /// - Parameters:
+    ///   - binding: how far the contents are held to the offer.
     ///   - isDelivered: whether handlers are to be asked about such an item.
     ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
@@ -56,6 +57,7 @@ package final class IncomingTransfer {
         offer: Offer,
         verdict: Verdict,
         peer: PeerID,
+        binding: OfferBinding = .exact,
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
         isDelivered: @escaping @Sendable (ArrivalFacts) -> Bool,
@@ -71,7 +73,7 @@ package final class IncomingTransfer {
         self.stored = stored
         self.progressed = progressed
         self.destinations = verdict.items.map(\.destination)
-        self.order = TransferOrder(items: offer.items, verdict: verdict)
+        self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
     }
@@ -99,11 +101,12 @@ package final class IncomingTransfer {
         progressed(receivedBytes)
     }
 
-    /// - Parameter digest: what the sender says the contents' digest is.
-    package func endFile(digest: Digest) throws(TransferFault) {
+    /// - Parameter digest: what the sender says the contents' digest is; nil where its protocol has none, and what came is
+    ///   taken for what was meant.
+    package func endFile(digest: Digest?) throws(TransferFault) {
         try order.endFile()
         let ours = fileDigest.finalize()
-        guard ours == digest else {
+        guard digest == nil || ours == digest else {
             let name = currentFile?.path?.text ?? order.currentItem.map { offer.items[$0].name.text } ?? ""
             throw TransferFault(.digestMismatch, "the contents of \(name) are not what was sent")
         }
@@ -133,12 +136,11 @@ package final class IncomingTransfer {
         try current().closeFolder(path, modified: modified)
     }
 
-    /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's.
-    package func endItem(digest: Digest) throws(TransferFault) {
+    /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's; nil as in `endFile`.
+    package func endItem(digest: Digest?) throws(TransferFault) {
         let (number, bytes) = try order.endItem()
         let item = try current()
-        let ours = listing != nil ? listing?.finalize() : soleFileDigest
-        guard ours == digest else {
+        guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
             throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         let offered = offer.items[number]
@@ -146,7 +148,7 @@ package final class IncomingTransfer {
         let content = offered.kind == .file ? try item.contentVerdict(declared: offered.type) : nil
         staged = nil
         listing = nil
-        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: digest, content: content))
+        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: ours, content: content))
         wholeBytes += bytes
         if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes { commitWhole() }
     }
@@ -262,7 +264,8 @@ package final class IncomingTransfer {
             senderName: offer.senderName,
             annotation: offer.annotation,
             content: item.content,
-            destination: destinations[item.number]
+            destination: destinations[item.number],
+            dialect: offer.dialect
         )
     }
 }

@@ -27,8 +27,15 @@ package protocol ItemSource: Sendable {
     var offered: OfferedItem { get }
     /// What the user called it: a path, `-`, or a kind; for messages.
     var origin: String { get }
+    /// Bytes of the largest file in it, as far as is known; nil where nothing is.
+    var largestFile: UInt64? { get }
     /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
     func open() throws(SourceFault) -> any ItemReading
+}
+
+extension ItemSource {
+    /// Of an item that is one file: its size.
+    package var largestFile: UInt64? { offered.kind == .tree ? nil : offered.size }
 }
 
 /// The contents of one item, pulled step by step. Used by one thread at a time; calls may block on the disk.

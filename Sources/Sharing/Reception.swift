@@ -197,8 +197,11 @@ package final class Reception: Sendable {
     // MARK: Contents
 
     /// Opens an accepted transfer for its contents; can be done once, by the peer whose offer it was.
+    /// - Parameter binding: how far the contents are held to the offer; what the dialect's offers are worth.
     /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over.
-    package func begin(_ id: TransferID, from peer: PeerID) throws(TransferFault) -> IncomingTransfer {
+    package func begin(
+        _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact
+    ) throws(TransferFault) -> IncomingTransfer {
         let accepted: Accepted? = ledger.withLock { ledger in
             guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now,
                 !ledger.isStopping
@@ -214,6 +217,7 @@ package final class Reception: Sendable {
             offer: accepted.offer,
             verdict: accepted.verdict,
             peer: peer,
+            binding: binding,
             inbox: inbox,
             journal: journal,
             // A liar is handed to nobody: it stays in the Inbox, marked.

@@ -31,6 +31,23 @@ struct SettingsTests {
         #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
     }
 
+    @Test("what is set for AirDrop is read, and what cannot be is said with its line")
+    func airdrop() throws {
+        let partial = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
+        #expect(partial.airdrop?.isEnabled == false)
+        #expect(partial.airdrop?.flags.rawValue == 0x88)
+        #expect(partial.airdrop?.modelName == "Kettle")
+        #expect(try file("dialects:\n  airdrop:\n").airdrop == AirDropSettings())
+        #expect(try file("dialects:\n").airdrop == AirDropSettings())
+        for text in [
+            "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
+            "airdrop: {colour: red}", "airdrop: yes", "localsend: {}",
+        ] {
+            let error = #expect(throws: Settings.Unusable.self) { try file("name: x\ndialects:\n  \(text)\n") }
+            #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")
+        }
+    }
+
     @Test("a file of every setting is read")
     func everything() throws {
         let partial = try file(
