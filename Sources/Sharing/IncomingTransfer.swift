@@ -208,6 +208,7 @@ package final class IncomingTransfer {
             let facts = facts(of: item)
             return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
         }
+        for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
             ItemToCommit(item.staged, as: offer.items[item.number].name, in: destinations[item.number].folder)
