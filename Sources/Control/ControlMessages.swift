@@ -22,6 +22,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case lookAgain
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
+    /// Write down how an arrival has left the Inbox, just now.
+    case departed(arrival: Int64, how: Departure.How, toward: String)
     case pairing(PairingRequest)
 }
 
