@@ -1,3 +1,4 @@
+import ArgumentParser
 import Digests
 import Inbox
 import Journal
