@@ -65,6 +65,10 @@ enum ReceiverLog {
             logger.notice("offer", metadata: metadata(peer, offer.transfer, ["items": "\(offer.items.count)"]))
         case .reception(.judged(let offer, let verdict, let peer)):
             let accepted = verdict.items.count { $0.answer == .accepted }
+            if let full = verdict.items.first(where: { $0.answer == .noRoom }) {
+                let reason = TerminalText.escaped(full.reason)
+                return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
+            }
             logger.info("answered", metadata: metadata(peer, offer.transfer, ["accepted": "\(accepted)"]))
         case .reception(.stored(let arrival)):
             let name = TerminalText.escaped(arrival.stored.name.text)

@@ -53,6 +53,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var discovery: String
     /// Bytes free for the Inbox; nil when it cannot be reached.
     package var freeRoom: UInt64?
+    /// Why it cannot be reached; nil where it can.
+    package var inboxFault: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
     package var processID: Int

@@ -104,6 +104,11 @@ extension Receiver {
             processID: Int(getpid()),
             hook: hook?.executable
         )
+        if status.freeRoom == nil {
+            do throws(TransferFault) { status.freeRoom = try parts.inbox.freeRoom() } catch {
+                status.inboxFault = error.message
+            }
+        }
         status.visible = parts.door.visibility.rawValue
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)

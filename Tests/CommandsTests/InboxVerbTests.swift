@@ -1,4 +1,5 @@
 import ArgumentParser
+import Contacts
 import Digests
 import Inbox
 import Journal
@@ -11,6 +12,10 @@ import UniformTypes
 
 @Suite("The words of the Inbox's verbs")
 struct InboxVerbTests {
+    private let folder = TemporaryFolder()
+    /// Of nobody.
+    private var people: Acquaintances { Acquaintances(ContactBook(path: folder / "contacts.yaml")) }
+
     private func entry(
         _ name: String = "a.txt", state: DeliveryState = .none, departure: Departure? = nil
     ) throws -> JournalEntry {
@@ -40,7 +45,7 @@ struct InboxVerbTests {
         #expect(FindingText.line(entry, other) == "7  a.txt: changed: kind; it is a link now")
         #expect(
             FindingText.line(entry, ItemFinding(state: .unreadable, detail: "bad\u{1B}[2J"))
-                == "7  a.txt: unreadable; bad\\u{1b}[2J")
+                == "7  a.txt: unreadable; bad\\u{1B}[2J")
         #expect(FindingText.line(entry, ItemFinding(state: .missing)).hasPrefix("7  a.txt: missing: "))
     }
 
@@ -57,13 +62,13 @@ struct InboxVerbTests {
     func departures() throws {
         let time = WallTime(milliseconds: 0)
         let taken = try entry(departure: Departure(.taken, at: time, toward: "/home/me/a\u{7}.txt"))
-        let line = JournalText.line(taken)
-        #expect(line.contains("): taken to /home/me/a\\u{7}.txt on "), "\(line)")
+        let line = JournalText.line(taken, people)
+        #expect(line.contains(": taken to /home/me/a\\u{7}.txt on "), "\(line)")
         let handled = try entry(state: .yes, departure: Departure(.handler, at: time, toward: "org.example.one"))
-        #expect(JournalText.line(handled).contains(": opened; gone after org.example.one was asked on "))
+        #expect(JournalText.line(handled, people).contains(": opened; gone after org.example.one was asked on "))
         let removed = try entry(state: .gone, departure: Departure(.removed, at: time))
-        #expect(JournalText.line(removed).contains("): removed on "), "\(JournalText.line(removed))")
-        #expect(JournalText.lines(removed).last?.hasPrefix("  left       removed on ") == true)
+        #expect(JournalText.line(removed, people).contains(": removed on "), "\(JournalText.line(removed, people))")
+        #expect(JournalText.lines(removed, people).last?.hasPrefix("  left       removed on ") == true)
         #expect(JournalText.departure(try entry()) == nil)
     }
 

@@ -57,7 +57,7 @@ struct LeavingTests {
 
     @Test("by a rename gives normal modes, and moves the very file")
     func rename() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "a.txt")
         let inode = lstatus(of: path + "/a.txt")?.st_ino
         let taken = try InboxLeaving.take(file, inbox: path, to: folder / "out")
@@ -74,7 +74,7 @@ struct LeavingTests {
 
     @Test("to another file system copies, compares and deletes")
     func copy() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         try withOtherDisk {
             let modified = Timestamp(seconds: 1_000_000_000, nanoseconds: 0)
             let staged = try inbox.stagedFile("text", modified: modified)
@@ -104,7 +104,7 @@ struct LeavingTests {
 
     @Test("never replaces anything: it gets a number, or a name of its own is refused", arguments: [false, true])
     func names(isOtherDisk: Bool) throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         func run() throws {
             makeFile(folder / "out/a.txt", "mine")
             mkdir(folder / "out/a-1.txt", 0o755)
@@ -131,7 +131,7 @@ struct LeavingTests {
 
     @Test("to a full disk leaves everything in the Inbox and nothing there")
     func fullDisk() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         try withOtherDisk("512k") {
             for arrival in [
                 try inbox.receive(String(repeating: "x", count: 1_000_000), as: "a.txt"),
@@ -146,7 +146,7 @@ struct LeavingTests {
 
     @Test("to a place that is none is refused, and so is the Inbox itself")
     func destinations() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "a.txt")
         mkdir(path + "/sub", 0o755)
         symlink(path + "/sub", folder / "way in")
@@ -159,7 +159,7 @@ struct LeavingTests {
 
     @Test("of something that was gone, or is something else, is refused")
     func gone() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "a.txt")
         Glibc.rename(path + "/a.txt", folder / "b.txt")
         #expect(code { _ = try InboxLeaving.take(file, inbox: path, to: folder / "out") } == .gone)
@@ -172,7 +172,7 @@ struct LeavingTests {
 
     @Test("of what somebody has edited moves it as it is now", arguments: [false, true])
     func edited(isOtherDisk: Bool) throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         func run() throws {
             let file = try inbox.receive("text", as: "a.txt")
             chmod(path + "/a.txt", 0o644)
@@ -186,7 +186,7 @@ struct LeavingTests {
 
     @Test("by removal deletes files and trees, follows no link, and nothing shows up beside them")
     func removal() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         makeFile(folder / "out/kept", "kept")
         let file = try inbox.receive("text", as: "a.txt")
         let tree = try inbox.receiveTree(Self.files, as: "tree")
@@ -206,7 +206,7 @@ struct LeavingTests {
     func ordinaryUser() throws {
         try #require(geteuid() == 0, "as root only: another user is needed")
         for place in [folder.path, folder / "out"] { chmod(place, 0o777) }
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "a.txt")
         let tree = try inbox.receiveTree(Self.files, as: "tree")
         let other = try inbox.receiveTree(Self.files, as: "tree")

@@ -38,7 +38,7 @@ struct ProvenanceTests {
 
     @Test("stands on a file, which is read-only all the same")
     func file() throws {
-        let inbox = try FileInbox(path: folder / "Inbox", reserve: 0)
+        let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))
         let facts = try facts(.file, sender: "Küche")
         let staged = try inbox.stagedFile("text")
         staged.label(facts)
@@ -49,7 +49,7 @@ struct ProvenanceTests {
 
     @Test("stands on a tree's own folder alone")
     func tree() throws {
-        let inbox = try FileInbox(path: folder / "Inbox", reserve: 0)
+        let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))
         let facts = try facts(.tree)
         let staged = try inbox.stagedTree()
         try staged.add(try entry("content"), "text")

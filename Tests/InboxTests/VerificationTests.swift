@@ -17,7 +17,7 @@ struct VerificationTests {
 
     @Test("what is as it arrived is ok: files and trees, whatever they are called")
     func ok() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrivals = [
             try inbox.receive("", as: "empty"), try inbox.receive("text", as: "é\u{301} \"'$.txt"),
             try inbox.receive("#!/bin/sh", as: "run.sh", executable: true),
@@ -29,7 +29,7 @@ struct VerificationTests {
 
     @Test("a bit that is turned in a file is found, and that nobody wrote to it")
     func rotten() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive(String(repeating: "x", count: 100_000), as: "a.txt")
         try rot(path + "/a.txt", at: 50_000)
         #expect(try verify(arrival) == ItemFinding(state: .changed, differences: [.contents]))
@@ -40,7 +40,7 @@ struct VerificationTests {
 
     @Test("a bit that is turned in a tree is found, and so is an executable bit")
     func rottenTree() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receiveTree(["a": "1", "b/c": "22"], as: "tree")
         try rot(path + "/tree/b/c", at: 1)
         #expect(try verify(arrival) == ItemFinding(state: .changed, differences: [.contents]))
@@ -52,7 +52,7 @@ struct VerificationTests {
 
     @Test("what was edited is found with what differs")
     func edited() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let longer = try inbox.receive("text", as: "longer")
         chmod(path + "/longer", 0o644)
         makeFile(path + "/longer", "text and more")
@@ -70,7 +70,7 @@ struct VerificationTests {
 
     @Test("another kind of thing is no longer the item, and a link to it neither")
     func otherKinds() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "file")
         rename(path + "/file", folder / "file")
         symlink(folder / "file", path + "/file")
@@ -86,7 +86,7 @@ struct VerificationTests {
 
     @Test("what was moved away or deleted is missing, and found again when it comes back")
     func missing() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive("text", as: "file")
         rename(path + "/file", folder / "elsewhere")
         #expect(try verify(arrival) == ItemFinding(state: .missing))
@@ -98,7 +98,7 @@ struct VerificationTests {
 
     @Test("what lies in a folder of the Inbox is reached by no link")
     func destinations() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         var arrival = try inbox.receive("text", as: "file")
         mkdir(path + "/Photos", 0o755)
         rename(path + "/file", path + "/Photos/file")
@@ -112,7 +112,7 @@ struct VerificationTests {
     @Test("what may not be read is unreadable, not changed")
     func unreadable() throws {
         try #require(geteuid() == 0, "as root only: another user is needed")
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let file = try inbox.receive("text", as: "file")
         chmod(folder.path, 0o755)
         chmod(path, 0o755)
@@ -123,7 +123,7 @@ struct VerificationTests {
 
     @Test("tells how far it is, and ends when it is told to")
     func progress() throws {
-        let inbox = try FileInbox(path: path, reserve: 0)
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive(String(repeating: "x", count: 1_000_000), as: "a")
         var bytes = 0
         _ = try InboxVerification.verify(arrival, arrived: now(), inbox: path) { bytes += $0 }
