@@ -81,9 +81,9 @@ enum ReceiverLog {
                 "exit": "\(answer.exitCode.map(String.init) ?? "-")",
             ]
             logger.log(level: level, "handler", metadata: metadata(arrival.peer, arrival.transfer, facts))
-        case .reception(.ended(let id, let peer, _, let fault)):
-            guard let fault else { return }
-            let reason = TerminalText.escaped(fault.message)
+        case .reception(.ended(let id, let peer, let receipt, let fault)):
+            guard let line = fault?.message ?? receipt.failures else { return }
+            let reason = TerminalText.escaped(line)
             logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
         case .reception(.progressed):
             break

@@ -122,3 +122,18 @@ struct ConflictRuleTests {
         #expect(await tooFew.consent(to: .sample(items: 2), from: .sample(1), freeRoom: 0).isEmpty)
     }
 }
+
+@Suite("A receipt")
+struct ReceiptFailureTests {
+    @Test("says in one line what came to nothing")
+    func failures() {
+        func receipt(_ outcomes: [ItemReceipt.Outcome]) -> Receipt {
+            Receipt(transfer: TransferID(), items: outcomes.map { ItemReceipt($0) })
+        }
+        let fault = TransferFault(.storage, "the disk has gone")
+        #expect(receipt([.notSent]).failures == nil)
+        #expect(receipt([.notSent, .failed(fault)]).failures == "the disk has gone")
+        #expect(
+            receipt([.failed(fault), .notSent, .failed(fault)]).failures == "the disk has gone (and 1 more failed)")
+    }
+}
