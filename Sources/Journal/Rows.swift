@@ -88,13 +88,13 @@ enum ArrivalRow {
     }
 
     private static func item(_ columns: inout ColumnReader) throws(UnreadableRow) -> OfferedItem {
-        var item = OfferedItem(
+        OfferedItem(
             kind: try columns.text("kind", ItemKind.init(rawValue:)), name: try columns.text("name", safeName),
             type: try columns.text("type") { UniformType($0) }, size: try columns.optionalBits("offered size"),
-            entries: try columns.bits("number of entries"))
-        if item.entries == 0 { item.entries = nil }
-        return item
+            entries: Self.known(try columns.bits("number of entries")))
     }
+
+    private static func known(_ entries: UInt64) -> UInt64? { entries == 0 ? nil : entries }
 
     private static func content(_ columns: inout ColumnReader) throws(UnreadableRow) -> ContentVerdict? {
         let outcome = try columns.optionalText("content's outcome", ContentVerdict.Outcome.init(rawValue:))

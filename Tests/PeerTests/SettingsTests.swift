@@ -1,3 +1,4 @@
+import AirDropDialect
 import Foundation
 import HandlerCatalog
 import Inbox
