@@ -95,18 +95,19 @@ struct HostileNameTests {
         }
     }
 
-    @Test(
-        "are refused as names of items, before anybody is asked",
-        arguments: [
-            "\u{1B}[2J.txt", "a\nb", "a\u{202E}txt.exe", "a\u{9B}2J", "\u{7F}", "a\u{2028}b", "a\u{0}b", "../a", "a/b",
-        ])
-    func items(name: String) async throws {
+    @Test("are refused as names of items, before anybody is asked")
+    func items() async throws {
         try await withDaemon { running, kitchen, mallory in
-            let events = try await mallory.offer(Message(items: [.init(name: name)]), to: running.address)
-            let verdict = try #require(events.first { $0.event == "verdict" })
-            #expect(verdict.status == 409)
-            #expect(verdict.body?.contains("unsafeName") == true)
-            #expect(try await kitchen.run(arguments: ["offers"]).output == "")
+            for name in [
+                "\u{1B}[2J.txt", "a\nb", "a\u{202E}txt.exe", "a\u{9B}2J", "\u{7F}", "a\u{2028}b", "a\u{0}b", "../a",
+                "a/b",
+            ] {
+                let events = try await mallory.offer(Message(items: [.init(name: name)]), to: running.address)
+                let verdict = try #require(events.first { $0.event == "verdict" })
+                #expect(verdict.status == 409, "\(name.debugDescription)")
+                #expect(verdict.body?.contains("an item cannot be stored") == true, "\(verdict)")
+                #expect(try await kitchen.run(arguments: ["offers"]).output == "")
+            }
             expectClean(await running.log.errors)
         }
     }
@@ -168,8 +169,8 @@ struct HostileNameTests {
             #expect(there.result.contains { $0.event == "paired" }, "\(there.result)")
             #expect(there.exit == 0)
             expectClean(there.text, saying: "a stranger that calls itself \"e", atTerminal: true)
-            for words in [["list"], ["show", "e"], ["list", "--json"]] {
-                expectClean(try await kitchen.run(arguments: ["contacts"] + words), saying: "e")
+            for words in [["list"], ["list", "--json"]] {
+                expectClean(try await kitchen.run(arguments: ["contacts"] + words), saying: "ask")
             }
             #expect(!kitchen.contactsFile.unicodeScalars.contains("\u{1B}"))
 
@@ -195,11 +196,9 @@ struct HostileNameTests {
                 try await kitchen.withProgram("/usr/bin/avahi-publish", record, signal: .interrupt) { publishing in
                     try await publishing.transcript.says("Established")
                     let text = try await study.run(arguments: ["peers"])
-                    #expect(text.output.hasPrefix("e[31mvi2Jl1: forgedline]0;title  "), "\(text.output)")
+                    #expect(text.output.hasPrefix("e[31mvi2Jl1: forgedline\\u{200B}]0;title "), "\(text.output)")
                     expectClean(text)
                     expectClean(try await study.run(arguments: ["peers", "--json"]), saying: "found")
-                    let sending = ["send", "--text", "hello", "--to", "nobody"]
-                    expectClean(try await study.run(arguments: sending))
                 }
             }
         }
