@@ -94,10 +94,11 @@ struct AnswersTests {
     @Test("each way answers, and the offer goes from all the others")
     func oneByOne() async throws {
         let ways: [(name: String, exit: Int, answer: @Sendable (Place, Int) async throws -> Void)] = [
-            ("waft accept", 0, { place, number in _ = try await place.command("accept", number) }),
-            ("waft decline", 12, { place, number in _ = try await place.command("decline", number) }),
+            // First: shortly after an answer from elsewhere what is typed may be meant for the offer before.
             ("y at the terminal", 0, { place, _ in try await place.terminal.type("y\n") }),
             ("n at the terminal", 12, { place, _ in try await place.terminal.type("n\n") }),
+            ("waft accept", 0, { place, number in _ = try await place.command("accept", number) }),
+            ("waft decline", 12, { place, number in _ = try await place.command("decline", number) }),
             ("Accept on the desktop", 0, { place, _ in try await place.desktop.choose("Accept") }),
             ("Decline on the desktop", 12, { place, _ in try await place.desktop.choose("Decline") }),
             ("a yes of the arbiter", 0, { place, number in try place.arbitrate(number, exit: 0) }),
@@ -161,11 +162,31 @@ struct AnswersTests {
             try await place.terminal.transcript.says("Offer 1 is settled.")
             try await place.isSettled(1)
             #expect(try await place.command("accept", 1).exit == 64)
-            // What was meant for the one that has gone does not count for the next.
-            async let sending = place.send(2)
-            try await place.isAsked(2)
-            try await place.terminal.type("n\n")
-            #expect(try await sending.exit == 12)
+        }
+    }
+
+    @Test("an answer that was typed for an offer that goes at that moment does not answer the next one")
+    func typedTooLate() async throws {
+        try await withPlace { place in
+            let words = ["send", "note.txt", "--to", place.address]
+            let terminal = place.terminal
+            async let stranger = place.study.withProgram(
+                Programs.waft, words, signal: .interrupt, in: place.folder
+            ) { _ in
+                try await terminal.transcript.says("1: study")
+                // The second one waits behind it.
+                while try await !place.kitchen.run(arguments: ["offers"]).output.contains("2: study") {}
+            }
+            try await terminal.transcript.says("1: study")
+            let second = try await place.study.withProgram(Programs.waft, words, in: place.folder) { _ in
+                try await terminal.transcript.says("Offer 1 is settled.")
+                try await terminal.type("y\n")
+                try await terminal.transcript.says("Offer 1 has gone.")
+                try await terminal.transcript.says("2: study", times: 2)
+                try await terminal.type("n\n")
+            }
+            #expect(second.exit == 12, "\(second.text)")
+            #expect(try await stranger.exit == 130)
         }
     }
 }

@@ -152,7 +152,9 @@ struct ChangedKeyTests {
     func anotherUser() async throws {
         try await withPair { kitchen, _, _ in
             try await kitchen.withReceiver(Programs.waftd, []) { _ in
-                for path in ["", "/config", "/state", "/run", "/run/control"] { chmod(kitchen.home + path, 0o777) }
+                for path in ["", "/config", "/state", "/run", "/run/control"] {
+                    #expect(chmod(kitchen.home + path, 0o777) == 0)
+                }
                 var other = kitchen
                 other.prefix = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
                 for words in [["status"], ["offers"], ["accept", "1"], ["pair", "--code"]] {
