@@ -70,6 +70,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return (try? encoder.encode(line)).map { TerminalText.escaped(json: String(decoding: $0, as: UTF8.self)) }
+            ?? "{}"
     }
 }
