@@ -81,7 +81,9 @@ let package = Package(
         .target(name: "CLinuxShims"),
         .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
         .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck", "Digests"],
+            swiftSettings: strict),
         // What DiscoveryTests run on the hosts of a lab: publishes and browses as told.
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",

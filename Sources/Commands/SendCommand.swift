@@ -51,7 +51,9 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Send the items that the other side can take when it cannot take others.")
     var partial = false
 
-    @Option(name: .long, help: "Seconds to look for the peer, to wait for an answer, and to bear silence.")
+    @Option(
+        name: .long,
+        help: "Seconds to look for the peer, to wait for an answer, and to bear silence or try without progress.")
     var timeout: Double?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
@@ -120,6 +122,7 @@ struct SendCommand: AsyncParsableCommand {
                 throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
             }
             (options.finding, options.answer, options.silence) = (duration, duration, duration)
+            options.retryFor = duration
         }
         return options
     }

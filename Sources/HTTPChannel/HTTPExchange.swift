@@ -38,6 +38,11 @@ package final class HTTPExchange {
         self.patience = patience
     }
 
+    /// Ends the connection, from any thread: whoever waits for the client hears that it is closed.
+    package var breakingOff: @Sendable () -> Void {
+        { [channel] in channel.close(promise: nil) }
+    }
+
     // MARK: The body
 
     /// The next bytes of the body, nil at its end.

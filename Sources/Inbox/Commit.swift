@@ -56,7 +56,7 @@ struct Commit {
             try announcing(identities())
         } catch {
             return items.map { item in
-                if case .success(let item) = item { item.staged.discard() }
+                if case .success(let item) = item { item.staged.keep() }
                 return item.flatMap { _ in .failure(error) }
             }
         }
@@ -224,11 +224,13 @@ struct Commit {
                 return numbered
             }
         } catch {
-            staged.discard()
             if error.number == EEXIST {
+                staged.discard()
                 throw TransferFault(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
             }
-            throw .placing(name.text, error, on: folder.raw)
+            let fault = TransferFault.placing(name.text, error, on: folder.raw)
+            if fault.isResumable { staged.keep() } else { staged.discard() }
+            throw fault
         }
         staged.discard()
         throw TransferFault(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")

@@ -5,12 +5,16 @@ import SystemCalls
 enum DiskRoom {
     /// Bytes that an ordinary user may still store on the file system of `file`, and leave the reserve alone; saturates
     /// instead of overflowing.
+    ///
+    /// - Parameter removable: bytes that count as free because they can be removed.
     static func free(
-        onFileSystemOf file: Int32, keeping reserve: DiskReserve = .bytes(0)
+        onFileSystemOf file: Int32, keeping reserve: DiskReserve = .bytes(0), removable: UInt64 = 0
     ) throws(SystemError) -> UInt64 {
         var status = statvfs()
         try systemCall { fstatvfs(file, &status) }
-        let free = bytes(UInt64(status.f_bavail), UInt64(status.f_frsize))
+        let (sum, overflow) = bytes(UInt64(status.f_bavail), UInt64(status.f_frsize))
+            .addingReportingOverflow(removable)
+        let free = overflow ? .max : sum
         let kept = reserve.bytes(ofFileSystem: bytes(UInt64(status.f_blocks), UInt64(status.f_frsize)))
         return free > kept ? free - kept : 0
     }

@@ -24,22 +24,24 @@ package final class FileInbox: InboxStoring {
     }
 
     /// Opens an Inbox, and makes it and the folders above it (for this user only) where they are missing. What an
-    /// earlier receiver left half-written is removed.
+    /// earlier receiver left half-written is kept within bounds, or removed.
     ///
     /// - Parameters:
     ///   - path: the Inbox folder; relative to the working directory where it is not absolute.
     ///   - reserve: what of the disk is never offered to senders, nor used up by what they did not announce.
     ///   - conflict: what becomes of an item whose name is taken.
     ///   - checker: looks into files before they are moved in; nil where that is not wanted.
+    ///   - partials: bounds of what is kept of items that do not come whole.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
         reserve: DiskReserve = .standard,
         conflict: ConflictRule = .keepBoth,
-        checker: ContentChecker? = nil
+        checker: ContentChecker? = nil,
+        partials: PartialBounds = .standard
     ) throws(InboxError) {
         try self.init(
-            path: path, reserve: reserve, conflict: conflict, checker: checker, opening: .inOneCall,
+            path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, opening: .inOneCall,
             placement: .byRename)
     }
 
@@ -48,6 +50,8 @@ package final class FileInbox: InboxStoring {
         reserve: DiskReserve,
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
+        partials: PartialBounds = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now },
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
@@ -67,7 +71,8 @@ package final class FileInbox: InboxStoring {
         self.reserve = reserve
         self.conflict = conflict
         self.placement = placement
-        self.staging = try StagingFolder.open(ofInbox: inbox, at: path, opening: opening, reserve: reserve)
+        self.staging = try StagingFolder.open(
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, now: now)
         self.state = Mutex(State(inbox: inbox, checker: checker))
     }
 
@@ -86,7 +91,8 @@ package final class FileInbox: InboxStoring {
             guard try StagingFolder.canRename(between: staging.folder.raw, and: inbox.raw) else {
                 throw SystemError(EXDEV)
             }
-            return try DiskRoom.free(onFileSystemOf: inbox.raw, keeping: reserve)
+            return try DiskRoom.free(
+                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removableBytes)
         } catch {
             throw .unreachable(error)
         }
@@ -102,11 +108,23 @@ package final class FileInbox: InboxStoring {
         return fstatat(open.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+    package func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferFault) -> any StagedItem {
+        let checker = state.withLock { $0.checker }
+        if let partial {
+            let name = Partials.name(of: partial)
+            let isThere = staging.partials.take(name)
+            let held = isThere == nil ? 0 : staging.partials.bytes(of: name)
+            staging.makeRoom(for: partial.size - min(partial.size, held))
+            if let isThere {
+                return try StagedFiles(
+                    in: staging, name: name, isTree: isTree, isKeyed: true, isKept: isThere, checker: checker)
+            }
+        }
         // Numbered besides: the transfer's number is the sender's word, and two senders may say the same.
-        try StagedFiles(
-            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree,
-            checker: state.withLock { $0.checker })
+        return try StagedFiles(
+            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
     }
 
     package func commit(

@@ -17,7 +17,9 @@ extension StagedFiles {
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             var file: WritingFile
             do throws(SystemError) {
-                let raw = try systemCall { openat(folder.raw, name, flags, mode) }
+                let raw = try replacing(entry.path, name, in: folder.raw, state) { () throws(SystemError) in
+                    try systemCall { openat(folder.raw, name, flags, mode) }
+                }
                 file = WritingFile(FileDescriptor(owning: raw), entry: entry, displayPath: display)
             } catch {
                 // An item of its own lies in no folder that the sender could have left out.
@@ -27,7 +29,7 @@ extension StagedFiles {
                 throw .creating("cannot create", display, error, on: staging.folder.raw)
             }
             do throws(SystemError) {
-                file.roomTaken = try Self.takeRoom(for: entry, in: file.descriptor.raw)
+                file.roomTaken = try takeRoom(for: entry, in: file.descriptor.raw)
             } catch {
                 unlinkat(folder.raw, name, 0)
                 throw .disk("cannot store", "\(display) (\(entry.size ?? 0) bytes)", error, on: staging.folder.raw)
@@ -42,7 +44,7 @@ extension StagedFiles {
             guard state.phase == .writing else { throw Self.goneFault }
             guard state.file != nil else { throw TransferFault(.unexpected, "no file was begun to write to") }
             do throws(SystemError) {
-                try state.file?.write(bytes)
+                try state.file?.write(bytes) { staging.partials.removeOldest() }
             } catch {
                 let path = display(state.file?.entry.path)
                 throw .disk("cannot write", path, error, on: staging.folder.raw)
@@ -70,6 +72,7 @@ extension StagedFiles {
         state.unseenBytes += count
         guard state.unseenBytes >= Self.lookStep else { return }
         state.unseenBytes = 0
+        staging.makeRoom(for: 1)
         guard let free = try? DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve), free == 0
         else { return }
         throw TransferFault(
@@ -79,25 +82,29 @@ extension StagedFiles {
     }
 
     /// What no disk can hold is refused without asking this one for it.
-    private func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
-        guard let size = entry.size, size >= Self.preallocationThreshold else { return }
+    func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
+        guard let whole = entry.size, whole >= Self.preallocationThreshold else { return }
+        let size = whole - min(whole, entry.offset)
+        staging.makeRoom(for: size)
         let free: UInt64
         do throws(SystemError) {
             free = try DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve)
         } catch {
             throw .disk("cannot store", display, error, on: staging.folder.raw)
         }
-        if size > free || Int64(exactly: size) == nil { throw .noRoom(display, needed: size, free: free) }
+        if size > free || Int64(exactly: whole) == nil { throw .noRoom(display, needed: size, free: free) }
     }
 
     /// - Returns: whether room was taken; not every file system can.
-    private static func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
-        guard let size = entry.size, size >= preallocationThreshold, let size = Int64(exactly: size) else {
+    func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
+        guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size) else {
             return false
         }
         do throws(SystemError) {
             try systemCall { CLinuxShims_fallocate_keep_size(file, size) }
             return true
+        } catch  where [ENOSPC, EDQUOT].contains(error.number) && staging.partials.removeOldest() {
+            return try takeRoom(for: entry, in: file)
         } catch  where [ENOSPC, EDQUOT, EFBIG, EIO].contains(error.number) {
             throw error
         } catch {

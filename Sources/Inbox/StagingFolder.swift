@@ -19,28 +19,47 @@ final class StagingFolder: Sendable {
     let opening: BeneathOpening
     /// What of the disk is left alone.
     let reserve: DiskReserve
+    /// What is kept of items that did not come whole.
+    let partials: Partials
     private let lock: FileDescriptor
-    private let nextNumber = Atomic<UInt64>(0)
+    private let numbers: Numbers
+
+    private final class Numbers: Sendable {
+        private let last = Atomic<UInt64>(0)
+
+        var next: UInt64 { last.wrappingAdd(1, ordering: .relaxed).oldValue }
+    }
 
     private init(
-        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve
+        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve,
+        bounds: PartialBounds, now: @escaping @Sendable () -> Timestamp
     ) {
+        let numbers = Numbers()
         self.folder = folder
         self.reserve = reserve
         self.lock = lock
         self.opening = opening
+        self.numbers = numbers
+        self.partials = Partials(in: folder, bounds: bounds, now: now) { name in
+            FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
+        }
     }
 
-    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it.
+    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it, but for
+    /// what is kept to be gone on with.
     ///
     /// - Parameters:
     ///   - path: where the Inbox lies, absolute.
     ///   - opening: how paths in it will be opened.
+    ///   - bounds: of what is kept.
+    ///   - now: the time by which that ages.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
         opening: BeneathOpening,
-        reserve: DiskReserve
+        reserve: DiskReserve,
+        bounds: PartialBounds = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now }
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
         do {
@@ -54,14 +73,24 @@ final class StagingFolder: Sendable {
             )
         }
         let lock = try takeLock(in: folder, path: path)
-        let staging = StagingFolder(folder, lock: lock, opening: opening, reserve: reserve)
+        let staging = StagingFolder(
+            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, now: now)
         staging.sweep()
         return staging
     }
 
     /// A name that nothing in the staging folder has.
     func freshName(_ beginning: String) -> String {
-        "\(beginning).\(nextNumber.wrappingAdd(1, ordering: .relaxed).oldValue)"
+        Self.name(beginning, numbers.next)
+    }
+
+    private static func name(_ beginning: String, _ number: UInt64) -> String { "\(beginning).\(number)" }
+
+    /// Makes room for so many bytes beside the reserve, as far as that can be done by removing what is kept of others.
+    func makeRoom(for bytes: UInt64) {
+        while let free = try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve), free < bytes,
+            partials.removeOldest()
+        {}
     }
 
     /// Removes what lies under `name`, as far as the disk allows.
@@ -70,11 +99,14 @@ final class StagingFolder: Sendable {
     }
 
     private func sweep() {
+        var kept: [String] = []
         // All names first: removing moves things into the folder that would be read.
         var names: [String] = []
         guard var contents = try? FolderContents.make(of: folder.raw) else { return }
         while let name = try? contents.next() {
-            if strcmp(name, Self.lockName) != 0 { names.append(String(cString: name)) }
+            if strcmp(name, Self.lockName) == 0 { continue }
+            let text = String(cString: name)
+            if Partials.isKept(text) { kept.append(text) } else { names.append(text) }
         }
         // An earlier sweep that was cut short may have left names of the very form that this one gives.
         let left = Set(names)
@@ -85,6 +117,7 @@ final class StagingFolder: Sendable {
             }
         }
         for name in names { removal.remove(name) }
+        partials.takeOver(kept)
     }
 }
 

@@ -80,6 +80,10 @@ final class TreeReading: ItemReading {
         return count
     }
 
+    func seek(to offset: UInt64) throws(SourceFault) {
+        try file?.seek(to: offset)
+    }
+
     private func begin(_ path: SafeRelativePath) throws(SourceFault) -> FileEntry {
         let display = walk.display(path)
         var opened: OpenedFile?

@@ -40,6 +40,7 @@ enum JournalSchema {
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
         migrator.registerMigration("dialect") { database in try database.execute(sql: dialect) }
         migrator.registerMigration("departures") { database in try database.execute(sql: departures) }
+        migrator.registerMigration("again") { database in try database.execute(sql: again) }
         return migrator
     }
 
@@ -106,6 +107,12 @@ enum JournalSchema {
 
     // By which protocol it came. Null: Waft's own, as everything did before there was another.
     private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
+
+    // What a sender that comes again is recognised by.
+    private static let again = """
+        CREATE INDEX arrivals_by_transfer ON arrivals (transfer);
+        CREATE INDEX arrivals_by_peer_and_name ON arrivals (peer, name);
+        """
 
     // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
     private static let second = """

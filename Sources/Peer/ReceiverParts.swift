@@ -80,8 +80,11 @@ struct ReceiverParts: Sendable {
         self.engine = engine
         let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
         self.door = door
+        let consents = ConsentMemory(inbox)
         var consent: any ConsentAsking = GatedConsent(
-            door.gate, asking: RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay))
+            door.gate,
+            asking: consents.wrapping(
+                RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)))
         if settings.conflict == .skip {
             consent = ConflictConsent(asking: consent) { inbox.holds($0, in: $1) }
         }
@@ -94,6 +97,7 @@ struct ReceiverParts: Sendable {
             quota: StrangerQuota(
                 limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
                 occupancy: InboxOccupancy(journal: journal)),
+            memory: consents,
             observe: { receiver.observe(.reception($0)) }
         )
     }

@@ -5,6 +5,7 @@
 ///          ▲  ▲                   │ ▲ │                   │
 ///          │  └──abandonItem──────┼─┼─┼───────────────────┤
 ///          └───────endItem────────┘ └─┴──────endFile──────┘
+///     betweenItems ──presentItem──▶ betweenItems
 ///     betweenItems ──finish──▶ finished
 ///
 /// A refused event is the sender's fault and ends the transfer; the machine is of no use afterwards.
@@ -41,6 +42,8 @@ package struct TransferOrder: ~Copyable {
         self.accepted = verdict.items.map { $0.answer == .accepted }
     }
 
+    package func isAccepted(_ number: Int) -> Bool { accepted[number] }
+
     /// The item whose contents are coming, if any.
     package var currentItem: Int? {
         switch state {
@@ -63,6 +66,12 @@ package struct TransferOrder: ~Copyable {
         state = .inItem(ItemProgress(number: number))
     }
 
+    /// An accepted item does not come, because it is there already.
+    package mutating func presentItem(_ number: Int) throws(TransferFault) {
+        try beginItem(number)
+        state = .betweenItems
+    }
+
     package mutating func beginFile(_ entry: FileEntry) throws(TransferFault) {
         var item = try enterEntry("a file")
         let isTree = items[item.number].kind == .tree
@@ -70,6 +79,11 @@ package struct TransferOrder: ~Copyable {
         try count(&item, isTree: isTree)
         if let size = entry.size, size > mostBytes(of: item) - item.bytes { throw Self.tooMuch }
         state = .inFile(item, remaining: entry.size, received: 0)
+        guard entry.offset > 0 else { return }
+        guard entry.size != nil, let offset = Int(exactly: entry.offset) else {
+            throw Self.outOfOrder("a file goes on where it cannot")
+        }
+        try receive(offset)
     }
 
     /// Contents of the file that was begun.

@@ -10,6 +10,8 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
     package enum Operation: Sendable, Hashable {
         case intend(count: Int)
         case settle(count: Int)
+        case arrivals(TransferID)
+        case earlier(name: String)
         case waiting
         case arrival(ArrivalNumber)
         case began([ArrivalNumber], handler: String)
@@ -119,6 +121,29 @@ extension MemoryJournal {
                 )
                 return number
             }
+        }
+    }
+
+    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
+        try attempt(.arrivals(transfer))
+        return settledArrivals { $0.transfer == transfer && $0.peer == peer }
+    }
+
+    package func earlier(
+        _ item: OfferedItem, from peer: PeerID, limit: Int
+    ) throws(JournalFault) -> [Arrival] {
+        try attempt(.earlier(name: item.name.text))
+        let arrivals = settledArrivals { facts in
+            facts.peer == peer && facts.item.kind == item.kind && facts.item.name == item.name
+                && facts.size == item.size && facts.item.entries == item.entries
+        }
+        return Array(arrivals.reversed().prefix(limit))
+    }
+
+    private func settledArrivals(_ isWanted: (ArrivalFacts) -> Bool) -> [Arrival] {
+        entries.compactMap { number, entry in
+            guard let stored = entry.stored, isWanted(entry.intended.facts) else { return nil }
+            return Arrival(number: number, facts: entry.intended.facts, stored: stored)
         }
     }
 
