@@ -96,6 +96,6 @@ enum JSONText {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Only infinities and the like cannot be encoded, and there are none.
         guard let data = try? encoder.encode(value) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        return TerminalText.escaped(json: String(decoding: data, as: UTF8.self))
     }
 }

@@ -22,6 +22,7 @@ struct Commit {
 
     let staging: StagingFolder
     let placement: Placement
+    let conflict: ConflictRule
     /// The items of the batch, in order, with what became of those that were given up.
     var items: [Result<Item, TransferFault>]
 
@@ -212,8 +213,9 @@ struct Commit {
     ) throws(TransferFault) -> SafeName {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
-        do {
+        do throws(SystemError) {
             if try move(staged, to: name, in: folder) { return name }
+            if conflict == .skip { throw SystemError(EEXIST) }
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {
                 let numbered = name.numbered(number)
@@ -223,6 +225,9 @@ struct Commit {
             }
         } catch {
             staged.discard()
+            if error.number == EEXIST {
+                throw TransferFault(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
+            }
             throw .placing(name.text, error, on: folder.raw)
         }
         staged.discard()

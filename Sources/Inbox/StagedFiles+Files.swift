@@ -47,6 +47,7 @@ extension StagedFiles {
                 let path = display(state.file?.entry.path)
                 throw .disk("cannot write", path, error, on: staging.folder.raw)
             }
+            try look(after: bytes.count, &state)
         }
     }
 
@@ -63,12 +64,26 @@ extension StagedFiles {
         }
     }
 
+    /// Looks now and then whether what was not announced uses up the reserve: files of unknown size, and many small ones.
+    private func look(after count: Int, _ state: inout State) throws(TransferFault) {
+        guard staging.reserve != .bytes(0), state.file?.roomTaken == false else { return }
+        state.unseenBytes += count
+        guard state.unseenBytes >= Self.lookStep else { return }
+        state.unseenBytes = 0
+        guard let free = try? DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve), free == 0
+        else { return }
+        throw TransferFault(
+            .noRoom,
+            "cannot write \(display(state.file?.entry.path)): what is left of the disk is kept free; "
+                + "make room and send it again")
+    }
+
     /// What no disk can hold is refused without asking this one for it.
     private func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
         guard let size = entry.size, size >= Self.preallocationThreshold else { return }
         let free: UInt64
         do throws(SystemError) {
-            free = try DiskRoom.free(onFileSystemOf: staging.folder.raw)
+            free = try DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve)
         } catch {
             throw .disk("cannot store", display, error, on: staging.folder.raw)
         }

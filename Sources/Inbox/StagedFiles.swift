@@ -14,6 +14,8 @@ final class StagedFiles: StagedItem {
     /// Files from this size on, in bytes, have their room taken before they are written: less work for the file system
     /// than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
     static let preallocationThreshold: UInt64 = 1 << 20
+    /// Bytes after which it is looked how much room is left.
+    static let lookStep = 1 << 20
 
     let staging: StagingFolder
     let isTree: Bool
@@ -58,6 +60,8 @@ final class StagedFiles: StagedItem {
         var file: WritingFile?
         var folder: (path: SafeRelativePath?, open: OpenFolder)?
         var entryCount = 0
+        /// Bytes written since it was looked how much room is left.
+        var unseenBytes = 0
         /// Places of the files and folders below the item itself; nil once there are too many.
         var places: [SafeRelativePath]? = []
 

@@ -17,11 +17,16 @@ final class StagingFolder: Sendable {
 
     let folder: OpenFolder
     let opening: BeneathOpening
+    /// What of the disk is left alone.
+    let reserve: DiskReserve
     private let lock: FileDescriptor
     private let nextNumber = Atomic<UInt64>(0)
 
-    private init(_ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening) {
+    private init(
+        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve
+    ) {
         self.folder = folder
+        self.reserve = reserve
         self.lock = lock
         self.opening = opening
     }
@@ -34,7 +39,8 @@ final class StagingFolder: Sendable {
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
-        opening: BeneathOpening
+        opening: BeneathOpening,
+        reserve: DiskReserve
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
         do {
@@ -47,7 +53,8 @@ final class StagingFolder: Sendable {
                 advice: "let this user write there, or use another Inbox"
             )
         }
-        let staging = StagingFolder(folder, lock: try takeLock(in: folder, path: path), opening: opening)
+        let lock = try takeLock(in: folder, path: path)
+        let staging = StagingFolder(folder, lock: lock, opening: opening, reserve: reserve)
         staging.sweep()
         return staging
     }
@@ -117,7 +124,8 @@ extension StagingFolder {
         return folder
     }
 
-    private static func canRename(between first: Int32, and second: Int32) throws(SystemError) -> Bool {
+    /// Whether a rename works between two folders: on one file system, by one mount.
+    static func canRename(between first: Int32, and second: Int32) throws(SystemError) -> Bool {
         var statuses = (stat(), stat())
         try systemCall { fstat(first, &statuses.0) }
         try systemCall { fstat(second, &statuses.1) }
@@ -146,19 +154,25 @@ extension StagingFolder {
     /// flock(2) and not a file that is there or not: the kernel lets go of it however this process ends.
     private static func takeLock(in folder: OpenFolder, path: String) throws(InboxError) -> FileDescriptor {
         do {
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+            // Not for writing: that would keep the disk from being made read-only as long as the receiver runs.
+            let flags = O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC
             let lock = FileDescriptor(owning: try systemCall { openat(folder.raw, lockName, flags, 0o600) })
             try systemCall { flock(lock.raw, LOCK_EX | LOCK_NB) }
-            // Who has it, for the message that a second receiver gives.
-            let text = "\(getpid())\n"
-            ftruncate(lock.raw, 0)
-            _ = text.withCString { pwrite(lock.raw, $0, strlen($0), 0) }
+            writeHolder(in: folder)
             return lock
         } catch  where error.number == EWOULDBLOCK {
             throw .inUse(path, process: holder(in: folder))
         } catch {
             throw .unusable("cannot lock the Inbox", path, "\(error)", advice: "put it on a file system with locks")
         }
+    }
+
+    /// Who has it, for the message that a second receiver gives.
+    private static func writeHolder(in folder: OpenFolder) {
+        let raw = openat(folder.raw, lockName, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
+        guard raw >= 0 else { return }
+        let file = FileDescriptor(owning: raw)
+        _ = "\(getpid())\n".withCString { write(file.raw, $0, strlen($0)) }
     }
 
     private static func holder(in folder: OpenFolder) -> Int32? {

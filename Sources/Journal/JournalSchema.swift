@@ -39,6 +39,7 @@ enum JournalSchema {
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
         migrator.registerMigration("dialect") { database in try database.execute(sql: dialect) }
+        migrator.registerMigration("departures") { database in try database.execute(sql: departures) }
         return migrator
     }
 
@@ -110,5 +111,14 @@ enum JournalSchema {
     private static let second = """
         ALTER TABLE arrivals ADD COLUMN folder TEXT;
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
+        """
+
+    /// How items left the Inbox; null while nobody has said that they have.
+    private static let departures = """
+        ALTER TABLE arrivals ADD COLUMN left_how TEXT;
+        ALTER TABLE arrivals ADD COLUMN left_at INTEGER;
+        ALTER TABLE arrivals ADD COLUMN left_toward ANY;
+
+        CREATE INDEX arrivals_there ON arrivals (peer, number) WHERE \(DepartureRow.isThere);
         """
 }

@@ -12,7 +12,8 @@ enum ArrivalRow {
     static let columns = """
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
-        arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect
+        arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
+        \(DepartureRow.columns)
         """
 
     static let insertion = """
@@ -61,7 +62,8 @@ enum ArrivalRow {
         facts.dialect = try columns.optionalText("protocol", Dialect.init(rawValue:)) ?? .waft
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
-            waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [])
+            waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],
+            departure: try DepartureRow.departure(&columns))
     }
 
     private static func facts(_ columns: inout ColumnReader) throws(UnreadableRow) -> ArrivalFacts {

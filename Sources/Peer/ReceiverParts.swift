@@ -44,7 +44,10 @@ struct ReceiverParts: Sendable {
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
-        inbox = try FileInbox(path: home.inbox, checker: ContentChecker(types: catalog.current.registry))
+        let inbox = try FileInbox(
+            path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
+            checker: ContentChecker(types: catalog.current.registry))
+        self.inbox = inbox
         journal = try Journal(
             folder: home.state,
             unreadable: { fault in
@@ -75,14 +78,22 @@ struct ReceiverParts: Sendable {
             logger: logger
         )
         self.engine = engine
-        door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
+        let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
+        self.door = door
+        var consent: any ConsentAsking = GatedConsent(
+            door.gate, asking: RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay))
+        if settings.conflict == .skip {
+            consent = ConflictConsent(asking: consent) { inbox.holds($0, in: $1) }
+        }
         reception = Reception(
             inbox: inbox,
             journal: journal,
-            consent: GatedConsent(
-                door.gate, asking: RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)),
+            consent: consent,
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
+            quota: StrangerQuota(
+                limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
+                occupancy: InboxOccupancy(journal: journal)),
             observe: { receiver.observe(.reception($0)) }
         )
     }

@@ -119,6 +119,14 @@ package enum ConfigurationTemplate {
         # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
         #skipInterfaces: [docker*, br-*, virbr*, veth*]
 
+        # What of the Inbox's disk is left to everybody else (WAFT_RESERVE). Default: 1 GiB, or 5 % of a small disk.
+        #reserve: 5 %
+        # How much may lie in the Inbox from one stranger; 0 for no bound (WAFT_STRANGER_QUOTA).
+        #strangerQuota: 10 GiB
+        # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
+        # taken). Nothing is ever replaced.
+        #conflict: keep-both
+
         # Other protocols. AirDrop is spoken while this machine is visible to everyone (waft visible); flags say what it can
         # do, as a number, and modelName which picture others show.
         #dialects:

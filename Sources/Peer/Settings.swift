@@ -1,6 +1,7 @@
 package import Contacts
 import Discovery
 package import HandlerCatalog
+package import Inbox
 package import Logging
 package import Sharing
 
@@ -34,6 +35,11 @@ package struct Settings: Sendable {
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
     package var skipInterfaces: [String]
+    /// What of the Inbox's disk is left alone.
+    package var reserve: DiskReserve
+    /// Bytes that may lie in the Inbox from one stranger; 0 for no bound.
+    package var strangerQuota: UInt64
+    package var conflict: ConflictRule
     package var logLevel: Logger.Level
     /// AirDrop; the file alone can say it.
     package var airdrop: AirDropSettings
@@ -62,6 +68,9 @@ package struct Settings: Sendable {
         package var notifications: Bool?
         package var discovery: Bool?
         package var skipInterfaces: [String]?
+        package var reserve: DiskReserve?
+        package var strangerQuota: UInt64?
+        package var conflict: ConflictRule?
         package var logLevel: Logger.Level?
         package var airdrop: AirDropSettings?
 
@@ -88,6 +97,9 @@ package struct Settings: Sendable {
         notifications = first(\.notifications) ?? true
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
+        reserve = first(\.reserve) ?? .standard
+        strangerQuota = first(\.strangerQuota) ?? StrangerQuota.standardLimit
+        conflict = first(\.conflict) ?? .keepBoth
         logLevel = first(\.logLevel) ?? .notice
         airdrop = first(\.airdrop) ?? AirDropSettings()
     }
@@ -175,12 +187,34 @@ struct SettingKey: Sendable {
                 partial.skipInterfaces = texts
                 return texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
             }, expected: "a list of interface names or patterns, such as [docker*, wg0]"),
+        SettingKey("reserve", "WAFT_RESERVE", expected: "a size such as 2 GB, or a share such as 5 %") {
+            text, partial in
+            partial.reserve = Self.reserve(text)
+            return partial.reserve != nil
+        },
+        SettingKey(
+            "strangerQuota", "WAFT_STRANGER_QUOTA", expected: "a size such as 10 GiB, or 0 for none"
+        ) { text, partial in
+            partial.strangerQuota = try? ByteCountText.read(text)
+            return partial.strangerQuota != nil
+        },
+        SettingKey("conflict", "WAFT_CONFLICT", expected: "keep-both or skip") { text, partial in
+            partial.conflict = ConflictRule(rawValue: text)
+            return partial.conflict != nil
+        },
         SettingKey("logLevel", "WAFT_LOG_LEVEL", expected: "debug, info, notice, warning or error") { text, partial in
             guard let level = Logger.Level(rawValue: text) else { return false }
             partial.logLevel = level
             return true
         },
     ]
+
+    private static func reserve(_ text: String) -> DiskReserve? {
+        guard text.hasSuffix("%") else { return (try? ByteCountText.read(text)).map { .bytes($0) } }
+        let number = text.dropLast().filter { $0 != " " }
+        guard number.utf8.count <= 3, let percent = UInt64(number), percent <= 100 else { return nil }
+        return .percent(percent)
+    }
 
     static func truth(_ text: String) -> Bool? {
         switch text.lowercased() {

@@ -12,6 +12,7 @@ package final class IncomingTransfer {
 
     private let inbox: any InboxStoring
     private let journal: any ArrivalJournal
+    private let mostBytes: UInt64?
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
@@ -50,6 +51,7 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how far the contents are held to the offer.
+    ///   - mostBytes: bytes that it may bring in all; nil for no bound but those of its items.
     ///   - isDelivered: whether handlers are to be asked about such an item.
     ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
@@ -60,6 +62,7 @@ package final class IncomingTransfer {
         binding: OfferBinding = .exact,
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
+        mostBytes: UInt64? = nil,
         isDelivered: @escaping @Sendable (ArrivalFacts) -> Bool,
         stored: @escaping @Sendable ([StoredArrival]) -> Void,
         progressed: @escaping @Sendable (UInt64) -> Void
@@ -69,6 +72,7 @@ package final class IncomingTransfer {
         self.digestAlgorithm = verdict.digest
         self.inbox = inbox
         self.journal = journal
+        self.mostBytes = mostBytes
         self.isDelivered = isDelivered
         self.stored = stored
         self.progressed = progressed
@@ -95,6 +99,9 @@ package final class IncomingTransfer {
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
         try order.receive(bytes.count)
+        if let mostBytes, receivedBytes + UInt64(bytes.count) > mostBytes {
+            throw TransferFault(.noRoom, "more than is kept from one stranger; \(ByteCount.text(mostBytes)) were left")
+        }
         fileDigest.update(bytes)
         try current().write(bytes)
         receivedBytes += UInt64(bytes.count)
@@ -208,6 +215,7 @@ package final class IncomingTransfer {
             let facts = facts(of: item)
             return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
         }
+        for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
             ItemToCommit(item.staged, as: offer.items[item.number].name, in: destinations[item.number].folder)

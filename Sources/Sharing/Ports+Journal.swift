@@ -73,6 +73,8 @@ package protocol DeliveryJournal: Sendable {
     ) throws(JournalFault)
     /// Ends deliveries for which nobody is asked (any more).
     func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
+    /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over.
+    func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault)
     /// Begins a finished or parked delivery anew, as a person asks for it: due now, nobody has said no.
     /// - Returns: nil for a number that is not there, or not settled.
     func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery?

@@ -101,8 +101,15 @@ package protocol StagedItem: AnyObject, Sendable {
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
     /// - Returns: nil where contents are not looked into.
     func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict?
+    /// Writes on the item, which is whole, where it comes from, as far as the disk can keep that.
+    func label(_ facts: ArrivalFacts)
     /// Removes all of it from the disk, as far as the disk allows. Can be called at any time, and twice.
     func discard()
+}
+
+extension StagedItem {
+    /// For those with nothing to write on.
+    package func label(_ facts: ArrivalFacts) {}
 }
 
 /// Who decides whether an offer is taken: a person at a terminal, a rule, a desktop notification.

@@ -63,4 +63,15 @@ package struct Receipt: Hashable, Sendable {
         self.transfer = transfer
         self.items = items
     }
+
+    /// One line about the items that came to nothing, not escaped: the first one's reason, and how many more; nil where
+    /// there are none.
+    package var failures: String? {
+        let faults = items.compactMap { item -> TransferFault? in
+            guard case .failed(let fault) = item.outcome else { return nil }
+            return fault
+        }
+        guard let first = faults.first else { return nil }
+        return faults.count == 1 ? first.message : "\(first.message) (and \(faults.count - 1) more failed)"
+    }
 }

@@ -34,6 +34,8 @@ package final class Reception: Sendable {
     private struct Claim {
         var peer: PeerID
         var items: Int
+        /// Bytes of everything whose size is known.
+        var bytes: UInt64
     }
 
     private struct Accepted {
@@ -59,6 +61,7 @@ package final class Reception: Sendable {
     private let consent: any ConsentAsking
     private let delivery: any Delivering
     private let refusal: @Sendable (OfferedItem) -> String?
+    private let quota: StrangerQuota?
     private let consentWait: Duration
     private let observe: @Sendable (Event) -> Void
     private let ledger = Mutex(Ledger())
@@ -66,6 +69,7 @@ package final class Reception: Sendable {
     /// - Parameters:
     ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
     ///     for one that can. Decided without waiting.
+    ///   - quota: how much one stranger may send; nil for no bound.
     ///   - consentWait: how long an offer waits for an answer.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
@@ -74,6 +78,7 @@ package final class Reception: Sendable {
         consent: any ConsentAsking,
         delivery: any Delivering,
         refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
+        quota: StrangerQuota? = nil,
         consentWait: Duration = Limits.consentWait,
         observe: @escaping @Sendable (Event) -> Void
     ) {
@@ -82,6 +87,7 @@ package final class Reception: Sendable {
         self.consent = consent
         self.delivery = delivery
         self.refusal = refusal
+        self.quota = quota
         self.consentWait = consentWait
         self.observe = observe
     }
@@ -126,7 +132,7 @@ package final class Reception: Sendable {
             if held + offer.items.count > Limits.openItems {
                 return ItemVerdict(.busy, reason: "too many items are under way")
             }
-            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count)
+            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count, bytes: offer.knownSize)
             return nil
         }
     }
@@ -160,6 +166,9 @@ package final class Reception: Sendable {
             let reason = "\(ByteCount.text(offer.knownSize)) offered, \(ByteCount.text(free)) free"
             return Array(repeating: ItemVerdict(.noRoom, reason: reason), count: count)
         }
+        if let refusal = quota?.refusal(of: offer, from: peer, underWay: bytesUnderWay(from: peer)) {
+            return Array(repeating: refusal, count: count)
+        }
         let (consent, wait) = (self.consent, consentWait)
         let answers = await withTaskGroup(of: [ItemVerdict]?.self) { group in
             group.addTask { await consent.consent(to: offer, from: peer, freeRoom: free) }
@@ -175,6 +184,18 @@ package final class Reception: Sendable {
             return Array(repeating: ItemVerdict(.expired, reason: "nobody answered in time"), count: count)
         }
         return answers
+    }
+
+    /// Bytes of a peer's that have been accepted and are not stored yet.
+    private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
+        ledger.withLock { ledger in
+            let accepted = ledger.accepted.filter { $0.value.expires > .now }.mapValues(\.claim)
+            let open = [accepted, ledger.receiving].joined().filter { $0.value.peer == peer && $0.key != id }
+            return open.reduce(0) { sum, claim in
+                let (total, overflow) = sum.addingReportingOverflow(claim.value.bytes)
+                return overflow ? .max : total
+            }
+        }
     }
 
     /// - Returns: the verdict that is to be sent.
@@ -213,6 +234,10 @@ package final class Reception: Sendable {
         guard let accepted else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
         let total = accepted.offer.knownSize
         let observe = self.observe
+        // What has a size was judged when it was offered.
+        let mostBytes =
+            accepted.offer.items.contains { $0.size == nil }
+            ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
         return IncomingTransfer(
             offer: accepted.offer,
             verdict: accepted.verdict,
@@ -220,6 +245,7 @@ package final class Reception: Sendable {
             binding: binding,
             inbox: inbox,
             journal: journal,
+            mostBytes: mostBytes,
             // A liar is handed to nobody: it stays in the Inbox, marked.
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },

@@ -16,6 +16,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         case ended([ArrivalNumber], AttemptOutcome.Answer)
         case end([ArrivalNumber], DeliveryState)
         case retry(ArrivalNumber)
+        case departed([ArrivalNumber])
     }
 
     /// One call of a handler for one arrival.
@@ -36,6 +37,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         package var state: DeliveryState
         package var delivery: WaitingDelivery
         package var attempts: [Attempt] = []
+        package var departure: Departure?
     }
 
     /// The state in which one delivery was left by a call that changed it.
@@ -193,6 +195,15 @@ extension MemoryJournal {
         try attempt(.end(numbers, state))
         _ = try change(numbers) { entry in
             entry.state = state
+            return 0
+        }
+    }
+
+    package func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) {
+        try attempt(.departed(numbers))
+        _ = try change(numbers) { entry in
+            entry.departure = departure
+            if [.waiting, .parked].contains(entry.state) { entry.state = .gone }
             return 0
         }
     }

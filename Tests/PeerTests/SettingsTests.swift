@@ -1,6 +1,7 @@
 import AirDropDialect
 import Foundation
 import HandlerCatalog
+import Inbox
 import Logging
 import Sharing
 import Testing
@@ -49,6 +50,28 @@ struct SettingsTests {
         }
     }
 
+    @Test("sizes and shares are read as people write them, and have defaults")
+    func room() throws {
+        for (text, reserve) in [
+            ("2 GB", .bytes(2_000_000_000)), ("64 MiB", .bytes(64 << 20)), ("0", .bytes(0)), ("5%", .percent(5)),
+            ("100 %", .percent(100)),
+        ] as [(String, DiskReserve)] {
+            #expect(try Settings.Partial(environment: ["WAFT_RESERVE": text]).reserve == reserve)
+        }
+        for text in ["%", "101 %", "-1", "5 % %", "much", "1e3%"] {
+            #expect(throws: Settings.Unusable.self, "\(text)") {
+                try Settings.Partial(environment: ["WAFT_RESERVE": text])
+            }
+        }
+        for (variable, text) in [("WAFT_STRANGER_QUOTA", "all"), ("WAFT_CONFLICT", "replace")] {
+            #expect(throws: Settings.Unusable.self) { try Settings.Partial(environment: [variable: text]) }
+        }
+        let settings = Settings([], hostName: "host")
+        #expect(settings.reserve == .standard)
+        #expect(settings.strangerQuota == 10 << 30)
+        #expect(settings.conflict == .keepBoth)
+    }
+
     @Test("a file of every setting is read")
     func everything() throws {
         let partial = try file(
@@ -65,11 +88,17 @@ struct SettingsTests {
             sandbox: require
             discovery: false
             skipInterfaces: [docker*, wg0]
+            reserve: 3 %
+            strangerQuota: 0
+            conflict: skip
             logLevel: debug
             """)
         #expect(partial.name == "kitchen")
         #expect(partial.port == 4_001)
         #expect(partial.accept == .everyone)
+        #expect(partial.reserve == .percent(3))
+        #expect(partial.strangerQuota == 0)
+        #expect(partial.conflict == .skip)
         #expect(partial.hook == "/bin/true")
         #expect(partial.hookTimeout == .seconds(5))
         #expect(partial.hookWritable == ["/home/me/Pictures"])
