@@ -78,7 +78,7 @@ package enum ConfigurationTemplate {
         # Rules, tried in order for each item that is offered; the first one that holds decides. Where none does, the
         # contact's own policy counts (waft contacts show NAME), and a stranger is asked about. A rule cannot open what
         # visibility and contacts close. In a rule can stand, a value or a list each:
-        #   from          names of contacts, contacts, strangers, everyone
+        #   from          names of contacts, contacts, strangers, everyone, airdrop
         #   type          uniform types, such as public.image: the item's conforms to one of them
         #   name          patterns with * and ?
         #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
