@@ -17,7 +17,7 @@ struct Acquaintances: Sendable {
 
     /// One line, escaped: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`.
     func line(_ peer: PeerID, callingItself name: String) -> String {
-        TerminalText.escaped(introduction(of: peer, callingItself: name).line, limit: 120)
+        TerminalText.escaped(introduction(of: peer, callingItself: name).line, limit: 800)
     }
 
     /// For programs: what the peer called itself, and the contact that it is.

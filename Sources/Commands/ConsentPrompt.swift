@@ -10,7 +10,9 @@ enum ConsentPrompt {
     }
 
     /// Runs until the task is cancelled.
-    static func run(_ queue: ConsentQueue) async {
+    ///
+    /// - Parameter summary: an offer with who asks, for people.
+    static func run(_ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary) async {
         await withTaskGroup(of: Void.self) { group in
             let (inputs, feed) = AsyncStream<Input>.makeStream()
             group.addTask {
@@ -20,12 +22,14 @@ enum ConsentPrompt {
                 for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
                 feed.yield(.end)
             }
-            await ask(inputs, queue)
+            await ask(inputs, queue) { offer in show(summary(offer)) }
             group.cancelAll()
         }
     }
 
-    private static func ask(_ inputs: AsyncStream<Input>, _ queue: ConsentQueue) async {
+    private static func ask(
+        _ inputs: AsyncStream<Input>, _ queue: ConsentQueue, show: (WaitingOffer) -> Void
+    ) async {
         var waiting: [WaitingOffer] = []
         for await input in inputs {
             switch input {
@@ -56,8 +60,8 @@ enum ConsentPrompt {
         }
     }
 
-    private static func show(_ offer: WaitingOffer) {
-        for line in OfferText.lines(OfferSummary(offer)) { Console.shared.note(line) }
+    private static func show(_ offer: OfferSummary) {
+        for line in OfferText.lines(offer) { Console.shared.note(line) }
         Console.shared.prompt("Accept? [y/n] ")
     }
 }

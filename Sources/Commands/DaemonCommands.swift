@@ -13,11 +13,28 @@ enum Daemon {
         do {
             let socket = try ControlSocket(folder: home.run)
             return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
-        } catch  where error.code == .notRunning {
-            throw CommandFailure(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
         } catch {
-            throw CommandFailure(.unexpected, "\(error)")
+            throw failure(error)
         }
+    }
+
+    /// Watches the running receiver, until it has gone.
+    /// - Throws: `CommandFailure`, 69 when none is running; `CancellationError`.
+    static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
+        let home = try Surroundings().home
+        do {
+            let socket = try ControlSocket(folder: home.run)
+            try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)
+        } catch let error as ControlError {
+            throw failure(error)
+        }
+    }
+
+    private static func failure(_ error: ControlError) -> CommandFailure {
+        guard error.code == .notRunning else {
+            return CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 400))
+        }
+        return CommandFailure(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
     }
 }
 
@@ -57,32 +74,6 @@ struct StatusCommand: AsyncParsableCommand {
         let (parked, failed) = (status.parkedDeliveries ?? 0, status.failedDeliveries ?? 0)
         let hint = parked + failed > 0 ? "; see: waft history" : ""
         return "\(waiting) waiting, \(parked) parked, \(failed) failed\(hint)"
-    }
-}
-
-/// `waft offers`: what waits for consent.
-struct OffersCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "offers",
-        abstract: "List the offers that wait for an answer.",
-        discussion: "Example: waft offers, then waft accept 1"
-    )
-
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        guard case .offers(let offers) = try await Daemon.ask(.offers) else {
-            throw CommandFailure(.unexpected, "the receiver gave no offers")
-        }
-        if output.json {
-            for offer in offers { Console.shared.result(JSONText.line(offer)) }
-            return
-        }
-        if offers.isEmpty { Console.shared.note("no offers wait for an answer") }
-        for offer in offers {
-            for line in OfferText.lines(offer) { Console.shared.result(line) }
-            Console.shared.result("  waft accept \(offer.number)   or   waft decline \(offer.number)")
-        }
     }
 }
 

@@ -72,6 +72,10 @@ struct EventLine: Encodable {
     var note: String?
     /// Number by which a waiting offer is answered.
     var offer: Int?
+    /// Bytes free where it would go.
+    var free: UInt64?
+    /// Of an offer: that a stranger calls itself like a contact.
+    var warning: String?
 
     /// Items that an event lists; offers can have tens of thousands.
     static let shownItems = 100

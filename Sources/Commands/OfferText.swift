@@ -3,26 +3,75 @@ import Sharing
 
 /// An offer as people read it, every foreign string escaped.
 enum OfferText {
-    /// Items that are shown one by one; the rest is counted.
-    private static let shown = 10
+    // MARK: All of it
 
     static func lines(_ offer: OfferSummary) -> [String] {
         let items = offer.itemCount == 1 ? "1 item" : "\(offer.itemCount) items"
-        var lines = [
-            "\(offer.number): \(TerminalText.escaped(offer.peerName, limit: 64)) (\(offer.peerID)) offers \(items), "
-                + "\(ByteCount.text(offer.size)); \(ByteCount.text(offer.freeRoom)) free"
-        ]
+        var lines = ["\(offer.number): \(asker(offer)) offers \(items), \(sizes(offer))"]
+        if let warning = warning(offer) { lines.append(warning) }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
-        for item in offer.items.prefix(shown) { lines.append("  " + line(item)) }
-        let rest = offer.itemCount - min(offer.items.count, shown)
-        if rest > 0 { lines.append("  and \(rest) more") }
+        // The numbers are those that `waft accept --items` takes.
+        let isNumbered = offer.itemCount > 1
+        for (index, item) in offer.items.enumerated() {
+            lines.append("  " + (isNumbered ? "\(index + 1). " : "") + line(item))
+        }
+        let rest = offer.itemCount - offer.items.count
+        if rest > 0 { lines.append("  and \(rest) more; all of them: waft offers \(offer.number)") }
         return lines
     }
 
     private static func line(_ item: OfferSummary.Item) -> String {
         var facts = [TerminalText.escaped(item.type, limit: 80)]
         facts.append(item.size.map(ByteCount.text) ?? "size not known")
-        if let entries = item.entries { facts.append(entries == 1 ? "empty folder" : "\(entries - 1) things in it") }
-        return "\(TerminalText.escaped(item.name, limit: 120))  \(facts.joined(separator: ", "))"
+        if let entries = item.entries {
+            facts.append(entries < 2 ? "empty folder" : entries == 2 ? "1 thing in it" : "\(entries - 1) things in it")
+        }
+        return "\(TerminalText.escaped(item.name, limit: nameLimit))  \(facts.joined(separator: ", "))"
+    }
+
+    // MARK: As it comes and goes
+
+    /// One line for an offer, and a second one where somebody is not who it says; one line when it is settled. Nothing
+    /// for other events.
+    static func lines(_ event: ControlEvent) -> [String] {
+        switch event {
+        case .offer(let offer):
+            let first = offer.items.first.map { TerminalText.escaped($0.name, limit: nameLimit) } ?? "nothing"
+            let rest = offer.itemCount > 1 ? " and \(offer.itemCount - 1) more" : ""
+            let line = "\(offer.number): \(asker(offer)) offers \(first)\(rest), \(sizes(offer))"
+            return [line] + (warning(offer).map { [$0] } ?? [])
+        case .settled(let offer):
+            return ["\(offer.number): \(outcome(offer))"]
+        case .ready, .stored, .opened, .ended:
+            return []
+        }
+    }
+
+    private static func outcome(_ offer: SettledOffer) -> String {
+        if offer.accepted == offer.itemCount { return "accepted" }
+        if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
+        let isExpired = offer.answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue }
+        return isExpired ? "not answered in time, or taken back by its sender" : "declined"
+    }
+
+    // MARK: Parts
+
+    /// Names that a disk can take are at most this long.
+    private static let nameLimit = 256
+
+    private static func asker(_ offer: OfferSummary) -> String {
+        // Its key comes last and must not be cut off: what a stranger calls itself has at most 63 bytes.
+        if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) }
+        return "\(TerminalText.escaped(offer.peerName, limit: 64)) (\(TerminalText.escaped(offer.peerID)))"
+    }
+
+    private static func warning(_ offer: OfferSummary) -> String? {
+        offer.asker?.warning.map { "  warning: \(TerminalText.escaped($0, limit: 1_600))" }
+    }
+
+    private static func sizes(_ offer: OfferSummary) -> String {
+        let isKnown = !offer.items.contains { $0.size == nil }
+        let size = ByteCount.text(offer.size)
+        return "\(isKnown ? size : size + " or more"); \(ByteCount.text(offer.freeRoom)) free"
     }
 }

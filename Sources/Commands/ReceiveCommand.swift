@@ -74,7 +74,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                     group.addTask { await once.wait() }
                     if asks, LineReader.hasTerminal {
                         group.addTask {
-                            await ConsentPrompt.run(receiver.consent)
+                            await ConsentPrompt.run(receiver.consent) { receiver.summary(of: $0) }
                             // The terminal is gone, the receiver is not.
                             try await Task.sleep(for: .seconds(86_400 * 365))
                         }

@@ -40,7 +40,7 @@ package enum ControlClient {
         return true
     }
 
-    private static func connect(
+    static func connect(
         _ socket: ControlSocket,
         on group: any EventLoopGroup
     ) async -> NIOAsyncChannel<ByteBuffer, ByteBuffer>? {
@@ -57,13 +57,16 @@ package enum ControlClient {
     ) async throws -> ControlReply {
         try await channel.executeThenClose { inbound, outbound in
             try await outbound.write(ControlCoding.line(request))
-            for try await line in inbound {
-                guard let reply = ControlCoding.message(ControlReply.self, in: line) else {
-                    throw ControlError.broken("the receiver's answer makes no sense; are both of the same version?")
-                }
-                return reply
-            }
-            throw ControlError.broken("the receiver closed the control connection without an answer")
+            var lines = inbound.makeAsyncIterator()
+            return try reply(in: try await lines.next())
         }
+    }
+
+    static func reply(in line: ByteBuffer?) throws(ControlError) -> ControlReply {
+        guard let line else { throw .broken("the receiver closed the control connection without an answer") }
+        guard case .message(let reply) = ControlCoding.read(ControlReply.self, in: line) else {
+            throw .broken("the receiver's answer makes no sense; are both of the same version?")
+        }
+        return reply
     }
 }

@@ -12,9 +12,35 @@ enum ControlCoding {
         return line
     }
 
-    /// - Returns: nil for anything that is not such a message.
-    static func message<Message: Codable>(_ type: Message.Type, in line: ByteBuffer) -> Message? {
-        try? JSONDecoder().decode(Versioned<Message>.self, from: Data(line.readableBytesView)).message
+    /// What a line says.
+    enum Reading<Message> {
+        case message(Message)
+        /// It is of this version, and says something else: something newer, or something broken.
+        case unknown
+        case otherVersion(Int)
+        case nonsense
+    }
+
+    static func read<Message: Codable>(_ type: Message.Type, in line: ByteBuffer) -> Reading<Message> {
+        let data = Data(line.readableBytesView)
+        guard let version = try? JSONDecoder().decode(Version.self, from: data).v else { return .nonsense }
+        guard version == Version.own else { return .otherVersion(version) }
+        guard let message = try? JSONDecoder().decode(Versioned<Message>.self, from: data).message else {
+            return .unknown
+        }
+        return .message(message)
+    }
+
+    /// The version alone, which is the same in all versions.
+    private struct Version: Codable {
+        static let own = 1
+        var v: Int
+    }
+
+    /// The frame around a message.
+    private struct Versioned<Message: Codable>: Codable {
+        var v = Version.own
+        var message: Message
     }
 }
 
@@ -41,28 +67,6 @@ struct LineDecoder: NIOSingleStepByteToMessageDecoder {
 
     mutating func decodeLast(buffer: inout ByteBuffer, seenEOF: Bool) throws -> ByteBuffer? {
         try decode(buffer: &buffer)
-    }
-}
-
-/// A number of places, each taken by one at a time.
-final class Places: Sendable {
-    private let free: NIOLockedValueBox<Int>
-
-    init(_ count: Int) {
-        free = NIOLockedValueBox(count)
-    }
-
-    /// - Returns: whether there was one.
-    func take() -> Bool {
-        free.withLockedValue { free in
-            guard free > 0 else { return false }
-            free -= 1
-            return true
-        }
-    }
-
-    func giveBack() {
-        free.withLockedValue { $0 += 1 }
     }
 }
 

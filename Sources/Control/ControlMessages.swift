@@ -1,13 +1,17 @@
 package import Sharing
 import UniformTypes
 
-// What the daemon and the command line say to each other: one JSON document a line, each request answered by one line.
-// Version 1; unknown fields are ignored.
+// What the daemon and the command line say to each other: one JSON document a line, each request answered by one line;
+// after `watch`, that line is followed by one for each event (`ControlEvent`). Version 1; unknown fields are ignored.
 
 /// What the command line asks.
 package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
+    /// The next `OfferSummary.itemsPerPage` items of an offer, from a place in it, from 0.
+    case items(offer: Int, from: Int)
+    /// What happens, from now on, for as long as the connection lasts; nothing else can be asked on it.
+    case watch
     case answer(offer: Int, accept: Bool)
     /// Accept these items of an offer, from 0 (nil: all), and decline the others. They go into a folder below the Inbox;
     /// nil: to where the rules say.
@@ -25,6 +29,9 @@ package enum ControlRequest: Codable, Sendable, Equatable {
 package enum ControlReply: Codable, Sendable, Equatable {
     case status(DaemonStatus)
     case offers([OfferSummary])
+    case items([OfferSummary.Item])
+    /// To `watch`: events follow.
+    case watching
     /// The offer was answered.
     case done
     /// What was asked for could not be done: one line for the user.
@@ -94,11 +101,41 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         package var type: String
         package var size: UInt64?
         package var entries: UInt64?
+
+        package init(_ item: OfferedItem) {
+            name = item.name.text
+            kind = item.kind.rawValue
+            type = item.type.identifier
+            size = item.size
+            entries = item.kind == .tree ? item.entries : nil
+        }
+    }
+
+    /// Who asks, as the user knows it. A receiver that is older than the command line does not say.
+    package struct Asker: Codable, Sendable, Equatable {
+        /// One line: the contact's name, or `stranger`, what it calls itself, and its key. Not escaped.
+        package var line: String
+        /// What the user calls it; nil for a stranger.
+        package var contact: String?
+        /// One line, where a stranger calls itself like a contact. Not escaped.
+        package var warning: String?
+
+        package init(line: String, contact: String?, warning: String?) {
+            self.line = line
+            self.contact = contact
+            self.warning = warning
+        }
     }
 
     package var number: Int
+    /// The short form of its key's id.
     package var peerID: String
+    /// The whole of it.
+    package var peer: String?
+    /// What it calls itself.
     package var peerName: String
+    package var asker: Asker?
+    package var transfer: String?
     package var note: String?
     /// The first `shownItems` of them.
     package var items: [Item]
@@ -109,30 +146,21 @@ package struct OfferSummary: Codable, Sendable, Equatable {
 
     /// A question with thousands of lines is no question.
     package static let shownItems = 100
+    /// Items in one reply to `ControlRequest.items`.
+    package static let itemsPerPage = 1_000
 
-    package init(_ waiting: WaitingOffer) {
+    package init(_ waiting: WaitingOffer, asker: Asker? = nil) {
         let offer = waiting.offer
         number = waiting.number
         peerID = waiting.peer.short
+        peer = waiting.peer.text
         peerName = offer.senderName
+        self.asker = asker
+        transfer = offer.transfer.text
         note = offer.annotation["note"]
-        items = offer.items.prefix(Self.shownItems).map { item in
-            Item(
-                name: item.name.text,
-                kind: item.kind.rawValue,
-                type: item.type.identifier,
-                size: item.size,
-                entries: item.kind == .tree ? item.entries : nil
-            )
-        }
+        items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize
         freeRoom = waiting.freeRoom
     }
-}
-
-/// The frame around a request: its version.
-struct Versioned<Message: Codable>: Codable {
-    var v = 1
-    var message: Message
 }

@@ -9,6 +9,8 @@ package struct ControlServer: Sendable {
     private static let requestBytes = 64 << 10
     private static let connections = 32
 
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
     private let listener: Listener
     private let socket: ControlSocket
     private let logger: Logger
@@ -41,21 +43,26 @@ package struct ControlServer: Sendable {
     }
 
     /// Answers requests until the task is cancelled; then the socket is gone.
-    package func run(answer: @escaping @Sendable (ControlRequest) async -> ControlReply) async {
+    /// - Parameter events: what `watch` shows.
+    package func run(
+        events: EventFeed = EventFeed(),
+        answer: @escaping @Sendable (ControlRequest) async -> ControlReply
+    ) async {
         // Nothing below refers to the listener as such, whose end would be the end of the socket.
         defer { withExtendedLifetime(listener) { _ = unlink(socket.path) } }
         try? await withThrowingDiscardingTaskGroup { group in
-            let places = Places(Self.connections)
+            let seats = Seats(Self.connections)
             try await listener.channel.executeThenClose { inbound in
                 for try await connection in inbound {
-                    guard places.take() else {
+                    let channel = connection.channel
+                    guard let seat = seats.take(leave: { channel.close(promise: nil) }) else {
                         // One too many: it hears nothing, and comes again.
-                        connection.channel.close(promise: nil)
+                        channel.close(promise: nil)
                         continue
                     }
                     group.addTask {
-                        await serve(connection, answer)
-                        places.giveBack()
+                        await serve(connection, seat, events, answer)
+                        seat.giveBack()
                     }
                 }
             }
@@ -63,7 +70,9 @@ package struct ControlServer: Sendable {
     }
 
     private func serve(
-        _ connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>,
+        _ connection: Connection,
+        _ seat: Seat,
+        _ events: EventFeed,
         _ answer: @Sendable (ControlRequest) async -> ControlReply
     ) async {
         do {
@@ -73,8 +82,23 @@ package struct ControlServer: Sendable {
                     logger.warning("another user spoke to the control socket", metadata: ["uid": "\(user)"])
                     return
                 }
-                for try await line in inbound {
-                    let reply = await Self.reply(to: line, answer)
+                var lines = inbound.makeAsyncIterator()
+                while let line = try await lines.next() {
+                    seat.setBusy(true)
+                    let reply: ControlReply
+                    switch ControlCoding.read(ControlRequest.self, in: line) {
+                    case .message(.watch):
+                        if let watching = watch(events, connection.channel) {
+                            return try await show(watching, outbound, connection.channel, until: &lines)
+                        }
+                        reply = .refused("too many commands watch this receiver already")
+                    case .message(let request): reply = await answer(request)
+                    case .otherVersion(let version): reply = .refused(Self.otherVersion(version))
+                    case .unknown, .nonsense:
+                        reply = .refused("the receiver does not know this request; is it older than this command?")
+                    }
+                    // From here on it is up to the other side.
+                    seat.setBusy(false)
                     try await outbound.write(ControlCoding.line(reply))
                 }
             }
@@ -83,14 +107,40 @@ package struct ControlServer: Sendable {
         }
     }
 
-    private static func reply(
-        to line: ByteBuffer,
-        _ answer: @Sendable (ControlRequest) async -> ControlReply
-    ) async -> ControlReply {
-        guard let request = ControlCoding.message(ControlRequest.self, in: line) else {
-            return .refused("the receiver does not know this request; is it older than this command?")
+    private static func otherVersion(_ version: Int) -> String {
+        "the receiver was asked in version \(version) of its control protocol, which it does not speak; "
+            + "is it older than this command?"
+    }
+
+    private func watch(_ events: EventFeed, _ channel: any Channel) -> Watching? {
+        events.watch { [logger] in
+            logger.notice("a command that watches does not read what it is told, and was dropped")
+            channel.close(promise: nil)
         }
-        return await answer(request)
+    }
+
+    /// Writes events until either side goes.
+    private func show(
+        _ watching: Watching,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        _ channel: any Channel,
+        until lines: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    ) async throws {
+        defer { watching.leave() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // Whatever ends this ends the reading below.
+                defer { channel.close(promise: nil) }
+                try await outbound.write(ControlCoding.line(ControlReply.watching))
+                for await line in watching.lines {
+                    try await outbound.write(line)
+                    watching.written(line)
+                }
+            }
+            defer { group.cancelAll() }
+            // What it says is passed over; that it says nothing more is its end.
+            while try await lines.next() != nil {}
+        }
     }
 
     private static func user(of channel: any Channel) async throws -> UInt32 {

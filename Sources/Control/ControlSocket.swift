@@ -23,6 +23,8 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         case notRunning
         /// Somebody listens there already.
         case alreadyRunning
+        /// It answers, and does not do what it was asked.
+        case refused
         case broken
     }
 
@@ -47,5 +49,6 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
                 + "stop it first, or set another WAFT_HOME"
         )
     }
+    static func refused(_ reason: String) -> ControlError { ControlError(code: .refused, description: reason) }
     static func broken(_ what: String) -> ControlError { ControlError(code: .broken, description: what) }
 }

@@ -1,20 +1,32 @@
 import Contacts
-import Control
+package import Control
 import Glibc
 import HandlerCatalog
 import Handlers
 import HookSandbox
 import Inbox
 import Journal
-import Sharing
+package import Sharing
 import Synchronization
 
 extension Receiver {
+    /// An offer as it is shown to people, with who asks. Reads the contacts.
+    package func summary(of offer: WaitingOffer) -> OfferSummary { relay.summary(of: offer) }
+
     /// Answers what came over the control socket.
     func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
         switch request {
         case .offers:
-            return .offers(consent.offers.map(OfferSummary.init))
+            return .offers(consent.offers.map(summary))
+        case .items(let number, let first):
+            guard let items = consent.offers.first(where: { $0.number == number })?.offer.items else {
+                return .refused("no offer \(number) waits for an answer")
+            }
+            let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
+            return .items(page.map(OfferSummary.Item.init))
+        case .watch:
+            // The server's own.
+            return .refused("this cannot be watched")
         case .answer(let number, let accept):
             guard consent.answer(number, accept: accept) else {
                 return .refused("no offer \(number) waits for an answer")

@@ -41,6 +41,9 @@ package final class Receiver: Service {
     let hook: HandlerProgram?
     let logger: Logger
     let observe: @Sendable (ReceiverEvent) -> Void
+    /// What those hear who watch over the control socket.
+    let events: EventFeed
+    let relay: EventRelay
     /// What is visible while this receiver runs; nil for what the user chooses with `waft visible`.
     let visibility: Visibility?
     let standing = Mutex(Standing())
@@ -71,8 +74,14 @@ package final class Receiver: Service {
         self.settings = settings
         self.visibility = settings.accept == .everyone ? .everyone : visibility
         self.logger = logger
-        self.observe = observe
-        consent = ConsentQueue(rule: settings.accept)
+        let events = EventFeed()
+        let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
+        (self.events, self.relay) = (events, relay)
+        self.observe = { event in
+            observe(event)
+            relay.see(event)
+        }
+        consent = ConsentQueue(rule: settings.accept, entered: { relay.entered($0) })
         do {
             hook = try HandlerProgram.hook(settings, home)
         } catch {
@@ -111,7 +120,7 @@ package final class Receiver: Service {
                 let parts = try ReceiverParts(self)
                 standing.withLock { $0.id = parts.identity.peerID }
                 sayWhatIsMissing(parts)
-                group.addTask { await control.run { await self.reply(to: $0, parts) } }
+                group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
@@ -140,6 +149,7 @@ package final class Receiver: Service {
         while !Task.isCancelled {
             guard parts.door.visibility != .off else {
                 standing.withLock { ($0.port, $0.discovery) = (0, "off: not visible") }
+                events.becameUnreachable()
                 await parts.door.wait { $0 != .off }
                 continue
             }

@@ -73,7 +73,8 @@ struct ReceiverParts: Sendable {
         reception = Reception(
             inbox: inbox,
             journal: journal,
-            consent: GatedConsent(door.gate, asking: try Self.asking(receiver, door)),
+            consent: GatedConsent(
+                door.gate, asking: RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)),
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
             observe: { receiver.observe(.reception($0)) }

@@ -20,6 +20,13 @@ package struct WaitingOffer: Sendable {
     package let peer: PeerID
     /// Bytes free where it would go.
     package let freeRoom: UInt64
+
+    package init(number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64) {
+        self.number = number
+        self.offer = offer
+        self.peer = peer
+        self.freeRoom = freeRoom
+    }
 }
 
 /// The offers that wait for consent. Whoever can answer watches it; the first answer wins.
@@ -43,10 +50,13 @@ package final class ConsentQueue: ConsentAsking {
     }
 
     private let rule: AcceptRule
+    private let entered: @Sendable (WaitingOffer) -> Void
     private let state = Mutex(State())
 
-    package init(rule: AcceptRule) {
+    /// - Parameter entered: called for each offer that waits, by the task that asks, and before that has its answer.
+    package init(rule: AcceptRule, entered: @escaping @Sendable (WaitingOffer) -> Void = { _ in }) {
         self.rule = rule
+        self.entered = entered
     }
 
     package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
@@ -69,6 +79,8 @@ package final class ConsentQueue: ConsentAsking {
                     // Inside the lock, so that nobody hears of the end before the beginning.
                     for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
                 }
+                // An answer that comes meanwhile is fetched when this returns.
+                entered(waiting)
                 // Cancelled before it was entered: nobody else would settle it.
                 if Task.isCancelled { settle(number, with: ItemVerdict(.expired)) }
             }

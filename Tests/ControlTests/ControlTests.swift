@@ -8,67 +8,13 @@ import Testing
 
 @testable import Control
 
-private let group = MultiThreadedEventLoopGroup.singleton
-private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-private let status = DaemonStatus(
-    name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", freeRoom: 7,
-    waitingOffers: 1, activeTransfers: 2, processID: 3, hook: nil)
-
-/// A folder with a control server in it that answers as `answer` says, for as long as `body` takes.
-private func withServer<Result: Sendable>(
-    answer: @escaping @Sendable (ControlRequest) async -> ControlReply = { _ in .status(status) },
-    _ body: @Sendable (ControlSocket, TemporaryFolder) async throws -> Result
-) async throws -> Result {
-    let folder = TemporaryFolder()
-    let socket = try ControlSocket(folder: folder.path)
-    let server = try await ControlServer.bind(socket, on: group, logger: logger)
-    return try await withThrowingTaskGroup(of: Void.self) { tasks in
-        tasks.addTask { await server.run(answer: answer) }
-        defer { tasks.cancelAll() }
-        return try await body(socket, folder)
-    }
-}
-
-/// A bare connection to the socket: sends `bytes`, and collects what comes until the other side closes.
-private func say(_ bytes: [String], to socket: ControlSocket) async throws -> String {
-    try await bare(socket) { inbound, outbound in
-        var inbound = inbound.makeAsyncIterator()
-        for piece in bytes { try? await outbound.write(ByteBuffer(string: piece)) }
-        var received = ""
-        while let piece = try? await inbound.next() { received += String(buffer: piece) }
-        return received
-    }
-}
-
-private func expect(
-    _ reply: ControlReply,
-    to request: ControlRequest,
-    at socket: ControlSocket,
-    sourceLocation: SourceLocation = #_sourceLocation
-) async throws {
-    let answer = try await ControlClient.ask(request, at: socket, on: group)
-    #expect(answer == reply, sourceLocation: sourceLocation)
-}
-
-private func bare<Result: Sendable>(
-    _ socket: ControlSocket,
-    _ body: (NIOAsyncChannelInboundStream<ByteBuffer>, NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Result
-) async throws -> Result {
-    let channel = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: socket.path) { channel in
-        channel.eventLoop.makeCompletedFuture {
-            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-        }
-    }
-    return try await channel.executeThenClose(body)
-}
-
 @Suite("The control socket", .timeLimit(.minutes(1)))
 struct ControlTests {
     @Test(
         "each request reaches the daemon, and each reply comes back as it was",
         arguments: [
             (.status, .status(status)), (.offers, .offers([])), (.answer(offer: 7, accept: true), .done),
+            (.items(offer: 7, from: 1_000), .items([])),
             (.answer(offer: -1, accept: false), .refused("no \"such\" offer\n")),
         ] as [(ControlRequest, ControlReply)])
     func exchange(request: ControlRequest, reply: ControlReply) async throws {
@@ -90,7 +36,7 @@ struct ControlTests {
         let events = queue.events()
         let asking = Task { [offer] in await queue.consent(to: offer, from: .sample(1), freeRoom: 9) }
         for await _ in events { break }
-        let summary = try #require(queue.offers.first.map(OfferSummary.init))
+        let summary = try #require(queue.offers.first.map { OfferSummary($0) })
         queue.answer(1, accept: true)
         _ = await asking.value
         #expect((summary.number, summary.peerName, summary.note, summary.freeRoom) == (1, "a test", "hi", 9))
@@ -116,10 +62,11 @@ struct ControlTests {
 
     @Test(
         "another user is not heard, even where the file modes would let it in",
-        .enabled(if: geteuid() == 0, "needs root, to become somebody else"))
-    func anotherUser() async throws {
+        .enabled(if: geteuid() == 0, "needs root, to become somebody else"), arguments: [ControlRequest.status, .watch])
+    func anotherUser(request: ControlRequest) async throws {
         let heard = Recorder<ControlRequest>()
-        try await withServer { request in
+        let events = EventFeed()
+        try await withServer(events: events) { request in
             heard.record(request)
             return .done
         } _: { socket, folder in
@@ -129,11 +76,11 @@ struct ControlTests {
                 use Socket; socket(my $s, PF_UNIX, SOCK_STREAM, 0) or exit 3; connect($s, sockaddr_un($ARGV[0])) or exit 4;
                 syswrite($s, $ARGV[1]); my $n = sysread($s, my $reply, 100); exit($n ? 5 : 0);
                 """
-            let request = String(buffer: try ControlCoding.line(ControlRequest.status))
+            let line = String(buffer: try ControlCoding.line(request))
             func outcome(_ user: [String]) async throws -> Int32 {
                 let process = Process()
                 process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-                process.arguments = user + ["perl", "-e", script, socket.path, request]
+                process.arguments = user + ["perl", "-e", script, socket.path, line]
                 return try await withCheckedThrowingContinuation { continuation in
                     process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
                     do { try process.run() } catch { continuation.resume(throwing: error) }
@@ -142,9 +89,10 @@ struct ControlTests {
             // Somebody else gets no answer; root, by the same way, does.
             #expect(try await outcome(["--reuid=65534", "--clear-groups"]) == 0)
             #expect(heard.count == 0)
+            #expect(events.watchers == 0)
             #expect(try await outcome(["--reuid=0"]) == 5)
         }
-        #expect(heard.count == 1)
+        #expect(heard.count == (request == .status ? 1 : 0))
     }
 
     @Test(
@@ -169,6 +117,25 @@ struct ControlTests {
             }
         }
         #expect(asked.all == [.offers])
+    }
+
+    @Test(
+        "a request of another version is refused with the reason, and the connection goes on",
+        arguments: [
+            #"{"v":2,"message":{"status":{}}}"#, #"{"v":2,"message":{"watch":{}}}"#, #"{"v":0}"#,
+            #"{"v":-9223372036854775808,"what":[]}"#,
+        ])
+    func versions(line: String) async throws {
+        try await withServer { socket, _ in
+            try await bare(socket) { inbound, outbound in
+                var inbound = inbound.makeAsyncIterator()
+                try await outbound.write(ByteBuffer(string: line + "\n"))
+                let reply = String(buffer: try #require(try await inbound.next()))
+                #expect(reply.contains("which it does not speak"), "\(reply)")
+                try await outbound.write(try ControlCoding.line(ControlRequest.status))
+                #expect(String(buffer: try #require(try await inbound.next())).contains("kitchen"))
+            }
+        }
     }
 
     @Test("JSON that goes deep is refused, and crashes nobody")
@@ -241,30 +208,70 @@ struct ControlTests {
         }
     }
 
-    @Test("clients that say nothing hold up nobody, until all places are taken; and give them back when they leave")
-    func hangingClients() async throws {
+    @Test("clients that hang hold up nobody, however many there are", arguments: [false, true])
+    func hangingClients(areServed: Bool) async throws {
         try await withServer { socket, _ in
             let (seated, leave) = (Recorder<Void>(), Gate())
             try await withThrowingTaskGroup(of: Void.self) { tasks in
-                for _ in 0..<31 {
+                for count in 1...64 {
                     tasks.addTask {
-                        try await bare(socket) { inbound, outbound in
-                            // One answered request: now it surely has a place.
+                        try? await bare(socket) { inbound, outbound in
                             var inbound = inbound.makeAsyncIterator()
-                            try await outbound.write(try ControlCoding.line(ControlRequest.status))
-                            _ = try await inbound.next()
+                            if areServed {
+                                // One answered request: now it surely has a place.
+                                try await outbound.write(try ControlCoding.line(ControlRequest.status))
+                                _ = try await inbound.next()
+                            }
                             seated.record(())
                             await leave.wait()
                         }
+                        // One that came too late to be heard.
+                        seated.record(())
                     }
+                    try await seated.element(count)
                 }
-                try await seated.element(31)
-                try await expect(.status(status), to: .status, at: socket)
+                for _ in 0..<8 { try await expect(.status(status), to: .status, at: socket) }
                 leave.open()
                 try await tasks.waitForAll()
             }
-            for _ in 0..<40 { _ = try? await ControlClient.ask(.status, at: socket, on: group) }
+            for _ in 0..<40 { try await expect(.status(status), to: .status, at: socket) }
+        }
+    }
+
+    @Test("clients that ask and do not read the answer give up their places too")
+    func deafClients() async throws {
+        let long = ControlReply.refused(String(repeating: "x", count: 1 << 20))
+        try await withServer { request in
+            request == .offers ? long : .status(status)
+        } _: { socket, _ in
+            var deaf: [BareSocket] = []
+            for _ in 0..<40 {
+                let client = try BareSocket(socket)
+                for _ in 0..<4 { client.write(String(buffer: try ControlCoding.line(ControlRequest.offers))) }
+                deaf.append(client)
+            }
+            for _ in 0..<8 { try await expect(.status(status), to: .status, at: socket) }
+            withExtendedLifetime(deaf) {}
+        }
+    }
+
+    @Test("a client that is being served is not turned out for another")
+    func busy() async throws {
+        let (asked, answer) = (Gate(), Gate())
+        try await withServer { request in
+            guard request == .lookAgain else { return .status(status) }
+            asked.open()
+            await answer.wait()
+            return .done
+        } _: { socket, _ in
+            async let slow: Void = expect(.done, to: .lookAgain, at: socket)
+            await asked.wait()
+            var idle: [BareSocket] = []
+            for _ in 0..<64 { idle.append(try BareSocket(socket)) }
             try await expect(.status(status), to: .status, at: socket)
+            answer.open()
+            try await slow
+            withExtendedLifetime(idle) {}
         }
     }
 

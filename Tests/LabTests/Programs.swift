@@ -51,6 +51,7 @@ struct Event: Sendable, Decodable {
     var reason: String?
     var note: String?
     var transfer: String?
+    var offer: Int?
 
     init?(line: String) {
         guard let event = try? JSONDecoder().decode(Event.self, from: Data(line.utf8)) else { return nil }

@@ -1,0 +1,100 @@
+"""The benchmark: cases, and the table that is made of them. Started by Scripts/bench."""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+
+from cases import CASES
+from contestants import Places
+
+
+def spread(values):
+    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
+
+
+def summary(runs):
+    """Runs of one contestant as one row: each figure with its spread."""
+    keys = [key for key in runs[0] if all(key in run for run in runs)]
+    return {key: spread([run[key] for run in runs]) for key in keys}
+
+
+COLUMNS = [
+    ("wall", "wall s", 1, "{:.3f}"), ("sender_user", "snd user", 1, "{:.2f}"), ("sender_system", "snd sys", 1, "{:.2f}"),
+    ("sender_memory", "snd MiB", 1, "{:.0f}"), ("receiver_user", "rcv user", 1, "{:.2f}"),
+    ("receiver_system", "rcv sys", 1, "{:.2f}"), ("receiver_memory", "rcv MiB", 1, "{:.0f}"),
+    ("calls", "calls/GB", 1, "{:.0f}"), ("wakeups", "wake-ups/s", 1, "{:.1f}"), ("memory", "MiB", 1, "{:.1f}"),
+]
+
+
+def table(case, rows):
+    shown = [column for column in COLUMNS if any(column[0] in row for row in rows.values())]
+    lines = [f"\n## {case}\n", "| who | " + " | ".join(c[1] for c in shown) + " | of the first |",
+             "|---|" + "---:|" * (len(shown) + 1)]
+    first = next(iter(rows.values())).get("wall")
+    for name, row in rows.items():
+        cells = []
+        for key, _, _, form in shown:
+            if key not in row:
+                cells.append("")
+                continue
+            value = row[key]
+            text = form.format(value["median"])
+            if key == "wall":
+                text += " ({}–{})".format(form.format(value["least"]), form.format(value["most"]))
+            cells.append(text)
+        ratio = f"{row['wall']['median'] / first['median']:.2f}" if first and "wall" in row else ""
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {ratio} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="Scripts/bench")
+    parser.add_argument("root", help=argparse.SUPPRESS)
+    parser.add_argument("cases", nargs="*", help="names of cases; all of them where none is named")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--json", help="write the figures to this file too")
+    parser.add_argument("--folder", default="/var/tmp", help="where the disk that is measured is (ext4 here)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the sizes: to see that it works, not to quote")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_intermixed_args()
+    if options.list:
+        for name, case in CASES.items():
+            print(f"{name:12} {case.__doc__.splitlines()[0]}")
+        return 0
+    unknown = [name for name in options.cases if name not in CASES]
+    if unknown:
+        parser.error(f"no such case: {', '.join(unknown)}; see --list")
+
+    disk = tempfile.mkdtemp(prefix="waft-bench-", dir=options.folder)
+    memory = tempfile.mkdtemp(prefix="waft-bench-", dir="/dev/shm")
+    places = Places(options.root, disk, memory, 10 if options.quick else 1)
+    figures = {"machine": {"system": platform.platform(), "cores": os.cpu_count(), "runs": options.runs}, "cases": {}}
+    try:
+        for name in options.cases or CASES:
+            for title, contestants in CASES[name](places):
+                results = {}
+                # Turn by turn, so that what else the machine does meets all of them alike.
+                for run in range(options.runs):
+                    for who, measure in contestants.items():
+                        print(f"{title}: {who}, {run + 1} of {options.runs}   ", end="\r", file=sys.stderr, flush=True)
+                        results.setdefault(who, []).append(measure())
+                rows = {who: summary(runs) for who, runs in results.items()}
+                figures["cases"][title] = rows
+                print(table(title, rows), flush=True)
+    finally:
+        places.close()
+        shutil.rmtree(disk, ignore_errors=True)
+        shutil.rmtree(memory, ignore_errors=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(figures, file, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""The cases: each yields titles with contestants, the first of which the others are compared with."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from contestants import Measured, WaftReceiver, end, environment, reference, rsync, scp, tar, waft
+
+GIB = 1 << 30
+
+
+def large(places):
+    """One file of 1 GiB of random bytes, to memory and to the disk."""
+    path = places.file("large.bin", GIB // places.divisor)
+    for title, base in [("1 GiB to tmpfs", places.memory), ("1 GiB to the disk", places.disk)]:
+        yield title, {
+            "waft": waft(places, base, [path]), "C loop": reference(places, base, path),
+            "scp": scp(places, base, path), "rsync -W": rsync(places, base, path),
+        }
+
+
+def small(places):
+    """10,000 files of 10 KB in 20 folders, to the disk."""
+    path = places.tree("small", 20, 10_000 // places.divisor, 10_000)
+    yield "10,000 files of 10 KB", {
+        "waft": waft(places, places.disk, [path]), "tar | ssh tar": tar(places, places.disk, path),
+        "rsync -W": rsync(places, places.disk, path),
+    }
+
+
+def tiny(places):
+    """100,000 files of 1 KB in 100 folders, to the disk."""
+    path = places.tree("tiny", 100, 100_000 // places.divisor, 1_000)
+    yield "100,000 files of 1 KB", {
+        "waft": waft(places, places.disk, [path]), "tar | ssh tar": tar(places, places.disk, path),
+    }
+
+
+def _fan_out(places, receivers, path):
+    def measure():
+        os.sync()
+        running = [WaftReceiver(places, places.memory) for _ in range(receivers)]
+        threads = [receiver.drain() for receiver in running]
+        words = [places.waft, "send", path, "--quiet"]
+        for receiver in running:
+            words += ["--to", f"127.0.0.1:{receiver.port}"]
+        began = time.monotonic()
+        figures = Measured(words, env=environment(places.sender)).usage("sender")
+        figures["wall"] = time.monotonic() - began
+        for receiver, thread in zip(running, threads):
+            used = receiver.measured.usage("receiver")
+            for key, value in used.items():
+                figures[key] = max(figures.get(key, 0), value) if "memory" in key else figures.get(key, 0) + value
+            thread.join()
+            receiver.remove()
+        return figures
+    return measure
+
+
+def _references(places, count, path):
+    def measure():
+        figures = {}
+        threads = [threading.Thread(target=lambda: figures.update(reference(places, places.memory, path)()))
+                   for _ in range(count)]
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return {"wall": time.monotonic() - began}
+    return measure
+
+
+def four(places):
+    """100 files of 10 MB to four receivers at once; and four C loops with as many bytes at once."""
+    path = places.tree("hundred", 1, 100 // places.divisor, 10_000_000)
+    whole = places.file("hundred.bin", 1_000_000_000 // places.divisor)
+    yield "100 files of 10 MB to four receivers", {
+        "waft": _fan_out(places, 4, path), "four C loops at once": _references(places, 4, whole),
+    }
+
+
+def twenty(places):
+    """20 senders of 50 MB to one receiver."""
+    path = places.file("fifty.bin", 50_000_000 // places.divisor)
+
+    def measure():
+        os.sync()
+        receiver = WaftReceiver(places, places.memory, once=False)
+        thread = receiver.drain()
+        homes = [places.home("sender") for _ in range(20)]
+        words = [places.waft, "send", path, "--quiet", "--to", f"127.0.0.1:{receiver.port}"]
+        began = time.monotonic()
+        senders = [Measured(words, env=environment(home)) for home in homes]
+        for sender in senders:
+            sender.usage("sender")
+        figures = {"wall": time.monotonic() - began}
+        receiver.process.send_signal(signal.SIGINT)
+        figures.update(receiver.measured.usage("receiver", ends_with=130))
+        thread.join()
+        receiver.remove()
+        return figures
+
+    yield "20 senders of 50 MB to one receiver", {"waft": measure, "20 C loops at once": _references(places, 20, path)}
+
+
+def cold(places):
+    """1 KB to a known address, the program's start included; and the start alone."""
+    path = places.file("one.bin", 1_000)
+
+    def start():
+        began = time.monotonic()
+        figures = Measured([places.waft, "--version"], stdout=subprocess.DEVNULL).usage("sender")
+        return {"wall": time.monotonic() - began, **figures}
+
+    yield "1 KB, cold", {"waft": waft(places, places.disk, [path]), "waft --version": start,
+                         "scp": scp(places, places.disk, path)}
+
+
+def named(places):
+    """1 KB by the peer's name between two namespaces (as root): discovery included, the peer announced before."""
+    if os.geteuid() != 0:
+        return print("\nnamed: not measured, it needs root to make network namespaces")
+    path = places.file("one.bin", 1_000)
+    names = [f"waft-bench-{os.getpid()}-{side}" for side in "ab"]
+
+    def ip(*words):
+        subprocess.run(["ip", *words], check=True)
+
+    for name in names:
+        ip("netns", "add", name)
+        places.on_close(lambda name=name: subprocess.run(["ip", "netns", "del", name]))
+    ip("link", "add", "bench-a", "netns", names[0], "type", "veth", "peer", "name", "bench-b", "netns", names[1])
+    for number, (name, side) in enumerate(zip(names, "ab")):
+        ip("-n", name, "link", "set", "lo", "up")
+        ip("-n", name, "link", "set", f"bench-{side}", "up")
+        ip("-n", name, "address", "add", f"10.77.0.{number + 1}/24", "dev", f"bench-{side}")
+    home = places.home("kitchen")
+    surroundings = {**environment(home), "WAFT_DISCOVERY": "true"}
+    words = ["ip", "netns", "exec", names[1], places.waft, "receive", "--accept", "everyone", "--name", "kitchen",
+             "--json"]
+    receiver = subprocess.Popen(words, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    places.on_close(lambda: end(receiver))
+    receiver.stdout.readline()
+    threading.Thread(target=receiver.stdout.read, daemon=True).start()
+    sender = {**environment(places.sender), "WAFT_DISCOVERY": "true"}
+    sending = ["ip", "netns", "exec", names[0], places.waft, "send", path, "--quiet", "--to", "kitchen"]
+    # The first one waits for the announcement.
+    subprocess.run(sending, env=sender, check=True)
+
+    def measure():
+        began = time.monotonic()
+        figures = Measured(sending, env=sender).usage("sender")
+        return {"wall": time.monotonic() - began, **figures}
+
+    yield "1 KB by name, between namespaces", {"waft": measure}
+
+
+def idle(places):
+    """A daemon with nothing to do, on loopback: wake-ups and memory over ten seconds."""
+    def measure():
+        home = places.home("idle")
+        process = subprocess.Popen([places.waftd, "--port", "0"], env=environment(home), stderr=subprocess.DEVNULL)
+        time.sleep(2)
+
+        def switches():
+            found = {}
+            for task in os.listdir(f"/proc/{process.pid}/task"):
+                with open(f"/proc/{process.pid}/task/{task}/status") as file:
+                    found[task] = int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+            return found
+
+        before, seconds = switches(), 10
+        time.sleep(seconds)
+        # Threads come and go: one that has gone has woken once at least, and one that is new as often as it says.
+        after = switches()
+        woken = sum(count - before.get(task, 0) for task, count in after.items()) + len(before.keys() - after.keys())
+        with open(f"/proc/{process.pid}/status") as file:
+            memory = int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) / 1024
+        end(process)
+        return {"wakeups": woken / seconds, "memory": memory}
+
+    yield "idle daemon", {"waftd": measure}
+
+
+def calls(places):
+    """System calls a GB, counted by strace on either side (its walls say nothing)."""
+    path = places.file("large.bin", GIB // places.divisor)
+
+    def counted(words_of_run):
+        def measure():
+            with tempfile.NamedTemporaryFile(mode="r", suffix=".strace") as file:
+                words_of_run(["strace", "-f", "-c", "-o", file.name])
+                total = [line for line in file.read().splitlines() if line.endswith(" total")]
+            return {"calls": float(total[0].split()[-2 if total[0].split()[-2].isdigit() else -3]) * places.divisor}
+        return measure
+
+    def sending(prefix):
+        waft(places, places.memory, [path], prefix=prefix)()
+
+    def receiving(prefix):
+        receiver = WaftReceiver(places, places.memory, prefix=prefix)
+        thread = receiver.drain()
+        words = [places.waft, "send", path, "--to", f"127.0.0.1:{receiver.port}", "--quiet"]
+        subprocess.run(words, env=environment(places.sender), check=True)
+        receiver.process.wait()
+        thread.join()
+        receiver.remove()
+
+    yield "system calls of 1 GiB", {"waft send": counted(sending), "waft receive": counted(receiving)}
+
+
+def curves(places):
+    """Whether the cost is linear: in bytes, in files, in receivers."""
+    for size in [256, 512, 1024, 2048]:
+        path = places.file(f"curve-{size}.bin", (size << 20) // places.divisor)
+        yield f"{size} MiB to tmpfs", {"waft": waft(places, places.memory, [path])}
+        os.unlink(path)
+    for files in [1_000, 4_000, 16_000, 64_000]:
+        path = places.tree(f"curve-{files}", 10, files // places.divisor, 1_000)
+        yield f"{files} files of 1 KB", {"waft": waft(places, places.disk, [path])}
+        shutil.rmtree(path)
+    path = places.file("fifty.bin", 50_000_000 // places.divisor)
+    for receivers in [1, 2, 4, 8]:
+        yield f"50 MB to {receivers} receivers", {"waft": _fan_out(places, receivers, path)}
+
+
+CASES = {case.__name__: case for case in [large, small, tiny, four, twenty, cold, named, idle, calls, curves]}

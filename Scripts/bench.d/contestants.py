@@ -1,0 +1,241 @@
+"""Who is measured: each function runs one transfer and returns its figures (seconds, MiB)."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+
+class Places:
+    """Where things lie, and what is made once for all cases."""
+
+    def __init__(self, root, disk, memory, divisor):
+        self.root, self.disk, self.memory, self.divisor = root, disk, memory, divisor
+        self.waft = os.path.join(root, ".build/release/waft")
+        self.waftd = os.path.join(root, ".build/release/waftd")
+        self._sshd = None
+        self._number = 0
+        self._closing = []
+        self.reference = os.path.join(disk, "reference")
+        Measured.program = os.path.join(disk, "measure")
+        for program in [self.reference, Measured.program]:
+            source = os.path.join(root, "Scripts/bench.d", os.path.basename(program) + ".c")
+            run(["cc", "-O2", "-o", program, source, "-lssl", "-lcrypto"])
+        self.certificate, self.key = os.path.join(disk, "c.pem"), os.path.join(disk, "k.pem")
+        run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=bench", "-keyout", self.key, "-out", self.certificate])
+        self.sender = self.home("sender")
+
+    def fresh(self, base, name):
+        self._number += 1
+        path = os.path.join(base, f"{name}.{self._number}")
+        os.makedirs(path)
+        return path
+
+    def home(self, name, base=None):
+        return self.fresh(base or self.disk, name)
+
+    def file(self, name, size):
+        """A file of random bytes, made once."""
+        path = os.path.join(self.disk, name)
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                left = size
+                while left > 0:
+                    left -= file.write(os.urandom(min(left, 16 << 20)))
+        return path
+
+    def tree(self, name, folders, files, size):
+        """A folder of folders of files of random bytes, made once."""
+        path = os.path.join(self.disk, name)
+        if not os.path.exists(path):
+            for folder in range(folders):
+                inside = os.path.join(path, f"folder-{folder:03}")
+                os.makedirs(inside)
+                for number in range(files // folders):
+                    with open(os.path.join(inside, f"file-{number:05}.bin"), "wb") as file:
+                        file.write(os.urandom(size))
+        return path
+
+    def on_close(self, action):
+        self._closing.append(action)
+
+    def close(self):
+        for action in reversed(self._closing):
+            action()
+
+    def sshd(self):
+        """A server of our own on loopback, with keys of its own: its port and the words for a client."""
+        if self._sshd:
+            return self._sshd
+        folder = self.fresh(self.disk, "sshd")
+        os.chmod(folder, 0o700)
+        for name in ["host", "user"]:
+            run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)])
+        shutil.copy(os.path.join(folder, "user.pub"), os.path.join(folder, "keys"))
+        port = free_port()
+        with open(os.path.join(folder, "config"), "w") as file:
+            file.write(f"""Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/keys
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin yes
+Subsystem sftp internal-sftp
+""")
+        os.makedirs("/run/sshd", exist_ok=True)
+        server = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", os.path.join(folder, "config")],
+                                  stderr=subprocess.DEVNULL)
+        self.on_close(lambda: end(server))
+        options = ["-i", f"{folder}/user", "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={folder}/known",
+                   "-o", "IdentitiesOnly=yes", "-o", "LogLevel=ERROR", "-c", "aes128-gcm@openssh.com"]
+        for _ in range(200):
+            if subprocess.run(["ssh", *options, "-p", str(port), "127.0.0.1", "true"],
+                              capture_output=True).returncode == 0:
+                break
+            time.sleep(0.02)
+        else:
+            raise SystemExit("bench: sshd does not answer")
+        self._sshd = (port, options)
+        return self._sshd
+
+
+def run(words):
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def end(process):
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def free_port():
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Measured:
+    """A program that runs, and what it has used when it has ended."""
+
+    program = None
+
+    def __init__(self, words, **options):
+        self.words = words
+        descriptor, self._report = tempfile.mkstemp(prefix="waft-bench-")
+        os.close(descriptor)
+        self.process = subprocess.Popen([self.program, self._report, *words], **options)
+
+    def usage(self, prefix, ends_with=0):
+        """Waits until it has ended. What ends otherwise than it should ends the benchmark."""
+        code = self.process.wait()
+        with open(self._report) as file:
+            user, system, memory = file.read().split()
+        os.unlink(self._report)
+        if code != ends_with:
+            raise SystemExit(f"bench: {' '.join(self.words[:3])} … ended with {code}")
+        return {f"{prefix}_user": float(user), f"{prefix}_system": float(system), f"{prefix}_memory": int(memory) / 1024}
+
+
+def environment(home):
+    return {**os.environ, "WAFT_HOME": home, "WAFT_LOG_LEVEL": "error", "WAFT_DISCOVERY": "false"}
+
+
+class WaftReceiver:
+    """A receiver that takes everything, in an Inbox of its own."""
+
+    def __init__(self, places, base, once=True, prefix=()):
+        self.home = places.home("receiver", base)
+        words = [*prefix, places.waft, "receive", "--accept", "everyone", "--port", "0", "--json"]
+        self.words = words + (["--once"] if once else [])
+        self.measured = Measured(self.words, env=environment(self.home), stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL)
+        self.process = self.measured.process
+        ready = json.loads(self.process.stdout.readline())
+        self.port = ready["port"]
+
+    def drain(self):
+        """Its events are read elsewhere, so that it never waits for us."""
+        import threading
+        thread = threading.Thread(target=self.process.stdout.read, daemon=True)
+        thread.start()
+        return thread
+
+    def remove(self):
+        self.process.stdout.close()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def waft(places, base, items, prefix=()):
+    """One transfer to a receiver that ends after it."""
+    def measure():
+        os.sync()
+        receiver = WaftReceiver(places, base)
+        thread = receiver.drain()
+        words = [*prefix, places.waft, "send", *items, "--to", f"127.0.0.1:{receiver.port}", "--quiet"]
+        began = time.monotonic()
+        figures = Measured(words, env=environment(places.sender)).usage("sender")
+        figures["wall"] = time.monotonic() - began
+        figures.update(receiver.measured.usage("receiver"))
+        thread.join()
+        receiver.remove()
+        return figures
+    return measure
+
+
+def reference(places, base, path):
+    """The bare C loop."""
+    def measure():
+        os.sync()
+        folder = places.fresh(base, "reference")
+        words = [places.reference, "listen", places.certificate, places.key, os.path.join(folder, "out")]
+        server = Measured(words, stdout=subprocess.PIPE)
+        port = server.process.stdout.readline().decode().strip()
+        began = time.monotonic()
+        figures = Measured([places.reference, "send", port, path]).usage("sender")
+        figures["wall"] = time.monotonic() - began
+        figures.update(server.usage("receiver"))
+        server.process.stdout.close()
+        shutil.rmtree(folder)
+        return figures
+    return measure
+
+
+def command(places, base, words_of, name):
+    """A program that is done when the far side has everything, and a sync where it does not sync itself."""
+    def measure():
+        os.sync()
+        port, options = places.sshd()
+        folder = places.fresh(base, name)
+        words = words_of(port, options, folder)
+        began = time.monotonic()
+        figures = Measured(words, stdout=subprocess.DEVNULL).usage("sender")
+        figures["wall"] = time.monotonic() - began
+        shutil.rmtree(folder)
+        return figures
+    return measure
+
+
+def scp(places, base, path):
+    return command(places, base, lambda port, options, folder:
+                   ["scp", "-q", "-r", *options, "-P", str(port), path, f"127.0.0.1:{folder}/"], "scp")
+
+
+def rsync(places, base, path):
+    return command(places, base, lambda port, options, folder:
+                   ["rsync", "-aW", "-e", f"ssh {' '.join(options)} -p {port}", path, f"127.0.0.1:{folder}/"], "rsync")
+
+
+def tar(places, base, path):
+    def words(port, options, folder):
+        ssh = " ".join(["ssh", *options, "-p", str(port), "127.0.0.1"])
+        parent, name = os.path.split(path)
+        return ["sh", "-c", f"tar -C {parent} -cf - {name} | {ssh} 'tar -C {folder} -xf -'"]
+    return command(places, base, words, "tar")

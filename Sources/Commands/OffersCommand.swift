@@ -1,0 +1,89 @@
+import ArgumentParser
+import Control
+import Sharing
+
+/// `waft offers`: what waits for consent.
+struct OffersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offers",
+        abstract: "List the offers that wait for an answer.",
+        discussion: """
+            Example: waft offers, then waft accept 1
+
+            waft offers 1 shows every item of one offer, where the list shows the first \(OfferSummary.shownItems). \
+            waft offers --watch shows offers as they come and what becomes of them, until Ctrl-C; with --json also \
+            what is stored and opened, in the events of waft receive --json. Exit code 69 when no receiver is \
+            running, or when it has gone.
+            """
+    )
+
+    @Argument(help: "Number of one offer, to see every item of it.")
+    var offer: Int?
+
+    @Flag(name: .long, help: "Go on, and show what comes and what becomes of it.")
+    var watch = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard offer == nil || !watch else { throw ValidationError("--watch shows all offers: leave the number out") }
+    }
+
+    func run() async throws {
+        if watch { return try await follow() }
+        guard case .offers(var offers) = try await Daemon.ask(.offers) else {
+            throw CommandFailure(.unexpected, "the receiver gave no offers")
+        }
+        if let number = offer {
+            guard var wanted = offers.first(where: { $0.number == number }) else {
+                throw CommandFailure(.usage, "no offer \(number) waits for an answer", hint: "see: waft offers")
+            }
+            try await complete(&wanted)
+            offers = [wanted]
+        }
+        if output.json {
+            for offer in offers { Console.shared.result(JSONText.line(offer)) }
+            return
+        }
+        if offers.isEmpty { Console.shared.note("no offers wait for an answer") }
+        for offer in offers {
+            for line in OfferText.lines(offer) { Console.shared.result(line) }
+            Console.shared.result("  waft accept \(offer.number)   or   waft decline \(offer.number)")
+        }
+    }
+
+    /// Fetches the items that are not shown with others.
+    private func complete(_ offer: inout OfferSummary) async throws {
+        while offer.items.count < offer.itemCount {
+            switch try await Daemon.ask(.items(offer: offer.number, from: offer.items.count)) {
+            case .items(let more) where !more.isEmpty: offer.items += more
+            case .refused(let reason):
+                throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
+            default: throw CommandFailure(.unexpected, "the receiver did not show all items of the offer")
+            }
+        }
+    }
+
+    /// Shows what happens until Ctrl-C, which is the end that was asked for.
+    private func follow() async throws {
+        let end = Cancellation()
+        let json = output.json
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                try await Daemon.watch { event in
+                    if json {
+                        EventLine(event).print()
+                    } else {
+                        for line in OfferText.lines(event) { Console.shared.result(line) }
+                    }
+                }
+            }
+        } catch is CancellationError {
+            return
+        } catch  where end.isRequested {
+            return
+        }
+        guard !end.isRequested else { return }
+        throw CommandFailure(.notRunning, "the receiver has gone, or what it told was read too slowly")
+    }
+}

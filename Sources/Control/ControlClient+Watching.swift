@@ -1,0 +1,53 @@
+package import NIOCore
+
+extension ControlClient {
+    /// Watches what happens at a receiver, until it ends that or has gone.
+    ///
+    /// - Parameters:
+    ///   - patience: how long it may take to begin.
+    ///   - see: called for each event, in order; the next one waits for it.
+    /// - Throws: `ControlError`, `notRunning` when nobody listens, `refused` when it will not; `CancellationError`.
+    package static func watch(
+        at socket: ControlSocket,
+        on group: any EventLoopGroup,
+        patience: Duration = .seconds(10),
+        _ see: @Sendable (ControlEvent) async -> Void
+    ) async throws {
+        guard let channel = await connect(socket, on: group) else { throw ControlError.notRunning(socket.path) }
+        let impatience = Task {
+            try await Task.sleep(for: patience)
+            channel.channel.close(promise: nil)
+        }
+        defer { impatience.cancel() }
+        do {
+            try await channel.executeThenClose { inbound, outbound in
+                try await outbound.write(ControlCoding.line(ControlRequest.watch))
+                var lines = inbound.makeAsyncIterator()
+                switch try reply(in: try await lines.next()) {
+                case .watching: impatience.cancel()
+                case .refused(let reason): throw ControlError.refused(reason)
+                default: throw ControlError.broken("the receiver does not show what happens")
+                }
+                while let line = try await lines.next() {
+                    switch ControlCoding.read(ControlEvent.self, in: line) {
+                    case .message(let event): await see(event)
+                    // Something newer than this command.
+                    case .unknown: continue
+                    case .otherVersion, .nonsense:
+                        throw ControlError.broken(
+                            "what the receiver tells makes no sense; are both of the same version?")
+                    }
+                }
+            }
+        } catch let error as ControlError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch  where impatience.isCancelled {
+            // It had begun: the receiver broke off instead of closing.
+        } catch {
+            throw ControlError.broken("the receiver does not answer on its control socket")
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,111 @@
+package import Sharing
+import UniformTypes
+
+/// What a watching command hears: one a line, after the reply to `ControlRequest.watch`. It begins with `ready`, where the
+/// receiver can be reached, and the offers that wait already. Who does not know one passes it over.
+package enum ControlEvent: Codable, Sendable, Equatable {
+    /// The receiver can be reached.
+    case ready(ReceiverSummary)
+    /// An offer waits for an answer.
+    case offer(OfferSummary)
+    /// It waits no longer: it was answered, or withdrawn, or its time was up.
+    case settled(SettledOffer)
+    /// An item lies in the Inbox.
+    case stored(ArrivalSummary)
+    /// A handler has answered for one: `HandlerAnswer.State`, and its exit code.
+    case opened(ArrivalSummary, answer: String, exitCode: Int?)
+    /// A transfer is over; with what stood in its way, in one line.
+    case ended(transfer: String, peer: String, fault: String?)
+}
+
+/// A receiver that can be reached.
+package struct ReceiverSummary: Codable, Sendable, Equatable {
+    /// The whole id.
+    package var id: String
+    package var name: String
+    package var port: Int
+    package var inbox: String
+
+    package init(id: String, name: String, port: Int, inbox: String) {
+        self.id = id
+        self.name = name
+        self.port = port
+        self.inbox = inbox
+    }
+}
+
+/// What became of an offer that waited.
+package struct SettledOffer: Codable, Sendable, Equatable {
+    package struct Answer: Codable, Sendable, Equatable {
+        /// `ItemVerdict.Answer`.
+        package var answer: String
+        package var reason: String?
+    }
+
+    package var number: Int
+    package var transfer: String
+    /// The whole id.
+    package var peer: String
+    /// What it calls itself.
+    package var peerName: String
+    /// What the user calls it; nil for a stranger.
+    package var contact: String?
+    /// Items of it that are taken, and all.
+    package var accepted: Int
+    package var itemCount: Int
+    /// Of the first `OfferSummary.shownItems`.
+    package var answers: [Answer]
+
+    package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
+        self.number = number
+        self.peer = peer.text
+        transfer = offer.transfer.text
+        peerName = offer.senderName
+        self.contact = contact
+        accepted = verdicts.count { $0.answer == .accepted }
+        itemCount = offer.items.count
+        answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
+            Answer(answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason)
+        }
+    }
+}
+
+/// An item that has arrived.
+package struct ArrivalSummary: Codable, Sendable, Equatable {
+    package var arrival: Int64
+    /// The sender's whole id, and what it calls itself.
+    package var peer: String
+    package var peerName: String
+    /// What the user calls it; nil for a stranger.
+    package var contact: String?
+    package var transfer: String
+    /// Place of the item in its offer, from 0.
+    package var item: Int
+    /// What it was called when it was offered.
+    package var name: String
+    /// The name it has in the Inbox.
+    package var stored: String
+    package var path: String
+    package var type: String
+    package var size: UInt64
+    package var digest: String
+    /// What its content says of its type: `ContentVerdict.Outcome`.
+    package var content: String?
+
+    /// - Parameter content: the verdict on its content.
+    package init(_ arrival: Arrival, contact: String?, content: String?) {
+        self.arrival = arrival.number.value
+        peer = arrival.peer.text
+        peerName = arrival.senderName
+        self.contact = contact
+        transfer = arrival.transfer.text
+        item = arrival.itemNumber
+        name = arrival.item.name.text
+        stored = arrival.stored.name.text
+        path = arrival.stored.path
+        type = arrival.item.type.identifier
+        size = arrival.size
+        digest = "\(arrival.digest)"
+        self.content = content
+    }
+}

@@ -1,0 +1,128 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// Hands events to everybody who watches.
+///
+/// Nobody is waited for: what a watcher has not read yet is kept for it, up to a limit, and one that reads so little that
+/// more would have to be kept is dropped. Lines are encoded once and shared, so that many of those cost no more than one.
+package final class EventFeed: Sendable {
+    private struct Watcher {
+        var lines: AsyncStream<ByteBuffer>.Continuation
+        var drop: @Sendable () -> Void
+        /// Bytes that have not been written, and how many may be.
+        var backlog = 0
+        var limit: Int
+    }
+
+    private struct State {
+        var next = 0
+        var watchers: [Int: Watcher] = [:]
+        var ready: ByteBuffer?
+        /// By number.
+        var waiting: [Int: ByteBuffer] = [:]
+    }
+
+    private let backlogBytes: Int
+    private let mostWatchers: Int
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameters:
+    ///   - backlogBytes: what is kept for one watcher, beyond that with which it begins.
+    ///   - mostWatchers: fewer than `ControlServer` has seats, so that others can always be served.
+    package init(backlogBytes: Int = 8 << 20, mostWatchers: Int = 16) {
+        self.backlogBytes = backlogBytes
+        self.mostWatchers = mostWatchers
+    }
+
+    /// From any thread; in the order in which calls end, the same for every watcher.
+    package func send(_ event: ControlEvent) {
+        // The state of things is kept for those who come later; the rest is of no use where nobody watches.
+        switch event {
+        case .ready, .offer, .settled: break
+        case .stored, .opened, .ended: guard isWatched else { return }
+        }
+        guard let line = try? ControlCoding.line(event) else { return }
+        let dropped: [Watcher] = state.withLockedValue { state in
+            switch event {
+            case .ready: state.ready = line
+            case .offer(let offer): state.waiting[offer.number] = line
+            case .settled(let offer): state.waiting[offer.number] = nil
+            case .stored, .opened, .ended: break
+            }
+            var dropped: [Watcher] = []
+            for number in state.watchers.keys {
+                guard var watcher = state.watchers[number] else { continue }
+                watcher.backlog += line.readableBytes
+                if watcher.backlog > watcher.limit {
+                    state.watchers[number] = nil
+                    dropped.append(watcher)
+                } else {
+                    state.watchers[number] = watcher
+                    watcher.lines.yield(line)
+                }
+            }
+            return dropped
+        }
+        for watcher in dropped {
+            watcher.lines.finish()
+            watcher.drop()
+        }
+    }
+
+    /// The receiver cannot be reached any more; another `ready` comes when it can.
+    package func becameUnreachable() {
+        state.withLockedValue { $0.ready = nil }
+    }
+
+    /// How many watch just now.
+    package var watchers: Int { state.withLockedValue { $0.watchers.count } }
+
+    /// Whether it is of use to send what only those hear who watch now.
+    package var isWatched: Bool { watchers > 0 }
+
+    /// Bytes that have not been written, for all watchers.
+    var backlog: Int { state.withLockedValue { $0.watchers.values.reduce(0) { $0 + $1.backlog } } }
+
+    /// - Parameter drop: called at most once, from any thread, when the watcher has read too little.
+    /// - Returns: nil when too many watch already.
+    func watch(drop: @escaping @Sendable () -> Void) -> Watching? {
+        let (lines, feed) = AsyncStream<ByteBuffer>.makeStream()
+        let number: Int? = state.withLockedValue { state in
+            guard state.watchers.count < mostWatchers else { return nil }
+            let waiting = state.waiting.sorted { $0.key < $1.key }.map(\.value)
+            var watcher = Watcher(lines: feed, drop: drop, limit: backlogBytes)
+            for line in (state.ready.map { [$0] } ?? []) + waiting {
+                watcher.backlog += line.readableBytes
+                watcher.lines.yield(line)
+            }
+            watcher.limit += watcher.backlog
+            state.next += 1
+            state.watchers[state.next] = watcher
+            return state.next
+        }
+        return number.map { Watching(lines: lines, number: $0, feed: self) }
+    }
+
+    fileprivate func written(_ line: ByteBuffer, _ number: Int) {
+        state.withLockedValue { $0.watchers[number]?.backlog -= line.readableBytes }
+    }
+
+    fileprivate func leave(_ number: Int) {
+        let watcher = state.withLockedValue { $0.watchers.removeValue(forKey: number) }
+        watcher?.lines.finish()
+    }
+}
+
+/// One watcher's share of a feed.
+struct Watching: Sendable {
+    /// What is to be written; ends when the watcher was dropped, or left.
+    let lines: AsyncStream<ByteBuffer>
+    fileprivate let number: Int
+    fileprivate let feed: EventFeed
+
+    /// A line is on its way, and takes no more room here.
+    func written(_ line: ByteBuffer) { feed.written(line, number) }
+
+    /// Must be called once it is over.
+    func leave() { feed.leave(number) }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Control
+
+let group = MultiThreadedEventLoopGroup.singleton
+let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+let status = DaemonStatus(
+    name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", freeRoom: 7,
+    waitingOffers: 1, activeTransfers: 2, processID: 3, hook: nil)
+
+/// A folder with a control server in it that answers as `answer` says, for as long as `body` takes.
+func withServer<Result: Sendable>(
+    events: EventFeed = EventFeed(),
+    answer: @escaping @Sendable (ControlRequest) async -> ControlReply = { _ in .status(status) },
+    _ body: @Sendable (ControlSocket, TemporaryFolder) async throws -> Result
+) async throws -> Result {
+    let folder = TemporaryFolder()
+    let socket = try ControlSocket(folder: folder.path)
+    let server = try await ControlServer.bind(socket, on: group, logger: logger)
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { await server.run(events: events, answer: answer) }
+        defer { tasks.cancelAll() }
+        return try await body(socket, folder)
+    }
+}
+
+/// A bare connection to the socket: sends `bytes`, and collects what comes until the other side closes.
+func say(_ bytes: [String], to socket: ControlSocket) async throws -> String {
+    try await bare(socket) { inbound, outbound in
+        var inbound = inbound.makeAsyncIterator()
+        for piece in bytes { try? await outbound.write(ByteBuffer(string: piece)) }
+        var received = ""
+        while let piece = try? await inbound.next() { received += String(buffer: piece) }
+        return received
+    }
+}
+
+func expect(
+    _ reply: ControlReply,
+    to request: ControlRequest,
+    at socket: ControlSocket,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let answer = try await ControlClient.ask(request, at: socket, on: group)
+    #expect(answer == reply, sourceLocation: sourceLocation)
+}
+
+func bare<Result: Sendable>(
+    _ socket: ControlSocket,
+    _ body: (NIOAsyncChannelInboundStream<ByteBuffer>, NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Result
+) async throws -> Result {
+    let channel = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: socket.path) { channel in
+        channel.eventLoop.makeCompletedFuture {
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+    }
+    return try await channel.executeThenClose(body)
+}
+
+/// A connection that does nothing by itself: it does not even read.
+final class BareSocket: Sendable {
+    private let descriptor: Int32
+
+    struct Failed: Error { var number: Int32 }
+
+    init(_ socket: ControlSocket) throws {
+        descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.path.utf8.prefix($0.count - 1)) }
+        let outcome = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard outcome == 0 else { throw Failed(number: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Nothing where the other side has closed.
+    func write(_ text: String) {
+        _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Whether the other side has closed: told without reading.
+    var isClosed: Bool {
+        var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&waiting, 1, 0) > 0 && Int32(waiting.revents) & Int32(POLLHUP) != 0
+    }
+
+    /// The first lines that come; fewer where the other side closes.
+    func lines(_ count: Int) -> [String] {
+        var (lines, line, byte) = ([String](), [UInt8](), UInt8(0))
+        while lines.count < count, read(descriptor, &byte, 1) == 1 {
+            if byte != UInt8(ascii: "\n") {
+                line.append(byte)
+            } else {
+                lines.append(String(decoding: line, as: UTF8.self))
+                line = []
+            }
+        }
+        return lines
+    }
+
+    /// Everything until the other side closes.
+    func rest() -> String {
+        var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+            text += buffer[..<count]
+        }
+    }
+}
+
+/// Waits for something that nobody announces. The suite's time limit ends what never comes.
+func until(_ isSo: () -> Bool) async throws {
+    while !isSo() {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}

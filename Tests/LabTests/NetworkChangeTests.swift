@@ -1,0 +1,62 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// A receiver that nobody touches while the network below it changes.
+@Suite(
+    "When the network changes", .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
+struct NetworkChangeTests {
+    private func address(_ lab: Lab, _ host: String, _ words: [String]) async throws {
+        try await lab.call(["run", lab.name, host, "ip", "address"] + words)
+    }
+
+    /// Sends until it comes: what may take a while, and has to happen without help, is that the peer is found again.
+    private func sendUntilItComes(_ lab: Lab, _ running: RunningReceiver, _ what: String) async throws {
+        let before = await running.log.count("stored")
+        let study = lab.host("study")
+        while try await study.run(arguments: ["send", "a", "--to", "kitchen"], in: lab.folder).exit != 0 {}
+        #expect(await running.log.count("stored") == before + 1, "\(what)")
+    }
+
+    @Test(
+        "a receiver is found again after the cable was out, its address has changed, and it has moved to another network",
+        arguments: ["all", "none"])
+    func addresses(avahi: String) async throws {
+        try await Lab.with(avahi: avahi) { lab in
+            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
+            try await lab.host("kitchen").withReceiver { running in
+                try await sendUntilItComes(lab, running, "at first")
+                try await lab.call(["link", lab.name, "kitchen", "down"])
+                let outcome = try await lab.host("study").run(
+                    arguments: ["send", "a", "--to", "kitchen", "--timeout", "2"], in: lab.folder)
+                #expect([10, 11, 15].contains(outcome.exit), "\(outcome.exit) \(outcome.errors)")
+                try await lab.call(["link", lab.name, "kitchen", "up"])
+                try await sendUntilItComes(lab, running, "after the cable was out")
+                try await address(lab, "kitchen", ["flush", "dev", "eth0", "scope", "global"])
+                try await address(lab, "kitchen", ["add", "192.168.77.99/24", "dev", "eth0"])
+                try await sendUntilItComes(lab, running, "after another address")
+                try await address(lab, "kitchen", ["flush", "dev", "eth0", "scope", "global"])
+                for (host, number) in [("kitchen", 1), ("study", 2)] {
+                    try await address(lab, host, ["add", "10.9.8.\(number)/24", "dev", "eth0"])
+                }
+                try await sendUntilItComes(lab, running, "after another network")
+            }
+        }
+    }
+
+    @Test("a receiver is found again after avahi-daemon was restarted, killed, and started again")
+    func avahi() async throws {
+        try await Lab.with(avahi: "kitchen") { lab in
+            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
+            try await lab.host("kitchen").withReceiver { running in
+                try await sendUntilItComes(lab, running, "at first")
+                for what in ["restart", "kill", "start"] {
+                    try await lab.call(["avahi", lab.name, "kitchen", what])
+                    try await sendUntilItComes(lab, running, "after \(what)")
+                }
+            }
+        }
+    }
+}
