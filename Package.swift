@@ -111,7 +111,8 @@ let package = Package(
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])
         + module("Inbox", ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
-        + module("Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
+        + module(
+            "Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
         + module(
             "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],

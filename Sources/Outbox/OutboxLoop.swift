@@ -267,7 +267,8 @@ struct OutboxLoop {
             let shipment = OutboxShipment(
                 job: job, open: open,
                 sources: { items throws(OutboxFailure) in try OutboxSources.make(job, items, in: store) },
-                transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered)
+                transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
+                offered: standing.offered ?? Array(job.items.indices))
             return await engine.sender.send(shipment, cancellation: cancellation) { step throws(OutboxError) in
                 try note(step, job.number, engine.store)
             }
@@ -280,12 +281,13 @@ struct OutboxLoop {
     private static func note(
         _ step: OutboxStep, _ number: JobNumber, _ store: OutboxStore
     ) throws(OutboxError) {
-        let record = try store.change(number) { _, standing in
+        let record = try store.change(number) { job, standing in
             guard standing.state == .sending else { return false }
             switch step {
             case .settled(let outcomes): standing.settle(outcomes)
-            case .offering(let transfer, let peer, let name):
-                standing.offer(as: transfer, to: peer, callingItself: name)
+            case .offering(let transfer, let items, let peer, let name):
+                let isWhole = items.count == job.items.count
+                standing.offer(as: transfer, isWhole ? nil : items, to: peer, callingItself: name)
             }
             return true
         }

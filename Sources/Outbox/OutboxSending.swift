@@ -14,6 +14,8 @@ package struct OutboxShipment: Sendable {
     package var peer: PeerID?
     /// Whether it may have been offered to `peer` already: the peer is asked for its receipt before anything else.
     package var wasOffered: Bool
+    /// Places in the job of the items that `transfer` has, where it was offered.
+    package var offered: [Int]
 }
 
 /// What happens in an attempt that has to be written down before it goes on.
@@ -21,7 +23,7 @@ package enum OutboxStep: Sendable {
     /// What the peer says of an earlier attempt.
     case settled([Int: OutboxOutcome])
     /// It is about to be offered.
-    case offering(TransferID, to: PeerID, callingItself: String?)
+    case offering(TransferID, [Int], to: PeerID, callingItself: String?)
 }
 
 /// How an attempt ended.

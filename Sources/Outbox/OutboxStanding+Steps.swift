@@ -8,8 +8,11 @@ extension OutboxStanding {
     }
 
     /// It is about to be offered: from here on the peer may have it.
-    mutating func offer(as transfer: TransferID, to peer: PeerID, callingItself name: String?) {
+    ///
+    /// - Parameter items: their places; nil for all.
+    mutating func offer(as transfer: TransferID, _ items: [Int]?, to peer: PeerID, callingItself name: String?) {
         self.transfer = transfer.text
+        offered = items
         self.peer = peer
         peerName = name ?? peerName
     }

@@ -25,6 +25,8 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
     package var expires: Int64
     /// The transfer as which it was offered last, or will be.
     package var transfer: String
+    /// The items that this transfer has, by their places; nil for all.
+    package var offered: [Int]?
     /// Who it was offered to under that number: from then on nobody else will do.
     package var peer: PeerID?
     /// What that peer calls itself.

@@ -124,6 +124,7 @@ package final class Receiver: Service {
                 group.addTask { try await self.listen(parts) }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
+                group.addTask { await parts.outbox.run(on: parts.blocking) }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()

@@ -22,6 +22,7 @@ struct ReceiverParts: Sendable {
     let door: Doorkeeper
     let reception: Reception
     let pairing: PairingAcceptance
+    let outbox: OutboxService
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -36,6 +37,7 @@ struct ReceiverParts: Sendable {
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
+        outbox = try OutboxService(receiver)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
         inbox = try FileInbox(path: home.inbox, checker: ContentChecker(types: catalog.current.registry))

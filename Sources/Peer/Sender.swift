@@ -25,6 +25,9 @@ package struct SendOptions: Sendable {
     /// How long the other side may be silent.
     package var silence: Duration = .seconds(60)
 
+    /// The number under which it is offered; nil for a new one.
+    package var transfer: TransferID?
+
     package init() {}
 }
 
@@ -74,7 +77,7 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
 
 /// Sends activity items to one peer: finds it, connects, offers, moves what is accepted, and comes back with receipts.
 package struct Sender: Sendable {
-    private let network: PeerNetwork
+    let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
 
@@ -98,6 +101,7 @@ package struct Sender: Sendable {
         let target = try await network.resolve(reference, within: options.finding)
         let connection = try await network.connect(to: target, within: options.finding)
         let offer = Offer(
+            transfer: options.transfer ?? TransferID(),
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
             takesPart: options.takesPart)
         let job = SendJob(

@@ -35,7 +35,7 @@ struct CrashTests {
                     keep()
                     return OutboxResult()
                 }
-                try note(.offering(shipment.transfer, to: anna!, callingItself: nil))
+                try note(.offering(shipment.transfer, shipment.open, to: anna!, callingItself: nil))
             } catch {
                 return OutboxResult(failure: OutboxFailure(.unexpected, "\(error)", isFinal: false))
             }

@@ -147,7 +147,7 @@ struct EngineTests {
     func stopped() async throws {
         let number = try store.queue(folder.file("a.txt"))
         let sender = ScriptedSender { shipment, _, note in
-            try? note(.offering(shipment.transfer, to: anna!, callingItself: nil))
+            try? note(.offering(shipment.transfer, shipment.open, to: anna!, callingItself: nil))
             try? await Task.sleep(for: .seconds(3_600))
             return OutboxResult(failure: OutboxFailure(.unreachable, "broken off", isFinal: false))
         }

@@ -110,7 +110,7 @@ final class ScriptedSender: OutboxSending {
     /// Offers, and stores everything.
     static let storing: Script = { shipment, _, note in
         do {
-            try note(.offering(shipment.transfer, to: shipment.peer ?? anna!, callingItself: "Kitchen"))
+            try note(.offering(shipment.transfer, shipment.open, to: shipment.peer ?? anna!, callingItself: "Kitchen"))
             _ = try shipment.sources(shipment.open)
         } catch {
             return OutboxResult(
