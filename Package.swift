@@ -118,6 +118,8 @@ let package = Package(
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])
         + module("Inbox", ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
+        + module(
+            "Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
         + module(
             "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
@@ -144,8 +146,7 @@ let package = Package(
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
                 "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing",
-                "Notifications", "Control",
+                "Pairing", "Notifications", "Outbox", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -153,7 +154,7 @@ let package = Package(
             "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "CLinuxShims",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox", "CLinuxShims",
                 argumentParser, logging,
                 lifecycle, unixSignals, nioPosix,
             ]

@@ -60,6 +60,7 @@ struct StatusCommand: AsyncParsableCommand {
             ("discovery", status.discovery),
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
+            ("outbox", Self.jobs(status)),
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
@@ -67,6 +68,12 @@ struct StatusCommand: AsyncParsableCommand {
             let padding = String(repeating: " ", count: 17 - label.count)
             Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
         }
+    }
+
+    private static func jobs(_ status: DaemonStatus) -> String {
+        let (waiting, failed) = (status.waitingJobs ?? 0, status.failedJobs ?? 0)
+        let hint = waiting + failed > 0 ? "; see: waft outbox" : ""
+        return "\(waiting) waiting, \(status.sendingJobs ?? 0) being sent, \(failed) given up\(hint)"
     }
 
     private static func deliveries(_ status: DaemonStatus) -> String {

@@ -74,6 +74,9 @@ struct EventLine: Encodable {
     var port: Int?
     var inbox: String?
     var note: String?
+    /// Number of a job of the outbox, and whether somebody runs who sends it.
+    var job: Int?
+    var daemon: Bool?
     /// Number by which a waiting offer is answered.
     var offer: Int?
     /// Bytes free where it would go.

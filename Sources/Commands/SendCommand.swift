@@ -17,10 +17,14 @@ struct SendCommand: AsyncParsableCommand {
               waft send notes/ kitchen:
               tar c work | waft send - --name work.tar --to 192.168.1.7
               waft send --url https://example.com --to kitchen --to study
+              waft send report.pdf --to kitchen --queue
 
             It ends with 0 when the other side has stored everything: on its disk, synced, verified, named. A peer is \
             given by its name, the beginning of its id, or host[:port]. Without --to, a list to pick from is shown on \
             a terminal.
+
+            With --queue it ends with 0 when the job is on this disk: the daemon sends it when the peer is there. Until \
+            then files must stay as they are, unless --snapshot copies them. See waft outbox.
             """
     )
 
@@ -56,6 +60,8 @@ struct SendCommand: AsyncParsableCommand {
         help: "Seconds to look for the peer, to wait for an answer, and to bear silence or try without progress.")
     var timeout: Double?
 
+    @OptionGroup var queue: QueueOptions
+
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
 
@@ -73,9 +79,13 @@ struct SendCommand: AsyncParsableCommand {
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1)
         ).make()
+        if queue.queue, !names.isEmpty {
+            return try await leaveToDaemon(sources, paths: paths, to: names, surroundings)
+        }
         let network = try CommandNetwork.make(surroundings)
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(network, hint: !json && !quiet)] }
+        if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
         let references = try names.map(Self.reference)
         let sender = Sender(
             network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"))
@@ -107,7 +117,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func options() throws(CommandFailure) -> SendOptions {
+    func options() throws(CommandFailure) -> SendOptions {
         var options = SendOptions()
         options.wait = wait
         options.takesPart = partial

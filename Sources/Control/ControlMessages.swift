@@ -25,6 +25,15 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     /// Write down how an arrival has left the Inbox, just now.
     case departed(arrival: Int64, how: Departure.How, toward: String)
     case pairing(PairingRequest)
+    case outbox(OutboxRequest)
+}
+
+/// What the command line wants of the outbox. What is in it stands on the disk.
+package enum OutboxRequest: Codable, Sendable, Equatable {
+    /// Something has been put into it.
+    case lookAgain
+    case cancel(Int)
+    case retry(Int)
 }
 
 /// The daemon's answer.
@@ -69,6 +78,10 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingDeliveries: Int?
     package var parkedDeliveries: Int?
     package var failedDeliveries: Int?
+    /// Jobs of the outbox that wait, are being sent, and were given up.
+    package var waitingJobs: Int?
+    package var sendingJobs: Int?
+    package var failedJobs: Int?
 
     package init(
         name: String,

@@ -11,6 +11,9 @@ extension Home {
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 
+    /// Folder of what waits to be sent.
+    package var outbox: String { state + "/outbox" }
+
     /// The contacts of this user. Reads nothing yet.
     package func contactBook() -> ContactBook { ContactBook(path: contactsPath) }
 

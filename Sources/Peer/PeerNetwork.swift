@@ -60,6 +60,8 @@ package struct PeerNetwork: Sendable {
     /// Nil where AirDrop is not spoken.
     let airdrop: AirDropSide?
     let logger: Logger
+    /// The only key that is connected to; nil where `PeerTarget` alone decides.
+    var pinned: PeerID?
     /// Where conversations that read or write the disk run.
     package let blocking: BlockingExecutor
 
@@ -75,6 +77,13 @@ package struct PeerNetwork: Sendable {
         self.blocking = BlockingExecutor(threads: 8)
     }
 
+    /// The same network, on which nobody but this peer is spoken to.
+    func expecting(_ peer: PeerID?) -> PeerNetwork {
+        var network = self
+        network.pinned = peer
+        return network
+    }
+
     /// Bytes of the largest answer: a verdict or receipt on `Limits.items` items.
     private static let answerLimit = Limits.offerBytes
 
@@ -88,7 +97,7 @@ package struct PeerNetwork: Sendable {
     /// - Throws: `SendFailure`: `unreachable` with the reason.
     func connect(to target: PeerTarget, within limit: Duration) async throws(SendFailure) -> OpenConnection {
         do {
-            let connection = try await dial(target, within: limit)
+            let connection = try await dial(pinned.map(target.expecting) ?? target, within: limit)
             let open = OpenConnection(
                 peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
             remember(open)

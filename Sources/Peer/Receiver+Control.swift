@@ -6,6 +6,7 @@ import Handlers
 import HookSandbox
 import Inbox
 import Journal
+import Outbox
 package import Sharing
 import Synchronization
 
@@ -66,6 +67,8 @@ extension Receiver {
             return .refused("this receiver is off, and nobody can reach it; see: waft visible")
         case .pairing(let request):
             return await parts.pairing.reply(to: request)
+        case .outbox(let request):
+            return await parts.outbox.reply(to: request)
         case .status:
             return .status(status(parts))
         }
@@ -112,6 +115,8 @@ extension Receiver {
         status.visible = parts.door.visibility.rawValue
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
+        let jobs = parts.outbox.summary
+        (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting
             status.parkedDeliveries = deliveries.parked

@@ -125,6 +125,7 @@ package final class Receiver: Service {
                 group.addTask { await self.listenForAirDrop(parts) }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
+                group.addTask { await parts.outbox.run(on: parts.blocking) }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()

@@ -26,6 +26,7 @@ struct ReceiverParts: Sendable {
     /// Through which all services are announced; nil where none is. One for all: two responders in one process would
     /// take each other for others.
     let directory: Result<any ServiceDirectory, any Error>?
+    let outbox: OutboxService
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -42,6 +43,7 @@ struct ReceiverParts: Sendable {
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
+        outbox = try OutboxService(receiver)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
         let inbox = try FileInbox(

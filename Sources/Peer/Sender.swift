@@ -28,6 +28,9 @@ package struct SendOptions: Sendable {
     /// or the other side could not go on.
     package var retryFor: Duration = .seconds(60)
 
+    /// The number under which it is offered; nil for a new one.
+    package var transfer: TransferID?
+
     package init() {}
 }
 
@@ -93,7 +96,7 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
 
 /// Sends activity items to one peer: finds it, connects, offers, moves what is accepted, and comes back with receipts.
 package struct Sender: Sendable {
-    private let network: PeerNetwork
+    let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
 
@@ -118,6 +121,7 @@ package struct Sender: Sendable {
     ) async throws(SendFailure) -> SendReport {
         let target = try await network.resolve(reference, within: options.finding)
         let offer = Offer(
+            transfer: options.transfer ?? TransferID(),
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
             takesPart: options.takesPart)
         if let peer = target.airdrop {

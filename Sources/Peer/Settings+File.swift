@@ -114,6 +114,14 @@ package enum ConfigurationTemplate {
         # Whether offers are shown on the desktop (WAFT_NOTIFICATIONS).
         #notifications: true
 
+        # A program that is told when a job of the outbox is done or given up (WAFT_OUTBOX_HOOK): the facts as JSON on
+        # standard input. It is restricted as the hook is, and may write where that may.
+        #outboxHook: /home/me/bin/outbox-hook
+        # Room for the copies in the outbox (WAFT_OUTBOX_QUOTA).
+        #outboxQuota: 20 GiB
+        # Whether the machine is kept awake while something is being sent or received (WAFT_INHIBIT_SLEEP).
+        #inhibitSleep: true
+
         # Whether to be found, and to find others, by mDNS (WAFT_DISCOVERY).
         #discovery: true
         # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).

@@ -3,6 +3,7 @@ import Discovery
 package import HandlerCatalog
 package import Inbox
 package import Logging
+import Outbox
 package import Sharing
 
 /// What can be set, after flags, environment, `config.yaml` and defaults have been asked in that order.
@@ -31,6 +32,12 @@ package struct Settings: Sendable {
     package var arbiter: String?
     /// Whether offers are shown on the desktop.
     package var notifications: Bool
+    /// Path of the program that is told what became of jobs in the outbox.
+    package var outboxHook: String?
+    /// Bytes that copies in the outbox may have.
+    package var outboxQuota: UInt64
+    /// Whether the machine is kept from going to sleep while something is being sent or received.
+    package var inhibitsSleep: Bool
     /// Whether to publish, and to find others by mDNS.
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
@@ -66,6 +73,9 @@ package struct Settings: Sendable {
         package var requiresSandbox: Bool?
         package var arbiter: String?
         package var notifications: Bool?
+        package var outboxHook: String?
+        package var outboxQuota: UInt64?
+        package var inhibitsSleep: Bool?
         package var discovery: Bool?
         package var skipInterfaces: [String]?
         package var reserve: DiskReserve?
@@ -95,6 +105,9 @@ package struct Settings: Sendable {
         requiresSandbox = first(\.requiresSandbox) ?? false
         arbiter = first(\.arbiter)
         notifications = first(\.notifications) ?? true
+        outboxHook = first(\.outboxHook)
+        outboxQuota = first(\.outboxQuota) ?? OutboxLimits.spooledBytes
+        inhibitsSleep = first(\.inhibitsSleep) ?? true
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
         reserve = first(\.reserve) ?? .standard
@@ -177,6 +190,18 @@ struct SettingKey: Sendable {
             partial.notifications = Self.truth(text)
             return partial.notifications != nil
         },
+        SettingKey("outboxHook", "WAFT_OUTBOX_HOOK", expected: "the path of an executable") { text, partial in
+            partial.outboxHook = text
+            return !text.isEmpty
+        },
+        SettingKey("outboxQuota", "WAFT_OUTBOX_QUOTA", expected: "bytes, or a size such as 20 GB") { text, partial in
+            partial.outboxQuota = Self.bytes(text)
+            return partial.outboxQuota != nil
+        },
+        SettingKey("inhibitSleep", "WAFT_INHIBIT_SLEEP", expected: "true or false") { text, partial in
+            partial.inhibitsSleep = Self.truth(text)
+            return partial.inhibitsSleep != nil
+        },
         SettingKey("discovery", "WAFT_DISCOVERY", expected: "true or false") { text, partial in
             partial.discovery = Self.truth(text)
             return partial.discovery != nil
@@ -222,6 +247,20 @@ struct SettingKey: Sendable {
         case "false", "no", "off", "0": false
         default: nil
         }
+    }
+
+    /// `20 GB`, `500MB`, `20 GiB`, `1000000`: whole numbers alone.
+    private static func bytes(_ text: String) -> UInt64? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let unit = text.dropFirst(digits.count).trimmingPrefix(" ").lowercased()
+        guard let number = UInt64(digits) else { return nil }
+        let factors: [String: UInt64] = [
+            "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
+            "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+        ]
+        guard let factor = factors[unit] else { return nil }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
+        return overflow ? nil : bytes
     }
 
     /// Of the schemes that are built in only those of the web are opened for a stranger.

@@ -1,0 +1,191 @@
+import ArgumentParser
+import Control
+import Foundation
+import NIOPosix
+import Outbox
+import Peer
+import Sharing
+
+/// `waft outbox`: what waits to be sent.
+struct OutboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox",
+        abstract: "Show and change what waits to be sent.",
+        discussion: """
+            Examples:
+              waft send report.pdf --to kitchen --queue
+              waft outbox
+              waft outbox show 3
+              waft outbox cancel 3
+
+            A job is tried with growing pauses, and at once when its peer comes into view, for seven days.
+            """,
+        subcommands: [
+            OutboxListCommand.self, OutboxShowCommand.self, OutboxCancelCommand.self, OutboxRetryCommand.self,
+        ],
+        defaultSubcommand: OutboxListCommand.self
+    )
+}
+
+/// The outbox of this user, with errors as command failures.
+struct OutboxAccess {
+    let store: OutboxStore
+    private let home: Home
+
+    init() throws(CommandFailure) {
+        home = try Surroundings().home
+        store = OutboxStore(folder: home.outbox)
+    }
+
+    func contents() throws(CommandFailure) -> OutboxStore.Contents {
+        do {
+            return try store.contents()
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    func record(_ number: Int) throws(CommandFailure) -> OutboxStore.Record {
+        do {
+            return try store.record(JobNumber(number))
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Has the receiver do something; where none is running it is done here.
+    func change(
+        _ request: OutboxRequest, here body: () throws(OutboxError) -> Void
+    ) async throws(CommandFailure) {
+        let reply: ControlReply
+        do throws(ControlError) {
+            let socket = try ControlSocket(folder: home.run)
+            reply = try await ControlClient.ask(
+                .outbox(request), at: socket, on: MultiThreadedEventLoopGroup.singleton)
+        } catch {
+            guard error.code == .notRunning else {
+                throw CommandFailure(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
+            }
+            do throws(OutboxError) {
+                return try body()
+            } catch {
+                throw Self.failure(error)
+            }
+        }
+        switch reply {
+        case .done: return
+        case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason, limit: 1_000))
+        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        }
+    }
+
+    private static func failure(_ error: OutboxError) -> CommandFailure {
+        let exit: WaftExit = error.code == .unknown || error.code == .unfit ? .usage : .unexpected
+        let hint = error.code == .unknown ? "see: waft outbox list --all" : nil
+        return CommandFailure(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
+    }
+}
+
+/// `waft outbox list`.
+struct OutboxListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List what waits to be sent, is being sent, and was given up.",
+        discussion: "Example: waft outbox list --all --json"
+    )
+
+    @Flag(name: .long, help: "Also what was sent or cancelled in the last days.")
+    var all = false
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let contents = try OutboxAccess().contents()
+        let records = contents.records.filter { all || ![.done, .cancelled].contains($0.standing.state) }
+        if records.isEmpty, !output.json { Console.shared.note("nothing waits to be sent") }
+        for record in records {
+            Console.shared.result(output.json ? JSONText.line(OutboxLine(record)) : OutboxText.line(record))
+        }
+        for fault in contents.faults { Console.shared.note("waft: \(TerminalText.escaped(fault, limit: 1_000))") }
+    }
+}
+
+/// `waft outbox show`.
+struct OutboxShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show everything about a job, and what became of each item.",
+        discussion: "Example: waft outbox show 3"
+    )
+
+    @Argument(help: "Number of the job, as waft outbox list shows it.")
+    var job: Int
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let record = try OutboxAccess().record(job)
+        if output.json { return Console.shared.result(JSONText.line(OutboxLine(record))) }
+        for line in OutboxText.lines(record) { Console.shared.result(line) }
+    }
+}
+
+/// `waft outbox cancel`.
+struct OutboxCancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Send it no more, and remove its copies.",
+        discussion: "Example: waft outbox cancel 3 4. What has arrived already stays where it is."
+    )
+
+    @Argument(help: "Numbers of jobs, as waft outbox list shows them.")
+    var jobs: [Int]
+
+    func run() async throws {
+        let access = try OutboxAccess()
+        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+            try await access.change(.cancel(number)) { () throws(OutboxError) in
+                try access.store.cancel(JobNumber(number), at: now)
+            }
+        }
+    }
+}
+
+/// `waft outbox retry`.
+struct OutboxRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Try it now, also what was given up.",
+        discussion: "Example: waft outbox retry 3"
+    )
+
+    @Argument(help: "Numbers of jobs, as waft outbox list shows them.")
+    var jobs: [Int]
+
+    func run() async throws {
+        let access = try OutboxAccess()
+        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+            try await access.change(.retry(number)) { () throws(OutboxError) in
+                try access.store.retry(JobNumber(number), at: now)
+            }
+        }
+    }
+}
+
+/// One after another: what goes wrong with one is told, and the first of it decides the exit code.
+private enum OutboxEach {
+    static func run(_ jobs: [Int], _ body: (Int) async throws(CommandFailure) -> Void) async throws {
+        var first: CommandFailure?
+        for job in jobs {
+            do throws(CommandFailure) {
+                try await body(job)
+            } catch {
+                Console.shared.note("waft: \(error.description)")
+                first = first ?? error
+            }
+        }
+        if let first { throw first.exit.code }
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Outbox
+import Sharing
+
+/// A job of the outbox in words. Everything that came from elsewhere is escaped.
+enum OutboxText {
+    /// Items that are listed one by one.
+    private static let shownItems = 100
+
+    /// What is said when it was queued.
+    static func queued(_ job: OutboxJob) -> String {
+        "queued as \(job.number) → \(TerminalText.escaped(job.destination.text, limit: 64)): \(amount(job))"
+    }
+
+    /// One line of a list.
+    static func line(_ record: OutboxStore.Record) -> String {
+        let job = record.job
+        var names = job.items.prefix(2).map { TerminalText.escaped($0.name, limit: 60) }.joined(separator: ", ")
+        if job.items.count > 2 { names += " and \(job.items.count - 2) more" }
+        let number = "\(record.number)"
+        let padding = String(repeating: " ", count: max(0, 4 - number.count))
+        return "\(padding)\(number)  \(names) → \(to(job)) (\(ByteCount.text(job.size))): \(state(record))"
+    }
+
+    /// All that is known, a line each.
+    static func lines(_ record: OutboxStore.Record) -> [String] {
+        let (job, standing) = (record.job, record.standing)
+        var facts = [("to", to(job))]
+        if let peer = job.destination.key ?? standing.peer {
+            let name = standing.peerName.map { ", calls itself \(TerminalText.escaped($0, limit: 64))" } ?? ""
+            facts.append(("peer", peer.short + name))
+        }
+        facts += [
+            ("state", state(record)), ("amount", amount(job)), ("queued", time(job.queued)),
+            ("given up", time(standing.expires)), ("attempts", "\(standing.attempts)"),
+            ("transfer", standing.transfer),
+        ]
+        if let note = job.options.annotation["note"] {
+            facts.append(("note", TerminalText.escaped(note, limit: 1_000)))
+        }
+        let lines = facts.map { "  " + $0.0 + String(repeating: " ", count: 11 - $0.0.count) + $0.1 }
+        let items = job.items.prefix(shownItems).enumerated().map { number, item in
+            "  \(number + 1). \(line(item)): \(outcome(standing.outcomes[number], standing.state))"
+        }
+        let rest = job.items.count > shownItems ? ["  and \(job.items.count - shownItems) more"] : []
+        return ["\(record.number)"] + lines + items + rest
+    }
+
+    private static func to(_ job: OutboxJob) -> String { TerminalText.escaped(job.destination.text, limit: 64) }
+
+    private static func amount(_ job: OutboxJob) -> String {
+        (job.items.count == 1 ? "1 item" : "\(job.items.count) items") + ", \(ByteCount.text(job.size))"
+    }
+
+    private static func state(_ record: OutboxStore.Record) -> String {
+        let standing = record.standing
+        let reason = standing.failure.map { TerminalText.escaped($0.reason, limit: 400) }
+        switch standing.state {
+        case .waiting where standing.attempts == 0: return "waits"
+        case .waiting:
+            return "waits, is tried again at \(time(standing.due))" + (reason.map { "; the last time: \($0)" } ?? "")
+        case .sending: return "is being sent"
+        case .done: return "sent"
+        case .failed:
+            return "given up: \(reason ?? "for no known reason"); again: waft outbox retry \(record.number)"
+        case .cancelled: return "cancelled"
+        }
+    }
+
+    private static func line(_ item: OutboxItem) -> String {
+        let size = item.size.map { ", \(ByteCount.text($0))" } ?? ""
+        let place: String
+        switch item.content {
+        case .path(let path): place = ", \(TerminalText.escaped(path, limit: 1_000))"
+        case .spooled: place = ", a copy of \(TerminalText.escaped(item.origin, limit: 1_000))"
+        case .text, .url: place = ""
+        }
+        return "\(TerminalText.escaped(item.name)) (\(item.type)\(size)\(place))"
+    }
+
+    private static func outcome(_ outcome: OutboxOutcome?, _ state: OutboxStanding.State) -> String {
+        guard let outcome else { return state.isFinal ? "not sent" : "to be sent" }
+        if let failure = outcome.failure { return TerminalText.escaped(failure.reason, limit: 400) }
+        let handler = outcome.handler.map { "; its handler: \($0)" } ?? ""
+        return "stored as \(TerminalText.escaped(outcome.stored ?? ""))\(handler)"
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+        return date.formatted(
+            Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
+                .dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+    }
+}
+
+/// A job of the outbox for programs.
+struct OutboxLine: Encodable {
+    struct Item: Encodable {
+        var item: Int
+        var name: String
+        var kind: String
+        var type: String
+        var size: UInt64?
+        /// `path`, `copy`, `text` or `url`.
+        var source: String
+        var path: String?
+        var stored: String?
+        var digest: String?
+        var handler: String?
+        var reason: String?
+    }
+
+    var v = 1
+    var job: Int
+    var state: String
+    var to: String
+    var peer: EventLine.Peer?
+    /// Milliseconds since 1970-01-01 UTC, like the others.
+    var queued: Int64
+    var expires: Int64
+    /// When it is tried next; absent where it is not.
+    var due: Int64?
+    var finished: Int64?
+    var attempts: Int
+    var transfer: String
+    var size: UInt64
+    var count: Int
+    /// The first `EventLine.shownItems`.
+    var items: [Item]
+    var reason: String?
+    /// As an exit code of `waft send`.
+    var exit: Int32?
+
+    init(_ record: OutboxStore.Record) {
+        let (job, standing) = (record.job, record.standing)
+        self.job = record.number.value
+        state = standing.state.rawValue
+        to = job.destination.text
+        peer = (job.destination.key ?? standing.peer).map { EventLine.Peer(id: $0.text, name: standing.peerName) }
+        (queued, expires, finished) = (job.queued, standing.expires, standing.finished)
+        due = standing.state == .waiting ? standing.due : nil
+        (attempts, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
+        items = job.items.prefix(EventLine.shownItems).enumerated().map { number, item in
+            Item(number, item, standing.outcomes[number])
+        }
+        reason = standing.failure?.reason
+        exit = standing.state == .done ? 0 : standing.failure.map { WaftExit($0.code).rawValue }
+    }
+}
+
+extension OutboxLine.Item {
+    fileprivate init(_ number: Int, _ item: OutboxItem, _ outcome: OutboxOutcome?) {
+        let (source, path): (String, String?) =
+            switch item.content {
+            case .path(let path): ("path", path)
+            case .spooled: ("copy", nil)
+            case .text: ("text", nil)
+            case .url: ("url", nil)
+            }
+        self.init(
+            item: number, name: item.name, kind: item.kind.rawValue, type: item.type, size: outcome?.size ?? item.size,
+            source: source, path: path, stored: outcome?.stored, digest: outcome?.digest, handler: outcome?.handler,
+            reason: outcome?.failure?.reason)
+    }
+}
+
+extension WaftExit {
+    /// The code for why a job came to nothing.
+    init(_ code: OutboxFailure.Code) {
+        switch code {
+        case .peerNotFound: self = .peerNotFound
+        case .unreachable: self = .unreachable
+        case .declined: self = .declined
+        case .ineligible: self = .ineligible
+        case .noRoom: self = .noRoom
+        case .noAnswer, .expired: self = .noAnswer
+        case .handlerSaidNo: self = .handlerSaidNo
+        case .changed: self = .contentChanged
+        case .inputMissing: self = .inputMissing
+        case .unexpected: self = .unexpected
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Contacts
+import Control
+import Foundation
+import ItemSources
+import NIOPosix
+import Outbox
+import Peer
+import Sharing
+
+/// How `waft send` leaves things to the daemon.
+struct QueueOptions: ParsableArguments {
+    @Flag(name: .long, help: "Leave it to the daemon: it is sent when the peer is there, also after a reboot.")
+    var queue = false
+
+    @Flag(name: .long, help: "With --queue: send what it is now, and not what is there when it is sent.")
+    var snapshot = false
+
+    @Option(name: .long, help: ArgumentHelp("With --queue: days after which it is given up.", valueName: "days"))
+    var expires: Int?
+
+    func validate() throws {
+        if !queue, snapshot || expires != nil { throw ValidationError("--snapshot and --expires go with --queue") }
+        if let expires, !(1...OutboxLimits.longestDays).contains(expires) {
+            throw ValidationError("--expires is 1 to \(OutboxLimits.longestDays) days")
+        }
+    }
+}
+
+/// Puts a sending into the outbox: a job for each peer.
+struct Queuing {
+    let surroundings: Surroundings
+    let sources: [any ItemSource]
+    /// What the sources were made of: paths, then texts, then URLs.
+    let paths: [String]
+    let texts: [String]
+    let urls: [String]
+    let options: SendOptions
+    let queue: QueueOptions
+    let cancellation: Cancellation
+
+    /// - Returns: the jobs, in the order of the peers.
+    /// - Throws: `CommandFailure`; jobs that were made before stay.
+    func run(to names: [String]) throws -> [OutboxJob] {
+        let destinations = try names.map(destination)
+        return try destinations.map(job)
+    }
+
+    /// The name of a contact means its key, whatever it is called when it is sent.
+    private func destination(_ name: String) throws -> OutboxJob.Destination {
+        do {
+            guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }
+            let contact = try surroundings.home.contactBook().snapshot().contact(named: name)
+            return OutboxJob.Destination(text: name, key: contact?.id)
+        } catch let error as PeerReference.Unreadable {
+            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+        }
+    }
+
+    private func job(_ destination: OutboxJob.Destination) throws -> OutboxJob {
+        let store = OutboxStore(folder: surroundings.home.outbox)
+        do {
+            let draft = try OutboxDraft.make(
+                in: store, quota: surroundings.settings.outboxQuota, isCancelled: { cancellation.isRequested })
+            for (number, source) in sources.enumerated() { try add(source, number, to: draft) }
+            if cancellation.isRequested { throw CancellationError() }
+            return try draft.commit(
+                to: destination,
+                options: OutboxJob.Options(
+                    annotation: options.annotation, takesPart: options.takesPart,
+                    waitsForHandlers: options.wait == .opened),
+                at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)),
+                lifetime: queue.expires.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
+        } catch is CancellationError {
+            throw CommandFailure(.interrupted, "cancelled; nothing was queued")
+        } catch let fault as SourceFault {
+            throw CommandFailure(WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000))
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+        }
+    }
+
+    private func add(_ source: any ItemSource, _ number: Int, to draft: OutboxDraft) throws {
+        switch number {
+        case ..<paths.count:
+            let path = paths[number]
+            // Standard input cannot be read later.
+            if path == "-" || queue.snapshot { return try draft.addCopy(of: source) }
+            try draft.addReference(source, path: Self.absolute(path))
+        case ..<(paths.count + texts.count):
+            try draft.addText(texts[number - paths.count], offered: source.offered)
+        default:
+            try draft.addURL(urls[number - paths.count - texts.count], offered: source.offered)
+        }
+    }
+
+    /// Links stay as they are: the user has named them.
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    /// Tells the receiver that there is something to do.
+    /// - Returns: whether one is running.
+    func tellDaemon() async -> Bool {
+        guard let socket = try? ControlSocket(folder: surroundings.home.run) else { return false }
+        let group = MultiThreadedEventLoopGroup.singleton
+        return (try? await ControlClient.ask(.outbox(.lookAgain), at: socket, on: group)) == .done
+    }
+}
+
+extension SendCommand {
+    /// `--queue`.
+    func leaveToDaemon(
+        _ sources: [any ItemSource], paths: [String], to names: [String], _ surroundings: Surroundings
+    ) async throws {
+        let cancellation = Cancellation()
+        let queuing = Queuing(
+            surroundings: surroundings, sources: sources, paths: paths, texts: text, urls: url,
+            options: try options(), queue: queue, cancellation: cancellation)
+        let jobs = try await Interruption.watching(cancellation) { try queuing.run(to: names) }
+        let isRunning = await queuing.tellDaemon()
+        for job in jobs {
+            if json {
+                var line = EventLine("queued")
+                (line.job, line.to, line.count, line.size) = (
+                    job.number.value, job.destination.text, job.items.count, job.size
+                )
+                line.daemon = isRunning
+                line.print()
+            } else if !quiet {
+                Console.shared.result(OutboxText.queued(job))
+            }
+        }
+        if !isRunning, !json, !quiet {
+            Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
+        }
+        if json {
+            var line = EventLine("done")
+            line.exit = WaftExit.done.rawValue
+            line.print()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import CLinuxShims
+import Foundation
+package import HookSandbox
+package import Logging
+import Sharing
+import SystemPackage
+
+/// A program of the configuration that is told of something, and whose answer changes nothing.
+///
+/// It is executed directly, with the call as its one argument, the facts as one line of JSON on standard input, and the
+/// hook contract's rules for streams, groups, time limit and signals; in its sandbox it can write in its `TMPDIR`, which
+/// is made for each call, and where the configuration lets the hook write. The Inbox is closed to it.
+package struct NoticeProgram: Sendable {
+    /// Where the sandbox wants the Inbox: a folder with nothing in it.
+    private static let emptyFolder = "no-inbox"
+
+    private let program: HandlerProgram
+    private let runner: HandlerRunner
+
+    /// - Parameters:
+    ///   - path: of the executable; a relative one is taken from the working directory.
+    ///   - name: what it is called in messages.
+    ///   - scratchFolder: as `OfferArbiter` has it.
+    ///   - timeLimit: more than 0.
+    ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
+    /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
+    package init(
+        path: String,
+        name: String,
+        scratchFolder: String,
+        timeLimit: Duration,
+        sandbox: SandboxPlan.Level = .strict,
+        writablePaths: [String] = [],
+        grace: Duration = .seconds(1),
+        launcher: String = SandboxPlan.thisProgram,
+        logger: Logger
+    ) throws(HandlerProgram.Unfit) {
+        let inbox = scratchFolder + "/" + Self.emptyFolder
+        var program: HandlerProgram
+        do {
+            program = try HandlerProgram.hook(
+                path: path, dataFolder: inbox, timeLimit: timeLimit, sandbox: sandbox, writablePaths: writablePaths)
+        } catch {
+            throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the \(name) "))
+        }
+        program.identifier = "org.waft." + name.replacing(" ", with: "-")
+        program.name = name
+        self.program = program
+        runner = HandlerRunner(
+            inbox: inbox, scratchFolder: scratchFolder, grace: grace, launcher: launcher, logger: logger)
+    }
+
+    /// Tells it, and waits until it is done; what goes wrong is logged. When the task is cancelled it is ended with all
+    /// that it has started.
+    ///
+    /// - Parameters:
+    ///   - document: one line of JSON, with its newline.
+    ///   - environment: variables to set, besides those of the hook contract, of which there are none.
+    package func tell(_ document: [UInt8], call: String, environment: [String: String]) async {
+        let reason: String?
+        do {
+            let own = try ScratchFolder.make(in: runner.scratchFolder)
+            reason = await run(document, call, environment, in: own)
+            await own.remove()
+        } catch {
+            reason = LaunchTrouble.noScratchFolder(runner.scratchFolder, error).reason
+        }
+        guard let reason else { return }
+        runner.logger.warning(
+            "the \(program.name) could not be told, or is not content",
+            metadata: ["reason": "\(LogText.escaped(reason))"])
+    }
+
+    /// - Parameter own: stands where a handler has its own folder.
+    /// - Returns: what went wrong.
+    private func run(
+        _ document: [UInt8], _ call: String, _ environment: [String: String], in own: ScratchFolder
+    ) async -> String? {
+        var program = program
+        program.dataFolder = own.path
+        let variables = HookCall.withoutItems.merging(
+            environment.mapValues { .some($0.replacing("\0", with: "\u{FFFD}")) }
+        ) { $1 }
+        let started: Started
+        do {
+            guard mkdir(runner.inbox, 0o500) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+            let input = try Self.file(document)
+            defer { try? input.close() }
+            started = try await runner.start(
+                program, arguments: [call], environment: variables, input: input.rawValue)
+        } catch {
+            return LaunchTrouble.outcome(of: error, program).reason
+        }
+        let reason: String?
+        switch await started.process.ending(within: program.timeLimit) {
+        case .exited(.code(0)): reason = nil
+        case .exited(let exit):
+            await started.pipe.catchUp()
+            let last = String(decoding: started.capture.tail, as: UTF8.self).split(whereSeparator: \.isNewline).last
+            reason = "\(exit): \(last ?? "")"
+        case .outOfTime:
+            await started.process.end(grace: runner.grace)
+            reason = "out of time after \(program.timeLimit)"
+        case .cancelled:
+            await started.process.end(grace: runner.grace)
+            reason = nil
+        }
+        await started.finish(runner.leftovers)
+        return reason
+    }
+
+    /// In an anonymous file, at its beginning; the caller owns the descriptor. Not a pipe: a program that never reads its
+    /// input must not hold anybody up.
+    private static func file(_ bytes: [UInt8]) throws -> FileDescriptor {
+        let raw = CLinuxShims_memory_file("waft-notice")
+        guard raw >= 0 else { throw Errno(rawValue: errno) }
+        let file = FileDescriptor(rawValue: raw)
+        do {
+            try file.writeAll(bytes)
+            try file.seek(offset: 0, from: .start)
+            return file
+        } catch {
+            try? file.close()
+            throw error
+        }
+    }
+}

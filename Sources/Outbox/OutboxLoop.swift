@@ -1,0 +1,421 @@
+import Logging
+import Sharing
+
+/// What the engine knows between two events.
+struct OutboxLoop {
+    /// A job that is not over.
+    private struct Entry {
+        var record: OutboxStore.Record
+        /// Until when it waits, by the engine's clock.
+        var notBefore: Duration?
+        var attempt: Attempt?
+    }
+
+    /// One that is under way.
+    private struct Attempt {
+        var task: Task<OutboxResult, Never>
+        var cancellation: Cancellation
+    }
+
+    private let engine: OutboxEngine
+    private let executor: (any TaskExecutor)?
+    private var entries: [JobNumber: Entry] = [:]
+    /// Those that are over.
+    private var final: Set<JobNumber> = []
+    private var failed: Set<JobNumber> = []
+    /// The user is being told of them.
+    private var reporting: Set<JobNumber> = []
+    private var watch: Task<Void, Never>?
+    private var timer: Task<Void, Never>?
+    private var wakeUp: Duration?
+    private var nextLook: Duration
+    private(set) var isStopping = false
+    /// Whether nothing is being sent.
+    var isIdle: Bool { entries.values.allSatisfy { $0.attempt == nil } }
+
+    /// How often the folder is looked into without being told: a command that had put something there may have died
+    /// before it could tell.
+    private static let lookEvery: Duration = .seconds(60)
+    /// How long nothing is tried of a job after the disk has said no.
+    private static let diskPause: Duration = .seconds(10)
+    /// How long a peer may take to hear that a job was cancelled.
+    private static let farewell: Duration = .seconds(2)
+
+    init(_ engine: OutboxEngine, _ executor: (any TaskExecutor)?) {
+        self.engine = engine
+        self.executor = executor
+        nextLook = engine.clock.uptime()
+    }
+
+    // MARK: Events
+
+    mutating func start(_ group: inout DiscardingTaskGroup) {
+        do {
+            try engine.store.sweep(at: engine.clock.now())
+        } catch {
+            engine.logger.warning("the outbox could not be swept", metadata: ["reason": "\(error)"])
+        }
+        look(&group)
+        if !entries.isEmpty { engine.logger.notice("jobs in the outbox", metadata: ["count": "\(entries.count)"]) }
+        dispatch(&group)
+    }
+
+    mutating func handle(_ event: OutboxEngine.Event, _ group: inout DiscardingTaskGroup) {
+        switch event {
+        case .lookAgain:
+            look(&group)
+        case .due:
+            wakeUp = nil
+            if nextLook <= engine.clock.uptime() { look(&group) }
+        case .appeared(let appearance):
+            appeared(appearance)
+        case .ended(let number, let result):
+            ended(number, result, &group)
+        case .reported(let number):
+            reporting.remove(number)
+        case .cutOff(let number):
+            entries[number]?.attempt?.task.cancel()
+        case .cancel(let number, let continuation):
+            continuation.resume(returning: cancel(number, &group))
+        case .retry(let number, let continuation):
+            continuation.resume(returning: retry(number))
+        case .stop:
+            isStopping = true
+            timer?.cancel()
+            watch?.cancel()
+            for entry in entries.values { entry.attempt?.task.cancel() }
+        }
+        show()
+    }
+
+    /// Answers what comes when everything is over.
+    func turnAway(_ event: OutboxEngine.Event) {
+        switch event {
+        case .cancel(_, let continuation), .retry(_, let continuation):
+            continuation.resume(returning: OutboxEngine.stopping)
+        default: break
+        }
+    }
+
+    private func show() {
+        let sending = entries.values.count { $0.attempt != nil }
+        engine.show(.init(waiting: entries.count - sending, sending: sending, failed: failed.count))
+    }
+
+    // MARK: What there is
+
+    private mutating func look(_ group: inout DiscardingTaskGroup) {
+        nextLook = engine.clock.uptime() + Self.lookEvery
+        do throws(OutboxError) {
+            let numbers = try engine.store.numbers()
+            // Those that were removed are forgotten.
+            final.formIntersection(numbers)
+            failed.formIntersection(numbers)
+            for number in numbers where entries[number] == nil && !final.contains(number) { enter(number, &group) }
+        } catch {
+            engine.logger.error("the outbox cannot be read", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private mutating func enter(_ number: JobNumber, _ group: inout DiscardingTaskGroup) {
+        do throws(OutboxError) {
+            let record = try engine.store.record(number)
+            if record.standing.state.isFinal { return close(record, &group) }
+            enter(record)
+        } catch {
+            guard error.code != .unknown else { return }
+            // It stays there for who can mend it, and is not spoken of each minute.
+            final.insert(number)
+            engine.logger.error("a job cannot be read", metadata: ["job": "\(number)", "reason": "\(error)"])
+        }
+    }
+
+    private mutating func enter(_ record: OutboxStore.Record) {
+        let wait = Self.wait(for: record.standing, at: engine.clock.now())
+        final.remove(record.number)
+        failed.remove(record.number)
+        entries[record.number] = Entry(
+            record: record, notBefore: wait > .zero ? engine.clock.uptime() + wait : nil)
+    }
+
+    /// How long a job has to wait yet. Clocks are set back: it is never longer than what it was to wait at most. One that
+    /// was being sent when the program died is tried at once.
+    private static func wait(for standing: OutboxStanding, at now: WallTime) -> Duration {
+        guard standing.state == .waiting else { return .zero }
+        let rest = standing.due.subtractingReportingOverflow(now.milliseconds)
+        guard !rest.overflow, rest.partialValue > 0 else { return .zero }
+        return .milliseconds(min(rest.partialValue, OutboxBackoff.delay(after: standing.attempts)))
+    }
+
+    /// A job is over.
+    private mutating func close(_ record: OutboxStore.Record, _ group: inout DiscardingTaskGroup) {
+        let number = record.number
+        entries[number] = nil
+        final.insert(number)
+        if record.standing.state == .failed {
+            failed.insert(number)
+        } else {
+            failed.remove(number)
+            engine.store.dropCopies(of: number)
+        }
+        guard !record.standing.isReported, reporting.insert(number).inserted else { return }
+        let engine = self.engine
+        group.addTask {
+            await engine.report(record)
+            if !Task.isCancelled {
+                _ = try? engine.store.change(number) { _, standing in
+                    standing.isReported = standing.state.isFinal
+                    return true
+                }
+            }
+            engine.inlet.yield(.reported(number))
+        }
+    }
+
+    // MARK: Sending
+
+    /// Begins as much as may run at once, the oldest first, and sees to it that what waits is woken.
+    mutating func dispatch(_ group: inout DiscardingTaskGroup) {
+        let now = engine.clock.uptime()
+        expire(&group)
+        var busy = Set(entries.values.filter { $0.attempt != nil }.map { Self.peer(of: $0.record) })
+        var running = busy.count
+        for number in entries.keys.sorted() {
+            guard running < engine.places else { break }
+            guard let entry = entries[number], entry.attempt == nil, entry.notBefore.map({ $0 <= now }) ?? true else {
+                continue
+            }
+            let peer = Self.peer(of: entry.record)
+            guard !busy.contains(peer) else { continue }
+            if begin(number, &group) {
+                busy.insert(peer)
+                running += 1
+            }
+        }
+        watchForPeers(&group)
+        setTimer(now)
+        show()
+    }
+
+    private mutating func expire(_ group: inout DiscardingTaskGroup) {
+        let now = engine.clock.now()
+        for (number, entry) in entries where entry.attempt == nil && entry.record.standing.expires <= now.milliseconds {
+            let record = try? engine.store.change(number) { _, standing in
+                guard !standing.state.isFinal else { return false }
+                standing.expire(standing.failure, at: now)
+                return true
+            }
+            if let record { close(record, &group) }
+        }
+    }
+
+    /// Who is spoken to: one job after another.
+    private static func peer(of record: OutboxStore.Record) -> String {
+        (record.job.destination.key ?? record.standing.peer)?.text ?? record.job.destination.text.lowercased()
+    }
+
+    private mutating func begin(_ number: JobNumber, _ group: inout DiscardingTaskGroup) -> Bool {
+        var wasOffered = false
+        let changed: OutboxStore.Record?
+        do throws(OutboxError) {
+            changed = try engine.store.change(number) { _, standing in
+                guard !standing.state.isFinal else { return false }
+                wasOffered = standing.peer != nil
+                standing.begin()
+                return true
+            }
+        } catch {
+            if error.code == .unknown {
+                entries[number] = nil
+            } else {
+                entries[number]?.notBefore = engine.clock.uptime() + Self.diskPause
+                engine.logger.error(
+                    "the outbox cannot be written", metadata: ["job": "\(number)", "reason": "\(error)"])
+            }
+            return false
+        }
+        guard let record = changed else {
+            // Somebody cancelled it behind our back.
+            entries[number] = nil
+            final.insert(number)
+            return false
+        }
+        engine.logger.debug(
+            "a job is tried", metadata: ["job": "\(number)", "attempt": "\(record.standing.attempts)"])
+        let cancellation = Cancellation()
+        let engine = self.engine
+        let task = Task(executorPreference: executor) {
+            await Self.attempt(record, wasOffered: wasOffered, engine, cancellation)
+        }
+        entries[number]?.record = record
+        entries[number]?.notBefore = nil
+        entries[number]?.attempt = Attempt(task: task, cancellation: cancellation)
+        group.addTask { engine.inlet.yield(.ended(number, await task.value)) }
+        return true
+    }
+
+    private static func attempt(
+        _ record: OutboxStore.Record, wasOffered: Bool, _ engine: OutboxEngine, _ cancellation: Cancellation
+    ) async -> OutboxResult {
+        let (job, standing) = (record.job, record.standing)
+        let open = job.items.indices.filter { standing.outcomes[$0] == nil }
+        do throws(OutboxFailure) {
+            guard let transfer = TransferID(standing.transfer) else {
+                throw OutboxFailure(.unexpected, "job \(job.number) of the outbox is damaged", isFinal: true)
+            }
+            let store = engine.store
+            let shipment = OutboxShipment(
+                job: job, open: open,
+                sources: { items throws(OutboxFailure) in try OutboxSources.make(job, items, in: store) },
+                transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
+                offered: standing.offered ?? Array(job.items.indices))
+            return await engine.sender.send(shipment, cancellation: cancellation) { step throws(OutboxError) in
+                try note(step, job.number, engine.store)
+            }
+        } catch {
+            return OutboxResult(failure: error)
+        }
+    }
+
+    /// On the disk before the attempt goes on.
+    private static func note(
+        _ step: OutboxStep, _ number: JobNumber, _ store: OutboxStore
+    ) throws(OutboxError) {
+        let record = try store.change(number) { job, standing in
+            guard standing.state == .sending else { return false }
+            switch step {
+            case .settled(let outcomes): standing.settle(outcomes)
+            case .offering(let transfer, let items, let peer, let name):
+                let isWhole = items.count == job.items.count
+                standing.offer(as: transfer, isWhole ? nil : items, to: peer, callingItself: name)
+            }
+            return true
+        }
+        guard record != nil else { throw OutboxError(.unfit, "the job was cancelled") }
+    }
+
+    private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
+        entries[number]?.attempt = nil
+        let now = engine.clock.now()
+        let (isStopping, clock) = (self.isStopping, engine.clock)
+        let changed: OutboxStore.Record?
+        do throws(OutboxError) {
+            changed = try engine.store.change(number) { job, standing in
+                standing.settle(result.outcomes)
+                if isStopping, !standing.isDelivered(job), result.failure?.isFinal != true {
+                    standing.interrupt(at: now)
+                } else {
+                    standing.end(job, result.failure, at: now)
+                }
+                return true
+            }
+        } catch {
+            // The disk says that it is being sent: the peer is asked for its receipt before it is sent again.
+            entries[number]?.notBefore = clock.uptime() + Self.diskPause
+            engine.logger.error("the outbox cannot be written", metadata: ["job": "\(number)", "reason": "\(error)"])
+            return
+        }
+        guard let record = changed else { return }
+        log(record)
+        if record.standing.state.isFinal { close(record, &group) } else { enter(record) }
+    }
+
+    private func log(_ record: OutboxStore.Record) {
+        let standing = record.standing
+        engine.logger.log(
+            level: standing.state == .failed ? .warning : .info, "an attempt at a job has ended",
+            metadata: [
+                "job": "\(record.number)", "state": "\(standing.state.rawValue)", "attempts": "\(standing.attempts)",
+                "reason": "\(standing.failure?.code.rawValue ?? "-")",
+            ])
+    }
+
+    // MARK: Waiting
+
+    private mutating func appeared(_ appearance: OutboxAppearance) {
+        for (number, entry) in entries where entry.attempt == nil && entry.notBefore != nil {
+            guard appearance.matches(entry.record) else { continue }
+            // It was there when it had no room, or nobody answered: that it is there is no news.
+            switch entry.record.standing.failure?.code {
+            case .peerNotFound, .unreachable, nil: entries[number]?.notBefore = nil
+            default: continue
+            }
+        }
+    }
+
+    /// Peers are looked for while something waits for one.
+    private mutating func watchForPeers(_ group: inout DiscardingTaskGroup) {
+        if entries.isEmpty {
+            watch?.cancel()
+            watch = nil
+            return
+        }
+        guard watch == nil else { return }
+        let engine = self.engine
+        watch = Task {
+            for await appearance in engine.sender.appearances() { engine.inlet.yield(.appeared(appearance)) }
+        }
+    }
+
+    private mutating func setTimer(_ now: Duration) {
+        var next = nextLook
+        let wall = engine.clock.now().milliseconds
+        for entry in entries.values where entry.attempt == nil {
+            if let notBefore = entry.notBefore { next = min(next, notBefore) }
+            let left = entry.record.standing.expires.subtractingReportingOverflow(wall)
+            if !left.overflow { next = min(next, now + .milliseconds(max(0, left.partialValue))) }
+        }
+        guard wakeUp.map({ next < $0 }) ?? true else { return }
+        wakeUp = next
+        timer?.cancel()
+        let (engine, rest) = (self.engine, next - now)
+        timer = Task {
+            do { try await engine.clock.sleep(max(rest, .zero)) } catch { return }
+            engine.inlet.yield(.due)
+        }
+    }
+
+    // MARK: What users want
+
+    private mutating func cancel(_ number: JobNumber, _ group: inout DiscardingTaskGroup) -> OutboxError? {
+        let now = engine.clock.now()
+        guard let attempt = entries[number]?.attempt else {
+            do throws(OutboxError) {
+                try engine.store.cancel(number, at: now)
+            } catch {
+                return error
+            }
+            entries[number] = nil
+            final.insert(number)
+            failed.remove(number)
+            return nil
+        }
+        do throws(OutboxError) {
+            // Written down first: that it was cancelled survives this program.
+            guard try engine.store.change(number, { _, standing in standing.cancel(at: now) }) != nil else {
+                return OutboxError(.unfit, "job \(number) is being cancelled already")
+            }
+        } catch {
+            return error
+        }
+        attempt.cancellation.request()
+        let engine = self.engine
+        group.addTask {
+            try? await engine.clock.sleep(Self.farewell)
+            engine.inlet.yield(.cutOff(number))
+        }
+        return nil
+    }
+
+    private mutating func retry(_ number: JobNumber) -> OutboxError? {
+        if entries[number]?.attempt != nil {
+            return OutboxError(.unfit, "job \(number) is being sent just now")
+        }
+        do throws(OutboxError) {
+            enter(try engine.store.retry(number, at: engine.clock.now()))
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package import Digests
+package import Sharing
+
+extension OutboxOutcome {
+    /// What became of one item of an attempt.
+    ///
+    /// - Parameter waitsForHandlers: whether it has to be opened.
+    /// - Returns: an outcome where something is settled; a failure that can be tried again where nothing is.
+    package static func of(
+        _ item: SendOutcome.Item, waitsForHandlers: Bool
+    ) -> Result<OutboxOutcome, OutboxFailure> {
+        switch item {
+        case .notAccepted(let verdict): settled(OutboxFailure(verdict))
+        case .unread(let fault): settled(OutboxFailure(fault))
+        case .lost(let fault): settled(OutboxFailure(fault))
+        case .acknowledged(let receipt, let ours): of(receipt, ours: ours, waitsForHandlers: waitsForHandlers)
+        }
+    }
+
+    /// - Parameter ours: the digest that this side has computed; nil where it has not.
+    package static func of(
+        _ receipt: ItemReceipt, ours: Digest?, waitsForHandlers: Bool
+    ) -> Result<OutboxOutcome, OutboxFailure> {
+        switch receipt.outcome {
+        case .notSent:
+            return .failure(OutboxFailure(.unreachable, "it was not stored", isFinal: false))
+        case .failed(let fault):
+            return settled(OutboxFailure(fault))
+        case .stored(let name, let size, let digest):
+            if let ours, ours != digest {
+                return .failure(OutboxFailure(.changed, "what was stored is not what was sent", isFinal: false))
+            }
+            var refusal: OutboxFailure?
+            if waitsForHandlers, ![.yes, .none].contains(receipt.handler.state) {
+                let words = receipt.handler.state == .no ? "said no" : "did not open it"
+                refusal = OutboxFailure(.handlerSaidNo, "stored, but the handler \(words)", isFinal: true)
+            }
+            return .success(
+                OutboxOutcome(
+                    stored: name, size: size, digest: digest.description, handler: receipt.handler, failure: refusal))
+        }
+    }
+
+    private static func settled(_ failure: OutboxFailure) -> Result<OutboxOutcome, OutboxFailure> {
+        failure.isFinal ? .success(OutboxOutcome(failure)) : .failure(failure)
+    }
+}
+
+extension OutboxFailure {
+    init(_ verdict: ItemVerdict) {
+        let reason = verdict.reason
+        switch verdict.answer {
+        case .declined: self.init(.declined, reason.isEmpty ? "declined" : "declined: \(reason)", isFinal: true)
+        case .ineligible:
+            self.init(.ineligible, reason.isEmpty ? "not eligible" : "not eligible: \(reason)", isFinal: true)
+        case .noRoom: self.init(.noRoom, reason.isEmpty ? "no room" : "no room: \(reason)", isFinal: false)
+        case .busy: self.init(.noAnswer, reason.isEmpty ? "busy" : "busy: \(reason)", isFinal: false)
+        case .expired, .accepted: self.init(.noAnswer, reason.isEmpty ? "no answer" : reason, isFinal: false)
+        }
+    }
+
+    /// What stood in the way of a transfer, or of an item of it.
+    package init(_ fault: TransferFault) {
+        switch fault.code {
+        case .noRoom: self.init(.noRoom, fault.message, isFinal: false)
+        case .changed: self.init(.changed, fault.message, isFinal: true)
+        case .unreadable: self.init(.inputMissing, fault.message, isFinal: true)
+        case .cancelled: self.init(.declined, fault.message, isFinal: true)
+        case .unsafeName: self.init(.ineligible, fault.message, isFinal: true)
+        case .notAccepted, .interrupted, .stopping, .protocolViolation:
+            self.init(.unreachable, fault.message, isFinal: false)
+        case .digestMismatch, .sizeMismatch: self.init(.changed, fault.message, isFinal: false)
+        default: self.init(.unexpected, fault.message, isFinal: false)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import ItemSources
+import Sharing
+import SystemCalls
+import UniformTypes
+
+/// What a job sends, from where it lies.
+enum OutboxSources {
+    /// - Parameter items: places of the items that are wanted.
+    /// - Throws: `OutboxFailure`, final: what was queued is not there any more, or is another.
+    static func make(
+        _ job: OutboxJob, _ items: [Int], in store: OutboxStore
+    ) throws(OutboxFailure) -> [any ItemSource] {
+        var sources: [any ItemSource] = []
+        for number in items { sources.append(try source(job.items[number], job.number, store)) }
+        return sources
+    }
+
+    private static func source(
+        _ item: OutboxItem, _ number: JobNumber, _ store: OutboxStore
+    ) throws(OutboxFailure) -> any ItemSource {
+        guard let name = try? SafeName(item.name), let type = UniformType(item.type) else {
+            throw OutboxFailure(.unexpected, "job \(number) of the outbox is damaged: a name in it", isFinal: true)
+        }
+        do throws(SourceFault) {
+            switch item.content {
+            case .text(let text):
+                return TextSource(text, name: name, type: type)
+            case .url(let url):
+                return try URLSource(url, name: name, type: type)
+            case .spooled(let copy):
+                return try ItemSources.make(
+                    path: store.path(ofCopy: copy, in: number), name: name, type: type)
+            case .path(let path):
+                let source = try ItemSources.make(path: path, name: name, type: type)
+                try check(item, source, path)
+                return source
+            }
+        } catch {
+            throw OutboxFailure(error)
+        }
+    }
+
+    /// Looked at after its size was taken for the offer: what is changed later is noticed by the reading.
+    private static func check(_ item: OutboxItem, _ source: any ItemSource, _ path: String) throws(SourceFault) {
+        let now: SourceStamp
+        do {
+            now = try SourceStamp(of: path)
+        } catch {
+            throw SourceFault(.missing, "\(path): cannot be read any more (\(error))")
+        }
+        guard item.stamp == nil || item.stamp == now, source.offered.kind == item.kind else {
+            throw SourceFault(
+                .changed,
+                "\(path) has changed since it was queued; queue it again (--snapshot sends what it was when it was queued)"
+            )
+        }
+    }
+}
+
+extension OutboxFailure {
+    init(_ fault: SourceFault) {
+        self.init(fault.code == .changed ? .changed : .inputMissing, fault.message, isFinal: true)
+    }
+}

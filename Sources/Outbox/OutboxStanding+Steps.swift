@@ -1,0 +1,107 @@
+import Sharing
+
+extension OutboxStanding {
+    /// An attempt begins.
+    mutating func begin() {
+        state = .sending
+        attempts += 1
+    }
+
+    /// It is about to be offered: from here on the peer may have it.
+    ///
+    /// - Parameter items: their places; nil for all.
+    mutating func offer(as transfer: TransferID, _ items: [Int]?, to peer: PeerID, callingItself name: String?) {
+        self.transfer = transfer.text
+        offered = items
+        self.peer = peer
+        peerName = name ?? peerName
+    }
+
+    /// Items of which the peer, or the disk, has said the last word.
+    mutating func settle(_ outcomes: [Int: OutboxOutcome]) {
+        for (item, outcome) in outcomes where self.outcomes[item]?.isStored != true { self.outcomes[item] = outcome }
+    }
+
+    /// An attempt has ended.
+    ///
+    /// - Parameter failure: why something is left to be sent; nil where nothing is.
+    mutating func end(_ job: OutboxJob, _ failure: OutboxFailure?, at now: WallTime) {
+        if isDelivered(job) {
+            // Also one that was cancelled too late.
+            isReported = false
+            return finish(.done, nil, at: now)
+        }
+        if state == .cancelled { return }
+        if job.items.indices.allSatisfy({ outcomes[$0] != nil }) {
+            return finish(.failed, firstFailure ?? failure, at: now)
+        }
+        let reason = failure ?? OutboxFailure(.unexpected, "it came to an end without a receipt", isFinal: false)
+        if reason.isFinal { return finish(.failed, reason, at: now) }
+        guard now.milliseconds < expires else { return expire(reason, at: now) }
+        state = .waiting
+        self.failure = reason
+        due = min(now.milliseconds &+ OutboxBackoff.delay(after: attempts), expires)
+    }
+
+    /// The attempt was cut short because this program ends: it does not count.
+    mutating func interrupt(at now: WallTime) {
+        guard state == .sending else { return }
+        state = .waiting
+        due = now.milliseconds
+    }
+
+    /// Its time is up.
+    mutating func expire(_ last: OutboxFailure?, at now: WallTime) {
+        let why = last.map { "; the last reason: \($0.reason)" } ?? ""
+        finish(.failed, OutboxFailure(.expired, "it could not be sent in time\(why)", isFinal: true), at: now)
+    }
+
+    /// - Returns: whether there was something to cancel.
+    mutating func cancel(at now: WallTime) -> Bool {
+        // A failed one is kept to be tried again; cancelled it makes room.
+        guard state != .done, state != .cancelled else { return false }
+        finish(.cancelled, nil, at: now)
+        isReported = true
+        return true
+    }
+
+    /// - Returns: whether it is tried again now.
+    mutating func retry(_ job: OutboxJob, at now: WallTime) -> Bool {
+        guard state == .waiting || state == .failed else { return false }
+        if state == .failed {
+            // It gets its time once more.
+            expires = now.milliseconds &+ (job.expires &- job.queued)
+            outcomes = outcomes.filter { $0.value.isStored }
+            (finished, isReported) = (nil, false)
+        }
+        state = .waiting
+        due = now.milliseconds
+        return true
+    }
+
+    private mutating func finish(_ state: State, _ failure: OutboxFailure?, at now: WallTime) {
+        self.state = state
+        self.failure = state == .done ? nil : failure
+        finished = now.milliseconds
+    }
+
+    private var firstFailure: OutboxFailure? {
+        outcomes.sorted { $0.key < $1.key }.lazy.compactMap(\.value.failure).first
+    }
+}
+
+/// When a job is tried again.
+package enum OutboxBackoff {
+    private static let first: Int64 = 5_000
+    package static let longest: Int64 = 600_000
+
+    /// - Parameter attempts: how often it was tried.
+    /// - Returns: milliseconds: five seconds, doubling up to ten minutes.
+    package static func delay(after attempts: Int) -> Int64 {
+        switch attempts {
+        case ..<1: 0
+        case ..<8: min(first << Int64(attempts - 1), longest)
+        default: longest
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+package import Sharing
+import SystemCalls
+
+/// The outbox on the disk: a folder for each job, with what was asked for, how far it has come, and the copies.
+///
+/// ```
+/// outbox/next            the number of the next job
+/// outbox/12/job.json     written once, before the folder gets its name
+/// outbox/12/standing.json    replaced whole at each step; missing until the first
+/// outbox/12/items/0      the copy of an item
+/// outbox/.new-…          a job on its way in, locked by who makes it
+/// ```
+/// The daemon and the commands use it at the same time: whoever changes something has the lock of the folder. Nothing is
+/// kept in memory, so that what the disk says is what counts. Calls block on the disk.
+package struct OutboxStore: Sendable {
+    /// Absolute path.
+    package let folder: String
+
+    /// - Parameter folder: absolute path; made with the first job.
+    package init(folder: String) {
+        self.folder = folder
+    }
+
+    /// A job with how far it has come.
+    package struct Record: Sendable, Equatable {
+        package var job: OutboxJob
+        package var standing: OutboxStanding
+
+        package var number: JobNumber { job.number }
+    }
+
+    /// What lies in the outbox.
+    package struct Contents: Sendable {
+        /// By their numbers.
+        package var records: [Record] = []
+        /// One line for each job that cannot be read.
+        package var faults: [String] = []
+    }
+
+    // MARK: Reading
+
+    /// All jobs that can be read.
+    ///
+    /// - Throws: `OutboxError` where the folder cannot be read; an outbox that is not there yet is empty.
+    package func contents() throws(OutboxError) -> Contents {
+        var contents = Contents()
+        for number in try numbers() {
+            do throws(OutboxError) {
+                contents.records.append(try record(number))
+            } catch  where error.code == .unknown {
+                // It went just now.
+                continue
+            } catch {
+                contents.faults.append(error.description)
+            }
+        }
+        return contents
+    }
+
+    /// - Throws: `OutboxError` `unknown` where there is no such job.
+    package func record(_ number: JobNumber) throws(OutboxError) -> Record {
+        let job: OutboxJob = try document("job.json", of: number, orElse: nil)
+        let standing: OutboxStanding = try document("standing.json", of: number, orElse: OutboxStanding(job))
+        guard job.v == 1, job.number == number, !job.items.isEmpty else {
+            throw OutboxError(.disk, "job \(number) of the outbox is not one that this version can read")
+        }
+        return Record(job: job, standing: standing)
+    }
+
+    private func document<Value: Decodable>(
+        _ name: String, of number: JobNumber, orElse missing: Value?
+    ) throws(OutboxError) -> Value {
+        let path = place(of: number) + "/" + name
+        let bytes: [UInt8]
+        do {
+            bytes = try SmallFile.read(path, limit: OutboxLimits.documentBytes)
+        } catch .missing {
+            if let missing { return missing }
+            throw .unknown(number)
+        } catch {
+            throw OutboxError(.disk, "job \(number) of the outbox cannot be read: \(path): \(error)")
+        }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(bytes))
+        } catch {
+            throw OutboxError(.disk, "job \(number) of the outbox cannot be read: \(path) is damaged")
+        }
+    }
+
+    /// The numbers of all jobs, in order.
+    func numbers() throws(OutboxError) -> [JobNumber] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder)
+                .compactMap { Int($0) }.filter { $0 > 0 }.sorted().map { JobNumber($0) }
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+            return []
+        } catch {
+            throw OutboxError(.disk, "the outbox \(folder) cannot be read: \(error.localizedDescription)")
+        }
+    }
+
+    // MARK: Changing
+
+    /// Changes how far a job has come: read, changed and on the disk before this returns.
+    ///
+    /// - Parameter body: returns false to leave everything as it is.
+    /// - Returns: the job as it is then; nil where `body` returned false.
+    /// - Throws: `OutboxError`.
+    package func change(
+        _ number: JobNumber, _ body: (OutboxJob, inout OutboxStanding) -> Bool
+    ) throws(OutboxError) -> Record? {
+        try locked { () throws(OutboxError) in
+            var record = try record(number)
+            guard body(record.job, &record.standing) else { return nil }
+            try Self.write(record.standing, to: place(of: number) + "/standing.json")
+            return record
+        }
+    }
+
+    static func write(_ document: some Encodable, to path: String) throws(OutboxError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes: [UInt8]
+        do {
+            bytes = try [UInt8](encoder.encode(document))
+        } catch {
+            throw OutboxError(.disk, "a job of the outbox cannot be written: \(error)")
+        }
+        do throws(SystemError) {
+            try SmallFile.replace(path, with: bytes, mode: 0o600)
+        } catch {
+            throw .disk("the outbox cannot be written: \(path)", error)
+        }
+    }
+
+    /// Does something while nobody else changes anything.
+    func locked<Value>(_ body: () throws(OutboxError) -> Value) throws(OutboxError) -> Value {
+        let lock: FolderLock
+        do {
+            lock = try FolderLock.taking(folder)
+        } catch {
+            throw .disk("the outbox \(folder) cannot be used", error)
+        }
+        let value = try body()
+        lock.release()
+        return value
+    }
+
+    func place(of number: JobNumber) -> String { "\(folder)/\(number)" }
+
+    /// The copy of an item.
+    package func path(ofCopy name: String, in number: JobNumber) -> String { place(of: number) + "/items/" + name }
+
+    /// Cancels a job that nobody is sending. The daemon is asked where one runs.
+    ///
+    /// - Throws: `OutboxError`: `unknown`; `unfit` where it is over.
+    package func cancel(_ number: JobNumber, at now: WallTime) throws(OutboxError) {
+        guard try change(number, { _, standing in standing.cancel(at: now) }) != nil else {
+            throw OutboxError(.unfit, "job \(number) is over; there is nothing to cancel")
+        }
+        dropCopies(of: number)
+    }
+
+    /// Has a job tried again at once, also one that was given up. Nobody may be sending it.
+    ///
+    /// - Throws: `OutboxError`: `unknown`; `unfit` where it is done or cancelled.
+    @discardableResult
+    package func retry(_ number: JobNumber, at now: WallTime) throws(OutboxError) -> Record {
+        let record = try change(number) { job, standing in standing.retry(job, at: now) }
+        guard let record else {
+            let standing = try self.record(number).standing
+            throw OutboxError(.unfit, "job \(number) is \(standing.state.rawValue); there is nothing to try again")
+        }
+        return record
+    }
+
+    // MARK: Sweeping
+
+    /// Removes the copies of a job that is over.
+    package func dropCopies(of number: JobNumber) {
+        // What cannot be removed is tried again with the next sweep.
+        try? FileManager.default.removeItem(atPath: place(of: number) + "/items")
+    }
+
+    /// Removes what a crash has left, and what has been remembered long enough.
+    package func sweep(at now: WallTime) throws(OutboxError) {
+        guard FileManager.default.fileExists(atPath: folder) else { return }
+        try locked { () throws(OutboxError) in try sweepLocked(at: now) }
+    }
+
+    private func sweepLocked(at now: WallTime) throws(OutboxError) {
+        removeLeftDrafts()
+        let final = try contents().records.filter(\.standing.state.isFinal)
+        for record in final where record.standing.state != .failed { dropCopies(of: record.number) }
+        let latest = Set(
+            final.sorted { ($0.standing.finished ?? 0) > ($1.standing.finished ?? 0) }
+                .prefix(OutboxLimits.finalJobs).map(\.number))
+        for record in final where record.standing.isReported {
+            let age = now.milliseconds.subtractingReportingOverflow(record.standing.finished ?? 0).partialValue
+            if age > OutboxLimits.remembered || !latest.contains(record.number) {
+                try? FileManager.default.removeItem(atPath: place(of: record.number))
+            }
+        }
+    }
+
+    /// Those that nobody is making any more. To be called with the lock.
+    private func removeLeftDrafts() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasPrefix(OutboxDraft.prefix) {
+            let path = folder + "/" + name
+            guard !OutboxDraft.isBeingMade(path) else { continue }
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+}

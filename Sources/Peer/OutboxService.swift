@@ -1,0 +1,122 @@
+import Control
+import Glibc
+import HTTPChannel
+import Handlers
+import HookSandbox
+import Logging
+import Notifications
+import Outbox
+import Sharing
+
+/// The outbox of a receiver: sends what lies in it, and tells the user what became of it.
+struct OutboxService: Sendable {
+    private let engine: OutboxEngine
+    private let reports: OutboxReports
+
+    /// Reads nothing yet.
+    /// - Throws: `ReceiverFailure` for a hook that cannot be run.
+    init(_ receiver: Receiver) throws {
+        let (home, settings) = (receiver.home, receiver.settings)
+        let network = try PeerNetwork.make(home: home, settings: settings, logger: receiver.logger)
+        let reports = try OutboxReports(receiver)
+        self.reports = reports
+        engine = OutboxEngine(
+            store: OutboxStore(folder: home.outbox),
+            sender: OutboxSender(network: network, ownName: settings.name, logger: receiver.logger),
+            report: { await reports.tell($0) },
+            logger: receiver.logger
+        )
+    }
+
+    var summary: OutboxEngine.Summary { engine.summary }
+
+    /// Until the task is cancelled.
+    func run(on executor: BlockingExecutor) async {
+        await engine.run(on: executor)
+        await reports.stop()
+    }
+
+    func reply(to request: OutboxRequest) async -> ControlReply {
+        let error: OutboxError?
+        switch request {
+        case .lookAgain:
+            engine.lookAgain()
+            error = nil
+        case .cancel(let number):
+            error = await engine.cancel(JobNumber(number))
+        case .retry(let number):
+            error = await engine.retry(JobNumber(number))
+        }
+        return error.map { .refused($0.description) } ?? .done
+    }
+}
+
+/// Tells the user that a job is over: on the desktop, and through the program of the configuration.
+struct OutboxReports: Sendable {
+    private let notifier: DesktopNotifier?
+    private let program: NoticeProgram?
+    private let logger: Logger
+
+    init(_ receiver: Receiver) throws {
+        let settings = receiver.settings
+        logger = receiver.logger
+        notifier =
+            settings.notifications ? DesktopNotifier(logger: receiver.logger, surplus: OutboxNotice.surplus) : nil
+        do throws(HandlerProgram.Unfit) {
+            program = try settings.outboxHook.map { path throws(HandlerProgram.Unfit) in
+                try NoticeProgram(
+                    path: path,
+                    name: "outbox hook",
+                    scratchFolder: receiver.home.state + "/hooks",
+                    timeLimit: settings.hookTimeout,
+                    sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
+                    writablePaths: settings.hookWritable,
+                    logger: receiver.logger
+                )
+            }
+        } catch {
+            throw ReceiverFailure(.setting, error.description)
+        }
+    }
+
+    func tell(_ record: OutboxStore.Record) async {
+        let standing = record.standing
+        logger.notice(
+            "a job of the outbox is over",
+            metadata: [
+                "job": "\(record.number)", "state": "\(standing.state.rawValue)",
+                "reason": "\(standing.failure?.code.rawValue ?? "-")",
+            ])
+        if let notifier { _ = notifier.show(OutboxNotice.request(for: record)) }
+        guard let program else { return }
+        await program.tell(OutboxFacts(record).document, call: "outbox", environment: OutboxFacts(record).environment)
+    }
+
+    func stop() async {
+        await notifier?.stop()
+    }
+}
+
+/// What a notification says of a job that is over. The summary is all our own; what is foreign stands in the body.
+enum OutboxNotice {
+    static let surplus: @Sendable (Int) -> NotificationRequest = { count in
+        NotificationRequest(
+            summary: count == 1
+                ? "And 1 more job of the outbox is over" : "And \(count) more jobs of the outbox are over",
+            body: "To see them all: waft outbox list", category: "transfer")
+    }
+
+    static func request(for record: OutboxStore.Record) -> NotificationRequest {
+        let (job, standing) = (record.job, record.standing)
+        let count = job.items.count == 1 ? "1 item" : "\(job.items.count) items"
+        let isDone = standing.state == .done
+        var lines = ["To \(standing.peerName ?? job.destination.text)"]
+        lines += job.items.prefix(3).map(\.name)
+        if job.items.count > 3 { lines.append("and \(job.items.count - 3) more") }
+        if let failure = standing.failure { lines.append(failure.reason) }
+        if !isDone { lines.append("waft outbox show \(record.number)") }
+        return NotificationRequest(
+            summary: isDone ? "Sent: \(count)" : "Could not be sent: \(count)",
+            body: lines.joined(separator: "\n"), category: isDone ? "transfer.complete" : "transfer.error")
+    }
+}

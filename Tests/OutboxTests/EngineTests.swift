@@ -1,0 +1,209 @@
+import Foundation
+import Sharing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Outbox
+
+@Suite("Sending what lies in the outbox", .timeLimit(.minutes(1)))
+struct EngineTests {
+    private let folder = TemporaryFolder()
+    private var store: OutboxStore { OutboxStore(folder: folder / "outbox") }
+
+    @Test("a job is sent at once, and the user is told once")
+    func sent() async throws {
+        let number = try store.queue(folder.file("a.txt", "x"), folder.file("b.txt", "y"))
+        try await withEngine(store, ScriptedSender(ScriptedSender.storing)) { engine, reports in
+            let record = try await reports.first()
+            #expect(record.number == number)
+            #expect(record.standing.state == .done)
+            #expect(record.standing.peerName == "Kitchen")
+            #expect(engine.summary == .init())
+        }
+        #expect(try store.record(number).standing.isReported)
+        let again = ScriptedSender(ScriptedSender.storing)
+        try await withEngine(store, again) { engine, reports in
+            _ = await engine.cancel(JobNumber(99))
+            #expect(again.shipments.all.isEmpty)
+            #expect(reports.count == 0)
+        }
+    }
+
+    @Test("a job that comes while the engine runs is sent when it is told to look")
+    func later() async throws {
+        try await withEngine(store, ScriptedSender(ScriptedSender.storing)) { engine, reports in
+            let number = try store.queue(folder.file("a.txt"))
+            engine.lookAgain()
+            let last = try await reports.first()
+            #expect(last.number == number)
+        }
+    }
+
+    @Test("without being told it looks once a minute")
+    func looking() async throws {
+        let clock = ManualClock()
+        try await withEngine(store, ScriptedSender(ScriptedSender.storing), clock) { _, reports in
+            try await clock.asked.first { $0 == .seconds(60) }
+            let number = try store.queue(folder.file("a.txt"))
+            clock.advance(.seconds(60))
+            let last = try await reports.first()
+            #expect(last.number == number)
+        }
+    }
+
+    @Test("a peer that is not there is tried again after five seconds, ten, and so on, until the time is over")
+    func retried() async throws {
+        let clock = ManualClock()
+        let sender = ScriptedSender(ScriptedSender.failing(.peerNotFound))
+        let number = try store.queue(folder.file("a.txt"))
+        try await withEngine(store, sender, clock) { _, reports in
+            for (attempt, wait) in [5, 10, 20].enumerated() {
+                try await sender.shipments.element(attempt + 1)
+                try await clock.asked.first { $0 == .seconds(wait) }
+                clock.advance(.seconds(wait))
+            }
+            try await sender.shipments.element(4)
+            // The next look at the folder comes before the next attempt.
+            try await clock.asked.first { $0 == .seconds(25) }
+            clock.advance(.seconds(8 * 86_400))
+            let record = try await reports.first()
+            #expect(record.standing.failure?.code == .expired)
+            #expect(record.standing.state == .failed)
+        }
+        #expect(try store.record(number).standing.state == .failed)
+    }
+
+    @Test("it is tried at once when the peer comes into view, by its key alone where that is known")
+    func appearing() async throws {
+        let clock = ManualClock()
+        let isThere = Mutex(false)
+        let sender = ScriptedSender { shipment, cancellation, note in
+            guard isThere.withLock({ $0 }) else {
+                return OutboxResult(failure: OutboxFailure(.peerNotFound, "nobody", isFinal: false))
+            }
+            return await ScriptedSender.storing(shipment, cancellation, note)
+        }
+        let number = try store.queue(folder.file("a.txt"))
+        try await withEngine(store, sender, clock) { engine, reports in
+            try await sender.shipments.element(1)
+            try await clock.asked.first { $0 == .seconds(5) }
+            isThere.withLock { $0 = true }
+            // Somebody of its name, and then itself.
+            sender.appear(bert!, "kitchen")
+            sender.appear(anna!, "other")
+            let last = try await reports.first()
+            #expect(last.number == number)
+            #expect(sender.shipments.count == 2)
+        }
+    }
+
+    @Test("what was declined, is not eligible, or has changed is given up at once")
+    func given() async throws {
+        for code in [OutboxFailure.Code.declined, .ineligible] {
+            let number = try store.queue(folder.file("a.txt"))
+            try await withEngine(store, ScriptedSender(ScriptedSender.failing(code, isFinal: true))) { _, reports in
+                let record = try await reports.first()
+                #expect((record.number, record.standing.failure?.code) == (number, code))
+            }
+        }
+        let number = try store.queue(folder.file("a.txt", "one"))
+        folder.file("a.txt", "two!")
+        try await withEngine(store, ScriptedSender(ScriptedSender.storing)) { _, reports in
+            let last = try await reports.first()
+            #expect(last.standing.failure?.code == .changed)
+        }
+        #expect(try store.record(number).standing.state == .failed)
+    }
+
+    @Test("four at once, and one after another to the same peer")
+    func places() async throws {
+        for number in 0..<3 { try store.queue(folder.file("\(number)"), to: "same") }
+        for number in 0..<6 { try store.queue(folder.file("\(number)"), to: "peer-\(number)", key: nil) }
+        let running = Mutex<(now: [String], most: Int, wasDouble: Bool)>(([], 0, false))
+        let gate = Recorder<Int>()
+        let sender = ScriptedSender { shipment, cancellation, note in
+            let peer = shipment.peer?.text ?? shipment.job.destination.text
+            running.withLock { state in
+                state.wasDouble = state.wasDouble || state.now.contains(peer)
+                state.now.append(peer)
+                state.most = max(state.most, state.now.count)
+            }
+            _ = try? await gate.first()
+            running.withLock { state in state.now.removeAll { $0 == peer } }
+            return await ScriptedSender.storing(shipment, cancellation, note)
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await sender.shipments.element(4)
+            gate.record(1)
+            try await reports.element(9)
+        }
+        let end = running.withLock { $0 }
+        #expect(end.most == 4)
+        #expect(!end.wasDouble)
+    }
+
+    @Test("an engine that is stopped ends what it is sending, and the next one takes it up with the same transfer")
+    func stopped() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let sender = ScriptedSender { shipment, _, note in
+            try? note(.offering(shipment.transfer, shipment.open, to: anna!, callingItself: nil))
+            try? await Task.sleep(for: .seconds(3_600))
+            return OutboxResult(failure: OutboxFailure(.unreachable, "broken off", isFinal: false))
+        }
+        try await withEngine(store, sender) { _, _ in
+            _ = try await sender.shipments.element(1)
+        }
+        #expect(try store.record(number).standing.state == .waiting)
+        let next = ScriptedSender(ScriptedSender.storing)
+        try await withEngine(store, next) { _, reports in
+            try await reports.first()
+            let shipment = next.shipments.all[0]
+            #expect(shipment.wasOffered)
+            #expect(shipment.transfer == sender.shipments.all[0].transfer)
+        }
+    }
+
+    @Test("a job that is being sent is cancelled: the peer is told, and what it does then is not waited for long")
+    func cancelled() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let clock = ManualClock()
+        let told = Recorder<Bool>()
+        let sender = ScriptedSender { _, cancellation, _ in
+            try? await Task.sleep(for: .seconds(3_600))
+            told.record(cancellation.isRequested)
+            return OutboxResult(failure: OutboxFailure(.unreachable, "cancelled", isFinal: false))
+        }
+        try await withEngine(store, sender, clock) { engine, _ in
+            try await sender.shipments.element(1)
+            #expect(await engine.retry(number)?.code == .unfit)
+            #expect(await engine.cancel(number) == nil)
+            try await clock.asked.first { $0 == .seconds(2) }
+            clock.advance(.seconds(2))
+            let last = try await told.first()
+            #expect(last)
+            #expect(await engine.cancel(number)?.code == .unfit)
+        }
+        #expect(try store.record(number).standing.state == .cancelled)
+    }
+
+    @Test("a failed job can be tried again")
+    func again() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let isOpen = Mutex(false)
+        let sender = ScriptedSender { shipment, cancellation, note in
+            isOpen.withLock { $0 }
+                ? await ScriptedSender.storing(shipment, cancellation, note)
+                : OutboxResult(failure: OutboxFailure(.declined, "no", isFinal: true))
+        }
+        try await withEngine(store, sender) { engine, reports in
+            let last = try await reports.first()
+            #expect(last.standing.state == .failed)
+            #expect(engine.summary.failed == 1)
+            isOpen.withLock { $0 = true }
+            #expect(await engine.retry(number) == nil)
+            let done = try await reports.first { $0.standing.state == .done }
+            #expect(done.number == number)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Digests
+import ItemSources
+import Logging
+import Sharing
+import Synchronization
+import TestSupport
+
+@testable import Outbox
+
+let someTime = WallTime(milliseconds: 1_700_000_000_000)
+let anna = PeerID(fingerprint: Array(repeating: 7, count: 32))
+let bert = PeerID(fingerprint: Array(repeating: 9, count: 32))
+
+extension OutboxStore {
+    /// Puts files into the outbox, by reference.
+    @discardableResult
+    func queue(_ paths: String..., to destination: String = "kitchen", key: PeerID? = anna) throws -> JobNumber {
+        let draft = try OutboxDraft.make(in: self)
+        for path in paths { try draft.addReference(ItemSources.make(path: path), path: path) }
+        return try draft.commit(to: .init(text: destination, key: key), at: someTime).number
+    }
+}
+
+extension OutboxOutcome {
+    static func stored(_ name: String) -> OutboxOutcome {
+        OutboxOutcome(stored: name, size: 1, digest: "xxh3-128:0", handler: HandlerAnswer(.none))
+    }
+}
+
+/// Time that goes on when the test says so.
+final class ManualClock: Sendable {
+    private struct State {
+        var passed: Duration = .zero
+        var sleepers: [Int: (until: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+    /// For how long somebody wanted to sleep.
+    let asked = Recorder<Duration>()
+
+    var clock: OutboxClock {
+        OutboxClock(
+            now: { WallTime(milliseconds: someTime.milliseconds + Int64(self.passed / .milliseconds(1))) },
+            uptime: { self.passed },
+            sleep: { try await self.sleep($0) })
+    }
+
+    var passed: Duration { state.withLock { $0.passed } }
+
+    func advance(_ time: Duration) {
+        let woken = state.withLock { state in
+            state.passed += time
+            let due = state.sleepers.filter { $0.value.until <= state.passed }
+            for number in due.keys { state.sleepers[number] = nil }
+            return due.values.map(\.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    private func sleep(_ time: Duration) async throws {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let isOver = state.withLock { state in
+                    if Task.isCancelled || time <= .zero { return true }
+                    state.sleepers[number] = (state.passed + time, continuation)
+                    return false
+                }
+                asked.record(time)
+                if isOver { continuation.resume() }
+            }
+            try Task.checkCancellation()
+        } onCancel: {
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+            sleeper?.continuation.resume()
+        }
+    }
+}
+
+/// A network that does what the test says.
+final class ScriptedSender: OutboxSending {
+    typealias Note = @Sendable (OutboxStep) throws(OutboxError) -> Void
+    typealias Script = @Sendable (OutboxShipment, Cancellation, Note) async -> OutboxResult
+
+    private let script: Script
+    private let seen: AsyncStream<OutboxAppearance>
+    private let feed: AsyncStream<OutboxAppearance>.Continuation
+    let shipments = Recorder<OutboxShipment>()
+
+    init(_ script: @escaping Script) {
+        self.script = script
+        (seen, feed) = AsyncStream.makeStream()
+    }
+
+    func send(
+        _ shipment: OutboxShipment, cancellation: Cancellation, note: @escaping Note
+    ) async -> OutboxResult {
+        shipments.record(shipment)
+        return await script(shipment, cancellation, note)
+    }
+
+    func appearances() -> AsyncStream<OutboxAppearance> { seen }
+
+    func appear(_ id: PeerID, _ name: String? = nil) { feed.yield(OutboxAppearance(id: id, name: name)) }
+
+    /// Offers, and stores everything.
+    static let storing: Script = { shipment, _, note in
+        do {
+            try note(.offering(shipment.transfer, shipment.open, to: shipment.peer ?? anna!, callingItself: "Kitchen"))
+            _ = try shipment.sources(shipment.open)
+        } catch {
+            return OutboxResult(
+                failure: error as? OutboxFailure ?? OutboxFailure(.unexpected, "\(error)", isFinal: true))
+        }
+        return OutboxResult(
+            outcomes: Dictionary(uniqueKeysWithValues: shipment.open.map { ($0, .stored("item-\($0)")) }))
+    }
+
+    static func failing(_ code: OutboxFailure.Code, isFinal: Bool = false) -> Script {
+        { _, _, _ in OutboxResult(failure: OutboxFailure(code, "not now", isFinal: isFinal)) }
+    }
+}
+
+/// An engine that runs as long as `body` does.
+func withEngine<Value>(
+    _ store: OutboxStore, _ sender: ScriptedSender, _ clock: ManualClock = ManualClock(), places: Int = 4,
+    _ body: (OutboxEngine, Recorder<OutboxStore.Record>) async throws -> Value
+) async throws -> Value {
+    let reports = Recorder<OutboxStore.Record>()
+    let engine = OutboxEngine(
+        store: store, sender: sender, places: places, clock: clock.clock, report: { reports.record($0) },
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let running = Task { await engine.run() }
+    let result: Result<Value, any Error>
+    do { result = .success(try await body(engine, reports)) } catch { result = .failure(error) }
+    running.cancel()
+    await running.value
+    return try result.get()
+}
