@@ -119,9 +119,9 @@ package enum InboxVerification {
             finding.differences.append(.size)
             finding.detail = sizes(now: now.size, then: arrival.size)
         }
-        if isTree, now.entries != arrival.item.entries {
+        if isTree, let entries = arrival.item.entries, now.entries != entries {
             finding.differences.append(.entries)
-            finding.detail = "\(now.entries - 1) things are in it instead of \(arrival.item.entries - 1)"
+            finding.detail = "\(now.entries - 1) things are in it instead of \(entries - 1)"
         }
         if finding.differences.isEmpty { finding.differences.append(.contents) }
         return finding
