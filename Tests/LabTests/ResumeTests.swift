@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import Testing
 
 /// Transfers that are cut by killing either program, with the real programs on loopback, and that go on.
