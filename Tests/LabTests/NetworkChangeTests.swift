@@ -16,6 +16,8 @@ struct NetworkChangeTests {
     private func sendUntilItComes(_ lab: Lab, _ running: RunningReceiver, _ what: String) async throws {
         let before = await running.log.count("stored")
         let study = lab.host("study")
+        // Something new each time: what is there already is not sent again.
+        try what.write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
         while try await study.run(arguments: ["send", "a", "--to", "kitchen"], in: lab.folder).exit != 0 {}
         #expect(await running.log.count("stored") == before + 1, "\(what)")
     }
@@ -25,7 +27,6 @@ struct NetworkChangeTests {
         arguments: ["all", "none"])
     func addresses(avahi: String) async throws {
         try await Lab.with(avahi: avahi) { lab in
-            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
             try await lab.host("kitchen").withReceiver { running in
                 try await sendUntilItComes(lab, running, "at first")
                 try await lab.call(["link", lab.name, "kitchen", "down"])
@@ -49,7 +50,6 @@ struct NetworkChangeTests {
     @Test("a receiver is found again after avahi-daemon was restarted, killed, and started again")
     func avahi() async throws {
         try await Lab.with(avahi: "kitchen") { lab in
-            try "x".write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
             try await lab.host("kitchen").withReceiver { running in
                 try await sendUntilItComes(lab, running, "at first")
                 for what in ["restart", "kill", "start"] {
