@@ -74,12 +74,16 @@ let package = Package(
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
         .target(name: "CLinuxShims"),
         .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
         .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck", "Digests"],
+            swiftSettings: strict),
         // What DiscoveryTests run on the hosts of a lab: publishes and browses as told.
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
@@ -92,6 +96,9 @@ let package = Package(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
             path: "Tests/JournalProbe", swiftSettings: strict),
         .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
+        // Programs that others wrote, installed by Scripts/setup-interop.
+        .testTarget(
+            name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
@@ -100,6 +107,7 @@ let package = Package(
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing"])
         + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
+        + module("Wakefulness", ["CDBus", logging])
         + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
@@ -119,6 +127,11 @@ let package = Package(
             tests: [nioPosix], exclude: ["Vectors"]
         )
         + module(
+            "AirDropDialect",
+            ["CArchive", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            tests: [nioPosix], exclude: ["Vectors"]
+        )
+        + module(
             "Handlers",
             [
                 "SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
@@ -133,8 +146,9 @@ let package = Package(
             "Peer",
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
-                "WaftDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing",
-                "Notifications", "Outbox", "Control",
+                "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "Pairing",
+                "Notifications", "Outbox", "Wakefulness", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -142,7 +156,8 @@ let package = Package(
             "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox", "CLinuxShims",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox",
+                "Wakefulness", "CLinuxShims",
                 argumentParser, logging,
                 lifecycle, unixSignals, nioPosix,
             ]

@@ -9,6 +9,9 @@ enum ConsentPrompt {
         case end
     }
 
+    /// How long after a question has gone an answer may be meant for it.
+    private static let reaction: Duration = .seconds(2)
+
     /// Runs until the task is cancelled.
     ///
     /// - Parameter summary: an offer with who asks, for people.
@@ -31,6 +34,7 @@ enum ConsentPrompt {
         _ inputs: AsyncStream<Input>, _ queue: ConsentQueue, show: (WaitingOffer) -> Void
     ) async {
         var waiting: [WaitingOffer] = []
+        var gone: (number: Int, at: ContinuousClock.Instant)?
         for await input in inputs {
             switch input {
             case .queue(.waiting(let offer)):
@@ -41,9 +45,19 @@ enum ConsentPrompt {
                 waiting.removeAll { $0.number == number }
                 guard wasShown else { continue }
                 Console.shared.note("\nOffer \(number) is settled.")
+                gone = (number, .now)
                 if let next = waiting.first { show(next) }
             case .line(let line):
                 guard let offer = waiting.first else { continue }
+                if let last = gone {
+                    gone = nil
+                    if last.at.duration(to: .now) < reaction {
+                        // Typed while another question stood there: it must not answer one that nobody has read.
+                        Console.shared.note("Offer \(last.number) has gone. This is another one:")
+                        show(offer)
+                        continue
+                    }
+                }
                 switch line.lowercased() {
                 case "y", "yes": queue.answer(offer.number, accept: true)
                 case "n", "no": queue.answer(offer.number, accept: false)

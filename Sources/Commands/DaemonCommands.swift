@@ -53,7 +53,7 @@ struct StatusCommand: AsyncParsableCommand {
             throw CommandFailure(.unexpected, "the receiver gave no status")
         }
         if output.json { return Console.shared.result(JSONText.line(status)) }
-        let free = status.freeRoom.map(ByteCount.text) ?? "unknown: the Inbox cannot be reached"
+        let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
         let lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("visible to", status.visible ?? "unknown"),

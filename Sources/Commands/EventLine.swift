@@ -58,6 +58,10 @@ struct EventLine: Encodable {
     /// Bytes moved so far, and in all.
     var bytes: UInt64?
     var total: UInt64?
+    /// Of a sender: the item had been stored before, and nothing was stored now.
+    var alreadyThere: Bool?
+    /// Of a sender, in the last line of a report: bytes of contents that were sent, in all attempts.
+    var moved: UInt64?
     /// What its content says of its type: `consistent`, `unverified`, `mislabelled`, `lying`.
     var content: String?
     /// A handler's answer, and its exit code.
@@ -99,6 +103,6 @@ enum JSONText {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Only infinities and the like cannot be encoded, and there are none.
         guard let data = try? encoder.encode(value) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        return TerminalText.escaped(json: String(decoding: data, as: UTF8.self))
     }
 }

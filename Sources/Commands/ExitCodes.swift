@@ -54,7 +54,7 @@ extension WaftExit {
     package init(_ fault: TransferFault.Code) {
         switch fault {
         case .noRoom: self = .noRoom
-        case .changed, .digestMismatch, .sizeMismatch: self = .contentChanged
+        case .changed, .notKept, .digestMismatch, .sizeMismatch: self = .contentChanged
         case .unreadable: self = .inputMissing
         case .cancelled, .notAccepted: self = .declined
         case .interrupted, .stopping, .protocolViolation: self = .unreachable

@@ -8,8 +8,11 @@ import Sharing
 struct InboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "Look into the Inbox.",
-        subcommands: [InboxListCommand.self, InboxShowCommand.self, InboxRetryCommand.self],
+        abstract: "Look into the Inbox, and take things out of it.",
+        subcommands: [
+            InboxListCommand.self, InboxShowCommand.self, InboxOpenCommand.self, InboxTakeCommand.self,
+            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
+        ],
         defaultSubcommand: InboxListCommand.self
     )
 }
@@ -67,6 +70,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return (try? encoder.encode(line)).map { TerminalText.escaped(json: String(decoding: $0, as: UTF8.self)) }
+            ?? "{}"
     }
 }

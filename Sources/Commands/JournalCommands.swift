@@ -17,6 +17,21 @@ enum JournalReading {
             throw CommandFailure(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
         }
     }
+
+    /// The arrival that a user means, with its attempts: by its number, or by the name it has in the Inbox. Where several
+    /// have had that name, the latest that is still there, or else the latest.
+    static func entry(_ wanted: String) throws(CommandFailure) -> JournalEntry? {
+        try read { reader throws(JournalFault) -> JournalEntry? in
+            if let number = Int64(wanted), let entry = try reader.entry(ArrivalNumber(number)) { return entry }
+            let named = try reader.entries(named: wanted)
+            guard let meant = named.first(where: \.isThere) ?? named.first else { return nil }
+            return try reader.entry(meant.arrival.number)
+        }
+    }
+
+    static func unknown(_ wanted: String) -> String {
+        "no arrival is called \(TerminalText.escaped(wanted)), nor has it as its number"
+    }
 }
 
 /// `waft history`: what has arrived, and what became of it.
@@ -67,16 +82,8 @@ struct InboxShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let wanted = arrival
-        let entry = try JournalReading.read { reader throws(JournalFault) -> JournalEntry? in
-            if let number = Int64(wanted), let entry = try reader.entry(ArrivalNumber(number)) { return entry }
-            guard let latest = try reader.entries(named: wanted).first else { return nil }
-            return try reader.entry(latest.arrival.number)
-        }
-        guard let entry else {
-            throw CommandFailure(
-                .usage, "no arrival is called \(TerminalText.escaped(wanted)), nor has it as its number",
-                hint: "see: waft history")
+        guard let entry = try JournalReading.entry(arrival) else {
+            throw CommandFailure(.usage, JournalReading.unknown(arrival), hint: "see: waft history")
         }
         if output.json { return Console.shared.result(JSONText.line(JournalLine(entry))) }
         for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }

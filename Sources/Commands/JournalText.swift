@@ -15,12 +15,15 @@ enum JournalText {
             TerminalText.escaped(arrival.stored.name.text),
         ]
         let sender = people.line(arrival.peer, callingItself: arrival.senderName)
-        return columns.joined(separator: "  ") + "  from \(sender)\(suffix(entry))"
+        let via = arrival.dialect == .waft ? "" : " via \(arrival.dialect.rawValue)"
+        return columns.joined(separator: "  ") + "  from \(sender)\(via)\(suffix(entry))"
     }
 
     private static func suffix(_ entry: JournalEntry) -> String {
-        if entry.arrival.content?.outcome == .lying { return ": lying, handed to nobody" }
-        return entry.state == .none ? "" : ": " + words(entry)
+        let left = departure(entry).map { "; \($0)" } ?? ""
+        if entry.arrival.content?.outcome == .lying { return ": lying, handed to nobody" + left }
+        if entry.departure != nil, [.none, .gone].contains(entry.state) { return ":" + left.dropFirst() }
+        return entry.state == .none ? "" : ": " + words(entry) + left
     }
 
     /// All that is known, a line each.
@@ -33,6 +36,7 @@ enum JournalText {
             ("size", ByteCount.text(arrival.size)),
             ("digest", arrival.digest.description),
             ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
+            ("via", arrival.dialect.rawValue),
             ("arrived", time(entry.arrived)),
             ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),
         ]
@@ -46,8 +50,20 @@ enum JournalText {
             facts.append((TerminalText.escaped(key, limit: 20), TerminalText.escaped(value, limit: 1_000)))
         }
         facts.append(("delivery", words(entry)))
+        if let left = departure(entry) { facts.append(("left", left)) }
         let lines = facts.map { pad($0.0, -11) + $0.1 }
         return ["\(arrival.number)"] + lines.map { "  " + $0 } + entry.attempts.flatMap(Self.lines)
+    }
+
+    /// How it left the Inbox; nil where it has not.
+    static func departure(_ entry: JournalEntry) -> String? {
+        guard let departure = entry.departure else { return nil }
+        let toward = TerminalText.escaped(departure.toward, limit: 4_096)
+        return switch departure.how {
+        case .taken: "taken to \(toward) on \(time(departure.time))"
+        case .removed: "removed on \(time(departure.time))"
+        case .handler: "gone after \(toward) was asked on \(time(departure.time))"
+        }
     }
 
     /// How the delivery stands.
@@ -103,6 +119,14 @@ struct JournalLine: Encodable {
         var name: String
     }
 
+    struct Departure: Encodable {
+        /// `taken`, `removed`, `handler`.
+        var how: String
+        var time: Int64
+        /// The path it was taken to, or the handler.
+        var toward: String?
+    }
+
     struct Attempt: Encodable {
         var number: Int
         var handler: String
@@ -125,6 +149,8 @@ struct JournalLine: Encodable {
     var size: UInt64
     var digest: String
     var from: Peer
+    /// The protocol by which it came: `waft`, `airdrop`.
+    var via: String
     var transfer: String
     var item: Int
     /// Milliseconds since 1970, as all times here.
@@ -134,6 +160,8 @@ struct JournalLine: Encodable {
     /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
     var delivery: String
     var due: Int64?
+    /// How it left the Inbox.
+    var left: Departure?
     var attempts: [Attempt]?
 
     init(_ entry: JournalEntry) {
@@ -146,6 +174,7 @@ struct JournalLine: Encodable {
         type = arrival.type.identifier
         size = arrival.size
         digest = arrival.digest.description
+        via = arrival.dialect.rawValue
         from = Peer(id: arrival.peer.text, name: arrival.senderName)
         transfer = arrival.transfer.text
         item = arrival.itemNumber
@@ -154,6 +183,11 @@ struct JournalLine: Encodable {
         content = arrival.content?.outcome.rawValue
         delivery = entry.state.rawValue
         due = entry.waiting?.due.milliseconds
+        left = entry.departure.map { departure in
+            Departure(
+                how: departure.how.rawValue, time: departure.time.milliseconds,
+                toward: departure.toward.isEmpty ? nil : departure.toward)
+        }
         attempts = entry.attempts.isEmpty ? nil : entry.attempts.map(Attempt.init)
     }
 }

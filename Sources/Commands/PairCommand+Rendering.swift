@@ -116,7 +116,9 @@ extension PairRendering.End {
 
     init(_ failure: PairingFailure) {
         switch failure.code {
-        case .notFound: self = .failed(.peerNotFound, failure.reason)
+        case .notFound:
+            // Who is visible to contacts alone tells its name while it lets a peer come.
+            self = .failed(.peerNotFound, "\(failure.reason); there, first: waft pair --accept")
         case .ambiguous: self = .failed(.usage, failure.reason)
         case .ended(let code): self.init(code, failure.reason)
         }

@@ -51,7 +51,8 @@ enum PeerPicker {
                 guard !peers.contains(where: { $0.id == peer.id }) else { continue }
                 peers.append(peer)
                 let name = peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? "(does not tell its name)"
-                Console.shared.note("  \(peers.count)  \(name)  \(peer.id.short)")
+                let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue))"
+                Console.shared.note("  \(peers.count)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):
                 Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
             case .peers(.gone):

@@ -25,6 +25,8 @@ struct PeersCommand: AsyncParsableCommand {
         var id: String
         var name: String?
         var device: String?
+        /// The protocol by which it is reached: `waft`, `airdrop`.
+        var via: String?
         var addresses: [String]?
     }
 
@@ -67,13 +69,15 @@ struct PeersCommand: AsyncParsableCommand {
         if json {
             let line = Line(
                 event: "found", id: peer.id.text, name: peer.card?.name, device: peer.card?.device,
+                via: peer.dialect.rawValue,
                 addresses: peer.target.addressTexts)
             return Console.shared.result(JSONText.line(line))
         }
         let name = peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? "(does not tell its name)"
         let padding = String(repeating: " ", count: max(1, 24 - name.count))
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
-        Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)")
+        let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue), proves no key)"
+        Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)\(via)")
     }
 
     private static func gone(_ id: PeerID, json: Bool) {

@@ -72,7 +72,7 @@ struct PolicyTestCommand: ContactsVerb {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Who offers: a contact's name, the id of a key, or stranger.", valueName: "peer"))
+        help: ArgumentHelp("Who offers: a contact's name, the id of a key, stranger, or airdrop.", valueName: "peer"))
     var from: String
 
     @Option(name: .long, help: "As if this machine were visible so: off, contacts or everyone. Default: as it is now.")
@@ -103,7 +103,8 @@ struct PolicyTestCommand: ContactsVerb {
                 throw CommandFailure(WaftExit(error), TerminalText.escaped(error.message, limit: 1_000))
             }
         }
-        let decisions = place.policy.decide(Offer(items: offered, senderName: ""), from: standing, setting)
+        let offer = Offer(items: offered, senderName: "", dialect: Dialect(rawValue: from) ?? .waft)
+        let decisions = place.policy.decide(offer, from: standing, setting)
         var report = VerbReport()
         for (index, decision) in decisions.enumerated() {
             report.results += lines(items[index], offered[index], decision)
@@ -112,7 +113,7 @@ struct PolicyTestCommand: ContactsVerb {
     }
 
     private func standing(_ snapshot: ContactSnapshot) throws(CommandFailure) -> PeerStanding {
-        if from == "stranger" { return .stranger }
+        if from == "stranger" || from == Dialect.airdrop.rawValue { return .stranger }
         return snapshot.standing(of: try KeyWord.peer(from, in: snapshot))
     }
 

@@ -6,6 +6,7 @@ import Peer
 import Sharing
 
 extension AcceptRule: ExpressibleByArgument {}
+extension ConflictRule: ExpressibleByArgument {}
 
 /// What `waft receive` and `waftd` have in common.
 struct ReceiverOptions: ParsableArguments {
@@ -17,6 +18,9 @@ struct ReceiverOptions: ParsableArguments {
 
     @Option(name: .long, help: "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.")
     var accept: AcceptRule?
+
+    @Option(name: .long, help: "What becomes of an item whose name is taken: keep-both (it gets a number) or skip.")
+    var conflict: ConflictRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
@@ -33,6 +37,7 @@ struct ReceiverOptions: ParsableArguments {
         }
         partial.port = port
         partial.accept = accept
+        partial.conflict = conflict
         return partial
     }
 }

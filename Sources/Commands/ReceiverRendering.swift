@@ -50,10 +50,12 @@ struct ReceiverRendering: Sendable {
                 "  offer of \(people.line(peer, callingItself: offer.senderName)): \(Self.refusal(verdict))")
         case .reception(.progressed(_, _, let received, let total)) where total > 0:
             Console.shared.status("receiving: \(ByteCount.text(received)) of \(ByteCount.text(total))")
-        case .reception(.ended(_, let peer, _, let fault)):
+        case .reception(.ended(_, let peer, let receipt, let fault)):
             Console.shared.endStatus()
             if let fault {
                 Console.shared.note("  transfer from \(peer.short) ended: \(TerminalText.escaped(fault.message))")
+            } else if let failure = receipt.failures {
+                Console.shared.note("  from \(peer.short): \(TerminalText.escaped(failure))")
             }
         default: break
         }
@@ -106,10 +108,10 @@ struct ReceiverRendering: Sendable {
             var line = line(event, arrival)
             (line.handler, line.exitCode) = (answer.state.rawValue, answer.exitCode)
             line.print()
-        case .reception(.ended(let id, let peer, _, let fault)):
+        case .reception(.ended(let id, let peer, let receipt, let fault)):
             var line = EventLine(fault == nil ? "done" : "failed")
             line.from = EventLine.Peer(id: peer.text)
-            (line.transfer, line.reason) = (id.text, fault?.message)
+            (line.transfer, line.reason) = (id.text, fault?.message ?? receipt.failures)
             line.print()
         case .reception(.progressed(let id, let peer, let received, let total)):
             var line = EventLine("progress")

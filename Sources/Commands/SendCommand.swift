@@ -3,6 +3,7 @@ import Foundation
 import Peer
 import Sharing
 import UniformTypes
+import Wakefulness
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 
@@ -55,7 +56,9 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Send the items that the other side can take when it cannot take others.")
     var partial = false
 
-    @Option(name: .long, help: "Seconds to look for the peer, to wait for an answer, and to bear silence.")
+    @Option(
+        name: .long,
+        help: "Seconds to look for the peer, to wait for an answer, and to bear silence or try without progress.")
     var timeout: Double?
 
     @OptionGroup var queue: QueueOptions
@@ -86,7 +89,9 @@ struct SendCommand: AsyncParsableCommand {
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
         let references = try names.map(Self.reference)
         let sender = Sender(
-            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"))
+            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"),
+            inhibitor: surroundings.settings.inhibitsSleep
+                ? SleepInhibitor(logger: surroundings.logger("waft")) : nil)
         let rendering = SendRendering(json: json, quiet: quiet, peers: references.count)
         let exits = try await Interruption.watching(cancellation) {
             await withTaskGroup(of: (Int, WaftExit).self) { group in
@@ -130,6 +135,7 @@ struct SendCommand: AsyncParsableCommand {
                 throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
             }
             (options.finding, options.answer, options.silence) = (duration, duration, duration)
+            options.retryFor = duration
         }
         return options
     }

@@ -48,6 +48,15 @@ final class SendRendering: Sendable {
             line.print()
         case .progressed(let bytes, let total):
             progressed(bytes, total, to: peer)
+        case .resuming(let reason):
+            if json {
+                var line = addressed(EventLine("resuming"), peer)
+                line.reason = reason
+                line.print()
+            } else if !quiet {
+                Console.shared.endStatus()
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); going on …")
+            }
         case .settled:
             Console.shared.endStatus()
         }
@@ -102,7 +111,10 @@ final class SendRendering: Sendable {
             if first == .done { first = outcome.exit }
             let origin = sources[number].origin
             if json {
-                line(outcome, report, number, to: peer).print()
+                var line = line(outcome, report, number, to: peer)
+                line.alreadyThere = outcome.isAlready ? true : nil
+                if number == report.items.count - 1 { line.moved = report.movedBytes }
+                line.print()
             } else {
                 let shown = TerminalText.escaped(
                     ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
@@ -160,6 +172,8 @@ struct ItemText {
     var digest: String?
     var handler: HandlerAnswer?
     var content: String?
+    /// It had been stored before, and nothing was stored now.
+    var isAlready = false
 
     init(_ item: SendOutcome.Item, wait: SendOptions.Wait) {
         switch item {
@@ -194,8 +208,11 @@ struct ItemText {
                 return
             }
             let shown = TerminalText.escaped(name)
-            self.init(exit: .done, text: "stored as \(shown), \(ByteCount.text(size))", event: "stored")
-            if wait == .opened { judge(receipt.handler) }
+            let how = receipt.isAlready ? "already there as" : "stored as"
+            self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: "stored")
+            isAlready = receipt.isAlready
+            // Its handlers were asked when it was stored.
+            if wait == .opened, !isAlready { judge(receipt.handler) }
             (stored, self.size, self.digest) = (name, size, digest.description)
             if let content = receipt.content, [.lying, .mislabelled].contains(content.outcome) {
                 text += "; \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"

@@ -15,6 +15,24 @@ package enum TerminalText {
         return result
     }
 
+    /// A line of JSON that says the same, with nothing in it that a terminal obeys: JSON leaves DEL, the controls above
+    /// it and those of direction as they are, and people look at such lines, too.
+    package static func escaped(json line: String) -> String {
+        guard line.utf8.contains(where: { $0 >= 0x7F }) else { return line }
+        var result = ""
+        for scalar in line.unicodeScalars {
+            if isPrintable(scalar) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        }
+        return result
+    }
+
     private static func escape(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
         case "\n": return "\\n"
@@ -22,11 +40,13 @@ package enum TerminalText {
         case "\t": return "\\t"
         default: break
         }
+        return isPrintable(scalar) ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-            return "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-        default:
-            return String(scalar)
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
         }
     }
 }

@@ -65,6 +65,10 @@ enum ReceiverLog {
             logger.notice("offer", metadata: metadata(peer, offer.transfer, ["items": "\(offer.items.count)"]))
         case .reception(.judged(let offer, let verdict, let peer)):
             let accepted = verdict.items.count { $0.answer == .accepted }
+            if let full = verdict.items.first(where: { $0.answer == .noRoom }) {
+                let reason = TerminalText.escaped(full.reason)
+                return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
+            }
             logger.info("answered", metadata: metadata(peer, offer.transfer, ["accepted": "\(accepted)"]))
         case .reception(.stored(let arrival)):
             let name = TerminalText.escaped(arrival.stored.name.text)
@@ -77,9 +81,9 @@ enum ReceiverLog {
                 "exit": "\(answer.exitCode.map(String.init) ?? "-")",
             ]
             logger.log(level: level, "handler", metadata: metadata(arrival.peer, arrival.transfer, facts))
-        case .reception(.ended(let id, let peer, _, let fault)):
-            guard let fault else { return }
-            let reason = TerminalText.escaped(fault.message)
+        case .reception(.ended(let id, let peer, let receipt, let fault)):
+            guard let line = fault?.message ?? receipt.failures else { return }
+            let reason = TerminalText.escaped(line)
             logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
         case .reception(.progressed):
             break

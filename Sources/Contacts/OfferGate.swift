@@ -42,7 +42,8 @@ package final class OfferGate: Sendable {
         }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let (policy, setting) = (policy(), setting())
-        let standing = snapshot.standing(of: peer)
+        // Where nobody proves a key nobody can be known.
+        let standing = offer.dialect == .waft ? snapshot.standing(of: peer) : .stranger
         let isStranger = standing == .stranger
         if isStranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now),
             policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask

@@ -12,12 +12,13 @@ package import Sharing
 /// | 4 | a stranger, and the receiver is visible to contacts only | decline |
 /// | 5 | the contact's own policy is `decline` | decline |
 /// | 6 | a rule holds: `decline`, `ask` | as it says |
-/// | 7 | a rule holds: `accept`, for a stranger | ask; accept with `--accept everyone` |
+/// | 7 | a rule holds: `accept`, for a stranger | ask; accept where the rule names the protocol by which it comes |
 /// | 8 | a rule holds: `accept`, for a contact | accept within its limits, else ask |
 /// | 9 | the contact's own policy is `accept` | accept within its limits, else ask |
 /// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
 /// | 11 | a stranger | ask |
 ///
+/// Who comes by a protocol in which nobody proves a key is a stranger, whatever is known of the id he was given.
 /// `--accept everyone` turns each `ask` of lines 7 to 11 into `accept`, and so does not touch what a rule says in line 6.
 package struct Policy: Hashable, Sendable {
     /// In the order in which they are tried.
@@ -76,12 +77,13 @@ package struct Policy: Hashable, Sendable {
             let rules = policy.rules
             var mismatches: [Int] = []
             for rule in rules {
-                guard let mismatch = rule.mismatch(&item, standing, now) else { break }
+                guard let mismatch = rule.mismatch(&item, standing, totals.dialect, now) else { break }
                 mismatches.append(mismatch)
             }
             let rule = mismatches.count < rules.count ? rules[mismatches.count] : nil
             let (outcome, basis) = Policy.outcome(
-                rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, standing, setting)
+                rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, standing,
+                totals.dialect, setting)
             return PolicyDecision(outcome, basis, contact: standing.contact, rules: rules, mismatches: mismatches)
         }
     }
@@ -105,11 +107,13 @@ package struct Policy: Hashable, Sendable {
         _ number: Int,
         breach: (AcceptanceLimits) -> AcceptanceLimits.Breach?,
         _ standing: PeerStanding,
+        _ dialect: Dialect,
         _ setting: PolicySetting
     ) -> (Outcome, PolicyDecision.Basis) {
         if let rule, rule.outcome != .accept { return (rule.outcome, .rule(number)) }
         let isOpen = setting.receiver == .everyone
         guard let contact = standing.contact else {
+            if rule?.names(dialect) == true { return (.accept, .rule(number)) }
             if rule != nil { return isOpen ? (.accept, .rule(number)) : (.ask, .strangersAreAsked(rule: number)) }
             return isOpen ? (.accept, .receiver) : (.ask, .stranger)
         }

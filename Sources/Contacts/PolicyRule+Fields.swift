@@ -19,7 +19,7 @@ extension PolicyRule {
     ///
     /// | key | value |
     /// |---|---|
-    /// | `from` | contacts' names, `contacts`, `strangers`, `everyone` |
+    /// | `from` | contacts' names, `contacts`, `strangers`, `everyone`, `airdrop` |
     /// | `type` | uniform types; the item's conforms to one of them |
     /// | `name` | patterns with `*` and `?` |
     /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
@@ -70,6 +70,8 @@ extension PolicyRule {
         case "contacts": .contacts
         case "strangers": .strangers
         case "everyone": .everyone
+        // Waft's own is none: those who come by it have proved who they are.
+        case Dialect.airdrop.rawValue: .dialect(.airdrop)
         default: .contact(try ContactName(text))
         }
     }

@@ -8,17 +8,20 @@ package struct OfferTotals: Hashable, Sendable {
     /// Bytes of the items whose size is known.
     package var knownSize: UInt64
     package var isSizeKnown: Bool
+    /// By which protocol it came.
+    package var dialect: Dialect
 
-    package init(items: Int, knownSize: UInt64, isSizeKnown: Bool = true) {
+    package init(items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dialect: Dialect = .waft) {
         self.items = items
         self.knownSize = knownSize
         self.isSizeKnown = isSizeKnown
+        self.dialect = dialect
     }
 
     package init(_ offer: Offer) {
         self.init(
             items: offer.items.count, knownSize: offer.knownSize,
-            isSizeKnown: offer.items.allSatisfy { $0.size != nil })
+            isSizeKnown: offer.items.allSatisfy { $0.size != nil }, dialect: offer.dialect)
     }
 }
 
@@ -66,6 +69,8 @@ package struct PolicyRule: Hashable, Sendable {
         case contacts
         case strangers
         case everyone
+        /// Those who come by a protocol in which nobody proves a key: strangers, all of them.
+        case dialect(Dialect)
 
         package var description: String {
             switch self {
@@ -73,11 +78,13 @@ package struct PolicyRule: Hashable, Sendable {
             case .contacts: "contacts"
             case .strangers: "strangers"
             case .everyone: "everyone"
+            case .dialect(let dialect): dialect.rawValue
             }
         }
 
-        func includes(_ standing: PeerStanding) -> Bool {
+        func includes(_ standing: PeerStanding, by dialect: Dialect) -> Bool {
             switch (self, standing) {
+            case (.dialect(let own), .stranger): own == dialect
             case (.everyone, _), (.strangers, .stranger), (.contacts, .contact): true
             case (.contact(let name), .contact(let contact)): contact.name == name
             default: false
@@ -108,18 +115,30 @@ package struct PolicyRule: Hashable, Sendable {
     }
 
     /// - Returns: the number of the first condition that does not hold; nil where the rule does.
-    func mismatch(_ item: inout JudgedItem, _ standing: PeerStanding, _ now: LocalTime) -> Int? {
-        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, now) {
+    func mismatch(
+        _ item: inout JudgedItem, _ standing: PeerStanding, _ dialect: Dialect, _ now: LocalTime
+    ) -> Int? {
+        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, dialect, now) {
             return number
         }
         return nil
     }
+
+    /// Whether it names a protocol itself, and not only strangers.
+    func names(_ dialect: Dialect) -> Bool {
+        conditions.contains { condition in
+            if case .from(let parties) = condition { return parties.contains(.dialect(dialect)) }
+            return false
+        }
+    }
 }
 
 extension PolicyRule.Condition {
-    func holds(_ item: inout JudgedItem, _ standing: PeerStanding, _ now: LocalTime) -> Bool {
+    func holds(
+        _ item: inout JudgedItem, _ standing: PeerStanding, _ dialect: Dialect, _ now: LocalTime
+    ) -> Bool {
         switch self {
-        case .from(let parties): parties.contains { $0.includes(standing) }
+        case .from(let parties): parties.contains { $0.includes(standing, by: dialect) }
         case .types(let types): item.conforms(toAnyOf: types)
         case .names(let patterns): item.matches(anyOf: patterns)
         case .sizeAtMost(let most): item.item.size.map { $0 <= most } ?? false

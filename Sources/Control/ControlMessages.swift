@@ -22,6 +22,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case lookAgain
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
+    /// Write down how an arrival has left the Inbox, just now.
+    case departed(arrival: Int64, how: Departure.How, toward: String)
     case pairing(PairingRequest)
     case outbox(OutboxRequest)
 }
@@ -60,6 +62,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var discovery: String
     /// Bytes free for the Inbox; nil when it cannot be reached.
     package var freeRoom: UInt64?
+    /// Why it cannot be reached; nil where it can.
+    package var inboxFault: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
     package var processID: Int

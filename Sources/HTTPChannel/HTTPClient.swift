@@ -83,10 +83,21 @@ package final class HTTPClient {
         patience: Duration
     ) async throws -> HTTPAnswer {
         var headers: HTTPHeaders = ["host": Self.host]
-        if let body {
-            headers.add(name: "content-type", value: "application/json")
-            headers.add(name: "content-length", value: String(body.readableBytes))
-        }
+        if body != nil { headers.add(name: "content-type", value: "application/json") }
+        return try await exchange(method, path, headers: headers, body: body, patience: patience)
+    }
+
+    /// The same with headers of the caller's; the length of the body is added to them.
+    /// - Throws: `HTTPFault`.
+    package func exchange(
+        _ method: HTTPMethod,
+        _ path: String,
+        headers: HTTPHeaders,
+        body: ByteBuffer?,
+        patience: Duration
+    ) async throws -> HTTPAnswer {
+        var headers = headers
+        if let body { headers.add(name: "content-length", value: String(body.readableBytes)) }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
         var parts: [HTTPClientRequestPart] = [.head(head)]
         if let body { parts.append(.body(.byteBuffer(body))) }
@@ -106,9 +117,20 @@ package final class HTTPClient {
         patience: Duration,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
-        let headers: HTTPHeaders = [
-            "host": Self.host, "content-type": contentType, "transfer-encoding": "chunked",
-        ]
+        let headers: HTTPHeaders = ["host": Self.host, "content-type": contentType]
+        return try await upload(path, headers: headers, patience: patience, next: next)
+    }
+
+    /// The same with headers of the caller's; that the body is chunked is added to them.
+    /// - Throws: `HTTPFault`, or what `next` throws.
+    package func upload(
+        _ path: String,
+        headers: HTTPHeaders,
+        patience: Duration,
+        next: () async throws -> ByteBuffer?
+    ) async throws -> HTTPAnswer {
+        var headers = headers
+        headers.add(name: "transfer-encoding", value: "chunked")
         do {
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: headers)
             // While one piece is on its way the next is produced, and no more: a writer that is always ahead of the

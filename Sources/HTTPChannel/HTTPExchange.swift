@@ -38,6 +38,11 @@ package final class HTTPExchange {
         self.patience = patience
     }
 
+    /// Ends the connection, from any thread: whoever waits for the client hears that it is closed.
+    package var breakingOff: @Sendable () -> Void {
+        { [channel] in channel.close(promise: nil) }
+    }
+
     // MARK: The body
 
     /// The next bytes of the body, nil at its end.
@@ -72,17 +77,24 @@ package final class HTTPExchange {
         return body
     }
 
+    /// Tells a client that waits for it (`Expect: 100-continue`) to send its body. At most once, before the body is read.
+    package func inviteBody() async throws {
+        let expected = head.headers[canonicalForm: "expect"]
+        guard head.version.minor > 0, expected.contains(where: { $0.lowercased() == "100-continue" }) else { return }
+        try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+    }
+
     // MARK: The answer
 
     /// Sends the whole answer.
     package func respond(
         _ status: HTTPResponseStatus,
-        contentType: String = "application/json",
+        contentType: String? = "application/json",
         body: ByteBuffer
     ) async throws {
         hasAnswered = true
         var headers = HTTPHeaders()
-        headers.add(name: "content-type", value: contentType)
+        if let contentType { headers.add(name: "content-type", value: contentType) }
         headers.add(name: "content-length", value: String(body.readableBytes))
         if mustClose { headers.add(name: "connection", value: "close") }
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
@@ -106,7 +118,7 @@ package final class HTTPExchange {
     /// Answers, maybe before the body has been read to its end, and ends the connection.
     package func respondAndClose(
         _ status: HTTPResponseStatus,
-        contentType: String = "application/json",
+        contentType: String? = "application/json",
         body: ByteBuffer
     ) async throws {
         mustClose = true

@@ -278,6 +278,7 @@ struct DeliveryLoop {
                 write(arrivals.map(\.number), outcome, step)
                 for arrival in arrivals { go(on: arrival, outcome, step) }
             }
+            noteDepartures(call.items.map(\.arrival), handler)
         }
     }
 
@@ -341,6 +342,21 @@ struct DeliveryLoop {
             engine.logger.error("a delivery cannot be written down", metadata: ["reason": "\(error)"])
         }
         if let answered = entry?.answered, let arrival = read(number) { answered(arrival, answer) }
+    }
+
+    /// Handlers may move things out and delete them: what they have been asked about and is gone then was theirs.
+    private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
+        let gone = arrivals.filter { arrival in
+            var status = stat()
+            return lstat(arrival.stored.path, &status) != 0 && errno == ENOENT
+        }
+        guard !gone.isEmpty else { return }
+        do {
+            let departure = Departure(.handler, at: engine.clock.now(), toward: handler)
+            try engine.journal.departed(gone.map(\.number), departure)
+        } catch {
+            engine.logger.error("a departure cannot be written down", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// What cannot be written down is known here; after a restart the handler is asked again, which is the lesser evil.

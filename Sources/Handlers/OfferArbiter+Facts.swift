@@ -76,7 +76,8 @@ private struct Document: Encodable {
         var type: String
         /// Bytes; absent where the sender cannot know.
         var size: UInt64?
-        var entries: UInt64
+        /// Absent where the sender cannot know.
+        var entries: UInt64?
     }
 
     var v = 1

@@ -1,5 +1,6 @@
 import Glibc
 package import HandlerCatalog
+import Sharing
 import SystemPackage
 
 /// What a received `.url` file holds.
@@ -12,21 +13,8 @@ package enum ReceivedLink {
     /// - Returns: nil for a file that is missing, is no regular file (links are not followed), holds no such line, or one
     ///   that is no URL.
     package static func parts(at path: String) -> URLParts? {
-        guard let bytes = head(of: path), let url = url(in: bytes) else { return nil }
+        guard let bytes = head(of: path), let url = InternetShortcut.url(in: bytes) else { return nil }
         return try? URLParts(url)
-    }
-
-    static func url(in bytes: [UInt8]) -> String? {
-        var isInside = false
-        for line in bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
-            guard let line = String(validating: line, as: UTF8.self) else { return nil }
-            if line.hasPrefix("[") {
-                isInside = line.lowercased().hasPrefix("[internetshortcut]")
-            } else if isInside, line.prefix(4).lowercased() == "url=" {
-                return String(line.dropFirst(4))
-            }
-        }
-        return nil
     }
 
     private static func head(of path: String) -> [UInt8]? {

@@ -22,6 +22,7 @@ struct Commit {
 
     let staging: StagingFolder
     let placement: Placement
+    let conflict: ConflictRule
     /// The items of the batch, in order, with what became of those that were given up.
     var items: [Result<Item, TransferFault>]
 
@@ -55,7 +56,7 @@ struct Commit {
             try announcing(identities())
         } catch {
             return items.map { item in
-                if case .success(let item) = item { item.staged.discard() }
+                if case .success(let item) = item { item.staged.keep() }
                 return item.flatMap { _ in .failure(error) }
             }
         }
@@ -212,8 +213,9 @@ struct Commit {
     ) throws(TransferFault) -> SafeName {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
-        do {
+        do throws(SystemError) {
             if try move(staged, to: name, in: folder) { return name }
+            if conflict == .skip { throw SystemError(EEXIST) }
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {
                 let numbered = name.numbered(number)
@@ -222,8 +224,13 @@ struct Commit {
                 return numbered
             }
         } catch {
-            staged.discard()
-            throw .placing(name.text, error, on: folder.raw)
+            if error.number == EEXIST {
+                staged.discard()
+                throw TransferFault(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
+            }
+            let fault = TransferFault.placing(name.text, error, on: folder.raw)
+            if fault.isResumable { staged.keep() } else { staged.discard() }
+            throw fault
         }
         staged.discard()
         throw TransferFault(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")

@@ -11,7 +11,8 @@ package final class FileInbox: InboxStoring {
     /// Where it lies: absolute.
     package let path: String
 
-    private let reserve: UInt64
+    private let reserve: DiskReserve
+    private let conflict: ConflictRule
     private let placement: Placement
     let staging: StagingFolder
     private let state: Mutex<State>
@@ -23,25 +24,34 @@ package final class FileInbox: InboxStoring {
     }
 
     /// Opens an Inbox, and makes it and the folders above it (for this user only) where they are missing. What an
-    /// earlier receiver left half-written is removed.
+    /// earlier receiver left half-written is kept within bounds, or removed.
     ///
     /// - Parameters:
     ///   - path: the Inbox folder; relative to the working directory where it is not absolute.
-    ///   - reserve: bytes of the disk that are never offered to senders.
+    ///   - reserve: what of the disk is never offered to senders, nor used up by what they did not announce.
+    ///   - conflict: what becomes of an item whose name is taken.
     ///   - checker: looks into files before they are moved in; nil where that is not wanted.
+    ///   - partials: bounds of what is kept of items that do not come whole.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
-        reserve: UInt64 = 64 << 20,
-        checker: ContentChecker? = nil
+        reserve: DiskReserve = .standard,
+        conflict: ConflictRule = .keepBoth,
+        checker: ContentChecker? = nil,
+        partials: PartialBounds = .standard
     ) throws(InboxError) {
-        try self.init(path: path, reserve: reserve, checker: checker, opening: .inOneCall, placement: .byRename)
+        try self.init(
+            path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, opening: .inOneCall,
+            placement: .byRename)
     }
 
     init(
         path: String,
-        reserve: UInt64,
+        reserve: DiskReserve,
+        conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
+        partials: PartialBounds = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now },
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
@@ -59,8 +69,10 @@ package final class FileInbox: InboxStoring {
         }
         self.path = path
         self.reserve = reserve
+        self.conflict = conflict
         self.placement = placement
-        self.staging = try StagingFolder.open(ofInbox: inbox, at: path, opening: opening)
+        self.staging = try StagingFolder.open(
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, now: now)
         self.state = Mutex(State(inbox: inbox, checker: checker))
     }
 
@@ -71,19 +83,48 @@ package final class FileInbox: InboxStoring {
 
     package func freeRoom() throws(TransferFault) -> UInt64 {
         let inbox = try currentInbox()
-        do {
-            let free = try DiskRoom.free(onFileSystemOf: inbox.raw)
-            return free > reserve ? free - reserve : 0
+        do throws(SystemError) {
+            if faccessat(inbox.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS {
+                throw .last
+            }
+            // What is written in staging must still come into the Inbox by a rename.
+            guard try StagingFolder.canRename(between: staging.folder.raw, and: inbox.raw) else {
+                throw SystemError(EXDEV)
+            }
+            return try DiskRoom.free(
+                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removableBytes)
         } catch {
-            throw .disk("cannot read the free room of", path, error, on: inbox.raw)
+            throw .unreachable(error)
         }
     }
 
-    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+    /// Whether something of that name lies in a folder below the Inbox, or in the Inbox itself.
+    package func holds(_ name: SafeName, in folder: SafeRelativePath?) -> Bool {
+        guard let inbox = try? currentInbox() else { return false }
+        var status = stat()
+        guard let folder else { return fstatat(inbox.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 }
+        let flags = O_RDONLY | O_DIRECTORY
+        guard let open = try? staging.opening.open(folder.text, below: inbox.raw, flags: flags) else { return false }
+        return fstatat(open.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    package func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferFault) -> any StagedItem {
+        let checker = state.withLock { $0.checker }
+        if let partial {
+            let name = Partials.name(of: partial)
+            let isThere = staging.partials.take(name)
+            let held = isThere == nil ? 0 : staging.partials.bytes(of: name)
+            staging.makeRoom(for: partial.size - min(partial.size, held))
+            if let isThere {
+                return try StagedFiles(
+                    in: staging, name: name, isTree: isTree, isKeyed: true, isKept: isThere, checker: checker)
+            }
+        }
         // Numbered besides: the transfer's number is the sender's word, and two senders may say the same.
-        try StagedFiles(
-            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree,
-            checker: state.withLock { $0.checker })
+        return try StagedFiles(
+            in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
     }
 
     package func commit(
@@ -93,6 +134,7 @@ package final class FileInbox: InboxStoring {
         var batch = Commit(
             staging: staging,
             placement: placement,
+            conflict: conflict,
             items: items.map { item in
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
                     return .failure(TransferFault(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
@@ -123,7 +165,7 @@ package final class FileInbox: InboxStoring {
             state.withLock { $0.inbox = inbox }
             return inbox
         } catch {
-            throw .disk("cannot open the Inbox", path, error, on: known.raw)
+            throw .unreachable(error)
         }
     }
 

@@ -1,4 +1,3 @@
-import CLinuxShims
 import ContentCheck
 import Glibc
 import Sharing
@@ -29,27 +28,20 @@ extension StagedFiles {
         _ verdict: ContentVerdict
     ) throws(SystemError) {
         try systemCall { fchmod(file, status.st_mode & 0o444) }
+        // Without the mark the receipt and the log still say it.
         ContentMark.set(verdict, on: file)
     }
 }
 
 /// The mark that a liar bears, as an extended attribute, where the file system has them.
 enum ContentMark {
-    private static let attribute = "user.waft.content"
-    /// Bytes of a mark that are read; anybody can write one.
-    private static let maximumBytes = 512
-
     static func set(_ verdict: ContentVerdict, on file: Int32) {
-        let text = Array("\(verdict.outcome.rawValue): \(verdict.explanation)".utf8.prefix(maximumBytes))
-        // Without the attribute the receipt and the log still say it.
-        _ = CLinuxShims_set_attribute(file, attribute, text, text.count)
+        let text = "\(verdict.outcome.rawValue): \(verdict.explanation)".utf8.prefix(ExtendedAttributes.maximumBytes)
+        ExtendedAttributes.set([(name: Provenance.content, value: Array(text))], on: file)
     }
 
     /// - Returns: nil where there is none. Not escaped.
     static func read(_ path: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: maximumBytes)
-        let count = CLinuxShims_get_attribute(path, attribute, &bytes, bytes.count)
-        guard count > 0 else { return nil }
-        return String(decoding: bytes.prefix(Int(count)), as: UTF8.self)
+        ExtendedAttributes.read(Provenance.content, of: path).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -17,7 +17,9 @@ extension StagedFiles {
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             var file: WritingFile
             do throws(SystemError) {
-                let raw = try systemCall { openat(folder.raw, name, flags, mode) }
+                let raw = try replacing(entry.path, name, in: folder.raw, state) { () throws(SystemError) in
+                    try systemCall { openat(folder.raw, name, flags, mode) }
+                }
                 file = WritingFile(FileDescriptor(owning: raw), entry: entry, displayPath: display)
             } catch {
                 // An item of its own lies in no folder that the sender could have left out.
@@ -27,7 +29,7 @@ extension StagedFiles {
                 throw .creating("cannot create", display, error, on: staging.folder.raw)
             }
             do throws(SystemError) {
-                file.roomTaken = try Self.takeRoom(for: entry, in: file.descriptor.raw)
+                file.roomTaken = try takeRoom(for: entry, in: file.descriptor.raw)
             } catch {
                 unlinkat(folder.raw, name, 0)
                 throw .disk("cannot store", "\(display) (\(entry.size ?? 0) bytes)", error, on: staging.folder.raw)
@@ -42,11 +44,12 @@ extension StagedFiles {
             guard state.phase == .writing else { throw Self.goneFault }
             guard state.file != nil else { throw TransferFault(.unexpected, "no file was begun to write to") }
             do throws(SystemError) {
-                try state.file?.write(bytes)
+                try state.file?.write(bytes) { staging.partials.removeOldest() }
             } catch {
                 let path = display(state.file?.entry.path)
                 throw .disk("cannot write", path, error, on: staging.folder.raw)
             }
+            try look(after: bytes.count, &state)
         }
     }
 
@@ -63,26 +66,45 @@ extension StagedFiles {
         }
     }
 
+    /// Looks now and then whether what was not announced uses up the reserve: files of unknown size, and many small ones.
+    private func look(after count: Int, _ state: inout State) throws(TransferFault) {
+        guard staging.reserve != .bytes(0), state.file?.roomTaken == false else { return }
+        state.unseenBytes += count
+        guard state.unseenBytes >= Self.lookStep else { return }
+        state.unseenBytes = 0
+        staging.makeRoom(for: 1)
+        guard let free = try? DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve), free == 0
+        else { return }
+        throw TransferFault(
+            .noRoom,
+            "cannot write \(display(state.file?.entry.path)): what is left of the disk is kept free; "
+                + "make room and send it again")
+    }
+
     /// What no disk can hold is refused without asking this one for it.
-    private func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
-        guard let size = entry.size, size >= Self.preallocationThreshold else { return }
+    func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
+        guard let whole = entry.size, whole >= Self.preallocationThreshold else { return }
+        let size = whole - min(whole, entry.offset)
+        staging.makeRoom(for: size)
         let free: UInt64
         do throws(SystemError) {
-            free = try DiskRoom.free(onFileSystemOf: staging.folder.raw)
+            free = try DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve)
         } catch {
             throw .disk("cannot store", display, error, on: staging.folder.raw)
         }
-        if size > free || Int64(exactly: size) == nil { throw .noRoom(display, needed: size, free: free) }
+        if size > free || Int64(exactly: whole) == nil { throw .noRoom(display, needed: size, free: free) }
     }
 
     /// - Returns: whether room was taken; not every file system can.
-    private static func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
-        guard let size = entry.size, size >= preallocationThreshold, let size = Int64(exactly: size) else {
+    func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
+        guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size) else {
             return false
         }
         do throws(SystemError) {
             try systemCall { CLinuxShims_fallocate_keep_size(file, size) }
             return true
+        } catch  where [ENOSPC, EDQUOT].contains(error.number) && staging.partials.removeOldest() {
+            return try takeRoom(for: entry, in: file)
         } catch  where [ENOSPC, EDQUOT, EFBIG, EIO].contains(error.number) {
             throw error
         } catch {

@@ -10,7 +10,11 @@ extension StagedFiles {
             let (folder, name) = try place(of: path, what: "cannot make the folder", &state)
             do throws(SystemError) {
                 // Writable, unlike files, so that a tree can be moved out and deleted; the kernel takes away the umask.
-                try systemCall { mkdirat(folder.raw, name, 0o755) }
+                if !isKeptFolder(path, name, in: folder.raw, state) {
+                    try replacing(path, name, in: folder.raw, state) { () throws(SystemError) in
+                        try systemCall { mkdirat(folder.raw, name, 0o755) }
+                    }
+                }
             } catch {
                 throw .creating("cannot make the folder", path.text, error, on: staging.folder.raw)
             }
@@ -23,12 +27,15 @@ extension StagedFiles {
             try check(state)
             let (folder, name) = try place(of: path, what: "cannot make the link", &state)
             do throws(SystemError) {
-                try systemCall { symlinkat(target.text, folder.raw, name) }
+                try replacing(path, name, in: folder.raw, state) { () throws(SystemError) in
+                    try systemCall { symlinkat(target.text, folder.raw, name) }
+                }
             } catch {
                 throw .creating("cannot make the link", path.text, error, on: staging.folder.raw)
             }
             // A link is synced with the folder it lies in, so its own place is not remembered.
             state.add(nil)
+            state.came?.insert(KeptFile.pathHash(path))
         }
     }
 
@@ -56,6 +63,10 @@ extension StagedFiles {
             return (staging.folder, name)
         }
         guard isTree else { throw TransferFault(.unsafeName, "\(what) \(path): the item is one file") }
+        if let parent = path.parent, let came = state.came, !came.contains(KeptFile.pathHash(parent)) {
+            // What lies there is of an earlier attempt, and perhaps no folder any more.
+            throw TransferFault(.unsafeName, "\(what) \(path): the folder it belongs in is not there")
+        }
         return (try open(path.parent, what: what, path.text, &state), path.name)
     }
 

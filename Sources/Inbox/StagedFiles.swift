@@ -14,6 +14,8 @@ final class StagedFiles: StagedItem {
     /// Files from this size on, in bytes, have their room taken before they are written: less work for the file system
     /// than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
     static let preallocationThreshold: UInt64 = 1 << 20
+    /// Bytes after which it is looked how much room is left.
+    static let lookStep = 1 << 20
 
     let staging: StagingFolder
     let isTree: Bool
@@ -21,25 +23,50 @@ final class StagedFiles: StagedItem {
     let checker: ContentChecker?
     /// Its name in the staging folder.
     let name: String
-    let state = Mutex(State())
+    /// Whether its name can be found again: then it is in use in `staging.partials` as long as this writes to it.
+    let isKeyed: Bool
+    /// Whether something lies there that an earlier attempt has left.
+    let isKept: Bool
+    let state: Mutex<State>
 
+    /// - Parameters:
+    ///   - name: a fresh one, or with `isKeyed` one that was taken in `staging.partials`; it is given back by this.
+    ///   - isKept: whether something lies there.
     /// - Throws: `noRoom`, `storage` where the folder of a tree cannot be made.
     init(
         in staging: StagingFolder,
         name: String,
         isTree: Bool,
+        isKeyed: Bool = false,
+        isKept: Bool = false,
         checker: ContentChecker? = nil
     ) throws(TransferFault) {
         self.staging = staging
         self.name = name
         self.isTree = isTree
+        self.isKeyed = isKeyed
         self.checker = checker
-        guard isTree else { return }
+        let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
+        self.isKept = isKept
+        self.state = Mutex(State(came: isTree && isKept ? [] : nil))
+        guard isTree, !isKept else { return }
         do {
             try systemCall { mkdirat(staging.folder.raw, name, 0o755) }
         } catch {
+            // Not left to the end of this object, which there may not be when an initializer throws.
+            state.withLock { $0.phase = .gone }
+            if isKeyed { staging.partials.forget(name) }
             throw .disk("cannot make the staging folder", name, error, on: staging.folder.raw)
         }
+    }
+
+    /// Whether what lies there can be gone on with; something of another kind is removed.
+    private static func isThere(_ name: String, isTree: Bool, in staging: StagingFolder) -> Bool {
+        var status = stat()
+        guard fstatat(staging.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        if status.st_mode & S_IFMT == (isTree ? S_IFDIR : S_IFREG) { return true }
+        staging.remove(name)
+        return false
     }
 
     deinit {
@@ -58,13 +85,24 @@ final class StagedFiles: StagedItem {
         var file: WritingFile?
         var folder: (path: SafeRelativePath?, open: OpenFolder)?
         var entryCount = 0
+        /// Bytes written since it was looked how much room is left.
+        var unseenBytes = 0
         /// Places of the files and folders below the item itself; nil once there are too many.
         var places: [SafeRelativePath]? = []
+        /// Of a tree of which something was kept: the path hashes of what has come again. The rest is not part of it.
+        var came: Set<UInt64>?
+
+        init(came: Set<UInt64>?) {
+            self.came = came
+        }
 
         mutating func add(_ place: SafeRelativePath?) {
             entryCount += 1
             if entryCount > StagedFiles.rememberedPlaces { places = nil }
-            if let place { places?.append(place) }
+            if let place {
+                places?.append(place)
+                came?.insert(KeptFile.pathHash(place))
+            }
         }
     }
 
@@ -111,6 +149,28 @@ extension StagedFiles {
     /// It lies in the Inbox now: nothing of it is removed any more.
     func moved() {
         state.withLock { $0.phase = .gone }
+        if isKeyed { staging.partials.forget(name) }
+    }
+
+    func keep() {
+        let hasContents: Bool? = state.withLock { state in
+            guard state.phase != .gone else { return nil }
+            if let file = state.file.take() { file.breakOff() }
+            state.folder = nil
+            state.phase = .gone
+            return isKept || state.entryCount > 0
+        }
+        guard let hasContents else { return }
+        if isKeyed, hasContents, isTree || !isEmpty {
+            staging.partials.put(name)
+        } else {
+            remove()
+        }
+    }
+
+    private var isEmpty: Bool {
+        var status = stat()
+        return fstatat(staging.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_size == 0
     }
 
     func discard() {
@@ -120,6 +180,12 @@ extension StagedFiles {
             state.folder = nil
             return state.phase != .gone
         }
-        if wasThere { staging.remove(name) }
+        if wasThere { remove() }
+    }
+
+    private func remove() {
+        staging.remove(name)
+        // Afterwards, so that nobody takes the name while it is being removed.
+        if isKeyed { staging.partials.forget(name) }
     }
 }

@@ -17,24 +17,49 @@ final class StagingFolder: Sendable {
 
     let folder: OpenFolder
     let opening: BeneathOpening
+    /// What of the disk is left alone.
+    let reserve: DiskReserve
+    /// What is kept of items that did not come whole.
+    let partials: Partials
     private let lock: FileDescriptor
-    private let nextNumber = Atomic<UInt64>(0)
+    private let numbers: Numbers
 
-    private init(_ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening) {
-        self.folder = folder
-        self.lock = lock
-        self.opening = opening
+    private final class Numbers: Sendable {
+        private let last = Atomic<UInt64>(0)
+
+        var next: UInt64 { last.wrappingAdd(1, ordering: .relaxed).oldValue }
     }
 
-    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it.
+    private init(
+        _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve,
+        bounds: PartialBounds, now: @escaping @Sendable () -> Timestamp
+    ) {
+        let numbers = Numbers()
+        self.folder = folder
+        self.reserve = reserve
+        self.lock = lock
+        self.opening = opening
+        self.numbers = numbers
+        self.partials = Partials(in: folder, bounds: bounds, now: now) { name in
+            FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
+        }
+    }
+
+    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it, but for
+    /// what is kept to be gone on with.
     ///
     /// - Parameters:
     ///   - path: where the Inbox lies, absolute.
     ///   - opening: how paths in it will be opened.
+    ///   - bounds: of what is kept.
+    ///   - now: the time by which that ages.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
-        opening: BeneathOpening
+        opening: BeneathOpening,
+        reserve: DiskReserve,
+        bounds: PartialBounds = .standard,
+        now: @escaping @Sendable () -> Timestamp = { .now }
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
         do {
@@ -47,14 +72,25 @@ final class StagingFolder: Sendable {
                 advice: "let this user write there, or use another Inbox"
             )
         }
-        let staging = StagingFolder(folder, lock: try takeLock(in: folder, path: path), opening: opening)
+        let lock = try takeLock(in: folder, path: path)
+        let staging = StagingFolder(
+            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, now: now)
         staging.sweep()
         return staging
     }
 
     /// A name that nothing in the staging folder has.
     func freshName(_ beginning: String) -> String {
-        "\(beginning).\(nextNumber.wrappingAdd(1, ordering: .relaxed).oldValue)"
+        Self.name(beginning, numbers.next)
+    }
+
+    private static func name(_ beginning: String, _ number: UInt64) -> String { "\(beginning).\(number)" }
+
+    /// Makes room for so many bytes beside the reserve, as far as that can be done by removing what is kept of others.
+    func makeRoom(for bytes: UInt64) {
+        while let free = try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve), free < bytes,
+            partials.removeOldest()
+        {}
     }
 
     /// Removes what lies under `name`, as far as the disk allows.
@@ -63,11 +99,14 @@ final class StagingFolder: Sendable {
     }
 
     private func sweep() {
+        var kept: [String] = []
         // All names first: removing moves things into the folder that would be read.
         var names: [String] = []
         guard var contents = try? FolderContents.make(of: folder.raw) else { return }
         while let name = try? contents.next() {
-            if strcmp(name, Self.lockName) != 0 { names.append(String(cString: name)) }
+            if strcmp(name, Self.lockName) == 0 { continue }
+            let text = String(cString: name)
+            if Partials.isKept(text) { kept.append(text) } else { names.append(text) }
         }
         // An earlier sweep that was cut short may have left names of the very form that this one gives.
         let left = Set(names)
@@ -78,6 +117,7 @@ final class StagingFolder: Sendable {
             }
         }
         for name in names { removal.remove(name) }
+        partials.takeOver(kept)
     }
 }
 
@@ -117,7 +157,8 @@ extension StagingFolder {
         return folder
     }
 
-    private static func canRename(between first: Int32, and second: Int32) throws(SystemError) -> Bool {
+    /// Whether a rename works between two folders: on one file system, by one mount.
+    static func canRename(between first: Int32, and second: Int32) throws(SystemError) -> Bool {
         var statuses = (stat(), stat())
         try systemCall { fstat(first, &statuses.0) }
         try systemCall { fstat(second, &statuses.1) }
@@ -146,19 +187,25 @@ extension StagingFolder {
     /// flock(2) and not a file that is there or not: the kernel lets go of it however this process ends.
     private static func takeLock(in folder: OpenFolder, path: String) throws(InboxError) -> FileDescriptor {
         do {
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+            // Not for writing: that would keep the disk from being made read-only as long as the receiver runs.
+            let flags = O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC
             let lock = FileDescriptor(owning: try systemCall { openat(folder.raw, lockName, flags, 0o600) })
             try systemCall { flock(lock.raw, LOCK_EX | LOCK_NB) }
-            // Who has it, for the message that a second receiver gives.
-            let text = "\(getpid())\n"
-            ftruncate(lock.raw, 0)
-            _ = text.withCString { pwrite(lock.raw, $0, strlen($0), 0) }
+            writeHolder(in: folder)
             return lock
         } catch  where error.number == EWOULDBLOCK {
             throw .inUse(path, process: holder(in: folder))
         } catch {
             throw .unusable("cannot lock the Inbox", path, "\(error)", advice: "put it on a file system with locks")
         }
+    }
+
+    /// Who has it, for the message that a second receiver gives.
+    private static func writeHolder(in folder: OpenFolder) {
+        let raw = openat(folder.raw, lockName, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
+        guard raw >= 0 else { return }
+        let file = FileDescriptor(owning: raw)
+        _ = "\(getpid())\n".withCString { write(file.raw, $0, strlen($0)) }
     }
 
     private static func holder(in folder: OpenFolder) -> Int32? {

@@ -21,6 +21,19 @@ extension TransferFault {
         }
     }
 
+    /// For an Inbox that cannot take anything now: said to senders, so without its path.
+    static func unreachable(_ error: SystemError) -> TransferFault {
+        let why =
+            switch error.number {
+            case EROFS: "its file system is read-only"
+            case EXDEV: "it lies on another disk than when the receiver was started; start the receiver again"
+            case ENOENT: "it is not there, and cannot be made"
+            case ENOTDIR: "something that is no folder is in its place"
+            default: "\(error)"
+            }
+        return TransferFault(.storage, "the Inbox cannot be used: \(why)")
+    }
+
     /// For something that is to be created at `path` in a tree.
     static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
         switch error.number {

@@ -15,20 +15,31 @@ struct WritingFile: ~Copyable {
     let displayPath: String
     /// Whether the file system has put aside room for `entry.size` bytes.
     var roomTaken = false
-    private var written: Int64 = 0
+    private var written: Int64
     /// How far the disk has been told to write.
-    private var started: Int64 = 0
+    private var started: Int64
 
+    /// - Parameter entry: with the bytes that are there already; the descriptor stands behind them.
     init(_ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String) {
         self.descriptor = descriptor
         self.entry = entry
         self.displayPath = displayPath
+        self.written = Int64(clamping: entry.offset)
+        self.started = written
     }
 
-    mutating func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    /// - Parameter makingRoom: called when the disk is full; whether to try again.
+    mutating func write(
+        _ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool
+    ) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
-            let count = try systemCall { Glibc.write(descriptor.raw, rest.baseAddress, rest.count) }
+            let count: Int
+            do {
+                count = try systemCall { Glibc.write(descriptor.raw, rest.baseAddress, rest.count) }
+            } catch  where [ENOSPC, EDQUOT].contains(error.number) && makingRoom() {
+                continue
+            }
             // Nothing written and no error: no file system says that, and a loop would wait for it for ever.
             if count == 0 { throw SystemError(EIO) }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -40,6 +51,11 @@ struct WritingFile: ~Copyable {
             _ = CLinuxShims_sync_file_range_write(descriptor.raw, started, pending)
             started = written
         }
+    }
+
+    /// Ends the writing before the file is whole, and gives back the room for what has not come.
+    consuming func breakOff() {
+        if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
     }
 
     consuming func end() throws(SystemError) {

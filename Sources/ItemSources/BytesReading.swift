@@ -25,4 +25,8 @@ final class BytesReading: ItemReading {
         offset += count
         return count
     }
+
+    func seek(to offset: UInt64) {
+        self.offset = Int(min(offset, UInt64(bytes.count)))
+    }
 }

@@ -71,6 +71,10 @@ final class FileReading: ItemReading {
         if count == 0 { file = nil }
         return count
     }
+
+    func seek(to offset: UInt64) throws(SourceFault) {
+        try file?.seek(to: offset)
+    }
 }
 
 extension OpenedFile {

@@ -87,6 +87,16 @@ struct OpenedFile: ~Copyable {
         return count
     }
 
+    /// As `ItemReading.seek(to:)`.
+    mutating func seek(to place: UInt64) throws(SourceFault) {
+        do {
+            try systemCall { lseek(descriptor.raw, off_t(clamping: min(place, size)), SEEK_SET) }
+        } catch {
+            throw .disk(display, error)
+        }
+        offset = min(place, size)
+    }
+
     private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) {
         do throws(SystemError) {
             // Files made up by the kernel say 0 bytes and have some; sending nothing would be a lie.

@@ -41,6 +41,8 @@ package final class StandardInputSource: ItemSource {
         )
     }
 
+    package var isRepeatable: Bool { false }
+
     package func open() throws(SourceFault) -> any ItemReading {
         guard wasOpened.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
             throw SourceFault(.unreadable, "standard input can be read once only; save it to a file and send that")
@@ -80,6 +82,10 @@ private final class DescriptorReading: ItemReading {
         }
         hasBegun = true
         return .file(FileEntry(path: nil, executable: false, modified: nil, size: nil))
+    }
+
+    func seek(to offset: UInt64) throws(SourceFault) {
+        throw SourceFault(.unreadable, "standard input can be read once only; save it to a file and send that")
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {

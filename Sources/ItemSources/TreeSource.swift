@@ -24,6 +24,8 @@ package struct TreeSource: ItemSource {
         self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
     }
 
+    package var largestFile: UInt64? { totals.largestFile }
+
     package func open() throws(SourceFault) -> any ItemReading {
         let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true)
         return TreeReading(walk, offered: totals, origin: origin)
@@ -76,6 +78,10 @@ final class TreeReading: ItemReading {
         let count = try file?.read(into: buffer) ?? 0
         if count == 0 { file = nil }
         return count
+    }
+
+    func seek(to offset: UInt64) throws(SourceFault) {
+        try file?.seek(to: offset)
     }
 
     private func begin(_ path: SafeRelativePath) throws(SourceFault) -> FileEntry {

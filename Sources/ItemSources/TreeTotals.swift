@@ -8,6 +8,8 @@ struct TreeTotals: Equatable {
     var entries: UInt64 = 1
     /// Bytes of all files.
     var bytes: UInt64 = 0
+    /// Bytes of the largest.
+    var largestFile: UInt64 = 0
 
     /// - Returns: false where it would be more than one item may have.
     mutating func addEntry() -> Bool {
@@ -19,6 +21,7 @@ struct TreeTotals: Equatable {
     mutating func addFile(bytes count: UInt64) -> Bool {
         let (sum, overflow) = bytes.addingReportingOverflow(count)
         bytes = overflow ? .max : sum
+        largestFile = max(largestFile, count)
         return addEntry() && bytes <= Limits.itemBytes
     }
 

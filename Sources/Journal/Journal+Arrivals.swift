@@ -18,6 +18,34 @@ extension Journal {
         }
     }
 
+    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
+        try reading("could not read what has arrived of a transfer") { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
+                    + "WHERE transfer = ? AND peer = ? AND stored_name IS NOT NULL ORDER BY number")
+            return try Row.fetchCursor(statement, arguments: [transfer.text, peer.text])
+                .readable(reporting: self.unreadable) { try ArrivalRow.entry($0).arrival }
+        }
+    }
+
+    package func earlier(
+        _ item: OfferedItem, from peer: PeerID, limit: Int
+    ) throws(JournalFault) -> [Arrival] {
+        guard let size = item.size else { return [] }
+        return try reading("could not read what has arrived before") { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
+                    + "WHERE peer = ? AND name = ? AND kind = ? AND size = ? AND entries = ? "
+                    + "AND stored_name IS NOT NULL ORDER BY number DESC")
+            let arguments: StatementArguments = [
+                peer.text, item.name.text, item.kind.rawValue, Int64(bitPattern: size),
+                Int64(bitPattern: item.entries ?? 0),
+            ]
+            return try Row.fetchCursor(statement, arguments: arguments)
+                .readable(limit: limit, reporting: self.unreadable) { try ArrivalRow.entry($0).arrival }
+        }
+    }
+
     package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
         if outcomes.isEmpty { return }
         do throws(JournalTrouble) {

@@ -174,7 +174,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
 extension WallTime {
     /// The time by the system's clock.
-    static var now: WallTime {
+    package static var now: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)

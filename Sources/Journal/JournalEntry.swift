@@ -13,10 +13,15 @@ package struct JournalEntry: Hashable, Sendable {
     /// By number: the first one and the latest, `Journal.keptAttempts` in all. Only where one entry was asked for by
     /// its number; empty in lists.
     package var attempts: [JournalAttempt]
+    /// How it left the Inbox; nil where nobody has said that it has.
+    package var departure: Departure?
+
+    /// Whether it lies in the Inbox, as far as anybody has said.
+    package var isThere: Bool { departure == nil && state != .gone }
 
     package init(
         arrival: Arrival, arrived: WallTime, state: DeliveryState, waiting: WaitingDelivery? = nil,
-        attemptCount: Int = 0, attempts: [JournalAttempt] = []
+        attemptCount: Int = 0, attempts: [JournalAttempt] = [], departure: Departure? = nil
     ) {
         self.arrival = arrival
         self.arrived = arrived
@@ -24,6 +29,7 @@ package struct JournalEntry: Hashable, Sendable {
         self.waiting = waiting
         self.attemptCount = attemptCount
         self.attempts = attempts
+        self.departure = departure
     }
 }
 

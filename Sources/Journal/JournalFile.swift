@@ -117,7 +117,7 @@ final class JournalLock: Sendable {
         guard descriptor >= 0 else {
             throw JournalTrouble("could not make the lock of the journal, \(path): \(String(cString: strerror(errno)))")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard Self.lock(descriptor) else {
             // `deinit` closes it.
             let cause = errno
             throw JournalTrouble(
@@ -125,6 +125,21 @@ final class JournalLock: Sendable {
                     ? "could not open the journal: another receiver is using \(file.path)"
                     : "could not lock the journal, \(path): \(String(cString: strerror(cause)))")
         }
+    }
+
+    /// Commands have it for a moment, to write down what they did while no receiver runs: one that starts then waits.
+    private static let patience = 200
+    private static let nap = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+
+    /// - Returns: false with `errno` set.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<patience {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+            var nap = nap
+            nanosleep(&nap, nil)
+        }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
     deinit {

@@ -48,6 +48,33 @@ package struct JournalReader: Sendable {
         }
     }
 
+    /// Arrivals that lie in the Inbox, as far as anybody has said, in the order in which they came, without their
+    /// attempts.
+    ///
+    /// - Parameters:
+    ///   - after: only those with a higher number: for the next page.
+    ///   - count: at most so many.
+    package func entriesThere(after: ArrivalNumber? = nil, count: Int) throws(JournalFault) -> [JournalEntry] {
+        try read(orElse: []) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
+                    + "WHERE \(DepartureRow.isThere) AND number > ? ORDER BY number")
+            return try Row.fetchCursor(statement, arguments: [after?.value ?? .min])
+                .readable(limit: count, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+        }
+    }
+
+    /// How many arrivals lie in the Inbox, as far as anybody has said, and the bytes of all of them.
+    package func totalsThere() throws(JournalFault) -> (count: Int, bytes: UInt64) {
+        try read(orElse: (count: 0, bytes: 0)) { database in
+            // As numbers that cannot overflow: sizes are bit patterns, and the sum is shown to people.
+            let row = try Row.fetchOne(
+                database, sql: "SELECT count(*), total(size) FROM arrivals WHERE \(DepartureRow.isThere)")
+            let bytes = row.flatMap { Double.fromDatabaseValue($0[1]) } ?? 0
+            return (count: row.flatMap { Int.fromDatabaseValue($0[0]) } ?? 0, bytes: UInt64(max(0, min(bytes, 1e19))))
+        }
+    }
+
     /// One arrival with its attempts.
     ///
     /// - Returns: nil for a number that is not there, or not settled.

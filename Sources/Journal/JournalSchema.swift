@@ -38,6 +38,9 @@ enum JournalSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
         migrator.registerMigration("2") { database in try database.execute(sql: second) }
+        migrator.registerMigration("dialect") { database in try database.execute(sql: dialect) }
+        migrator.registerMigration("departures") { database in try database.execute(sql: departures) }
+        migrator.registerMigration("again") { database in try database.execute(sql: again) }
         return migrator
     }
 
@@ -102,9 +105,27 @@ enum JournalSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
+    // By which protocol it came. Null: Waft's own, as everything did before there was another.
+    private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
+
+    // What a sender that comes again is recognised by.
+    private static let again = """
+        CREATE INDEX arrivals_by_transfer ON arrivals (transfer);
+        CREATE INDEX arrivals_by_peer_and_name ON arrivals (peer, name);
+        """
+
     // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
     private static let second = """
         ALTER TABLE arrivals ADD COLUMN folder TEXT;
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
+        """
+
+    /// How items left the Inbox; null while nobody has said that they have.
+    private static let departures = """
+        ALTER TABLE arrivals ADD COLUMN left_how TEXT;
+        ALTER TABLE arrivals ADD COLUMN left_at INTEGER;
+        ALTER TABLE arrivals ADD COLUMN left_toward ANY;
+
+        CREATE INDEX arrivals_there ON arrivals (peer, number) WHERE \(DepartureRow.isThere);
         """
 }

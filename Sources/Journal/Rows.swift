@@ -12,15 +12,16 @@ enum ArrivalRow {
     static let columns = """
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
-        arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler
+        arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
+        \(DepartureRow.columns)
         """
 
     static let insertion = """
         INSERT INTO arrivals (
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
-            arrived, state, due, folder, handler, deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+            arrived, state, due, folder, handler, dialect, deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -32,7 +33,8 @@ enum ArrivalRow {
             facts.item.kind.rawValue.databaseValue, facts.item.name.text.databaseValue,
             facts.item.type.identifier.databaseValue,
             facts.item.size.map { Int64(bitPattern: $0).databaseValue },
-            Int64(bitPattern: facts.item.entries).databaseValue, Int64(bitPattern: facts.size).databaseValue,
+            // 0 for a tree whose sender could not say: no item has none.
+            Int64(bitPattern: facts.item.entries ?? 0).databaseValue, Int64(bitPattern: facts.size).databaseValue,
             facts.digest.description.databaseValue, facts.peer.text.databaseValue,
             WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
             facts.content?.outcome.rawValue.databaseValue, facts.content?.contentType?.identifier.databaseValue,
@@ -41,6 +43,7 @@ enum ArrivalRow {
             arrival.identity.map { Int64(bitPattern: $0.inode).databaseValue },
             time.milliseconds.databaseValue, state.rawValue.databaseValue, time.milliseconds.databaseValue,
             facts.destination.folder?.text.databaseValue, facts.destination.handler?.databaseValue,
+            facts.dialect == .waft ? nil : facts.dialect.rawValue.databaseValue,
         ]
         return StatementArguments(values)
     }
@@ -56,9 +59,11 @@ enum ArrivalRow {
         let state = try columns.text("state", DeliveryState.init(rawValue:))
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
         facts.destination = try destination(&columns)
+        facts.dialect = try columns.optionalText("protocol", Dialect.init(rawValue:)) ?? .waft
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
-            waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [])
+            waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],
+            departure: try DepartureRow.departure(&columns))
     }
 
     private static func facts(_ columns: inout ColumnReader) throws(UnreadableRow) -> ArrivalFacts {
@@ -86,8 +91,10 @@ enum ArrivalRow {
         OfferedItem(
             kind: try columns.text("kind", ItemKind.init(rawValue:)), name: try columns.text("name", safeName),
             type: try columns.text("type") { UniformType($0) }, size: try columns.optionalBits("offered size"),
-            entries: try columns.bits("number of entries"))
+            entries: Self.known(try columns.bits("number of entries")))
     }
+
+    private static func known(_ entries: UInt64) -> UInt64? { entries == 0 ? nil : entries }
 
     private static func content(_ columns: inout ColumnReader) throws(UnreadableRow) -> ContentVerdict? {
         let outcome = try columns.optionalText("content's outcome", ContentVerdict.Outcome.init(rawValue:))

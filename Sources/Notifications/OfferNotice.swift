@@ -65,7 +65,8 @@ package enum OfferNotice {
         var facts = [NotificationText.line(item.type.identifier, limit: typeLength)]
         facts.append(item.size.map(ByteCount.text) ?? "size not known")
         if item.kind == .tree {
-            facts.append(item.entries <= 1 ? "empty folder" : "folder with \(item.entries - 1) things in it")
+            let inside = item.entries.map { $0 <= 1 ? "empty folder" : "folder with \($0 - 1) things in it" }
+            facts.append(inside ?? "folder")
         }
         return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
     }

@@ -113,7 +113,7 @@ package struct OutboxItem: Codable, Sendable, Equatable {
     package var type: String
     /// Bytes of contents.
     package var size: UInt64?
-    package var entries: UInt64
+    package var entries: UInt64?
     package var content: Content
     /// What the user called it: a path, `-`, or a kind.
     package var origin: String

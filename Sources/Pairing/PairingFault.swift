@@ -112,7 +112,8 @@ package enum PairingRefusal: String, Sendable {
         case .code: "the code is wrong, or somebody is in between"
         case .locked: "there were too many tries without success"
         case .busy: "it is pairing with another peer"
-        case .closed: "it is not in pairing mode"
+        case .closed:
+            "it lets nobody in this way now; there, first: waft pair --accept, or for a code: waft pair --code"
         case .protocol: "it did not understand this side"
         case .failed: "it failed there"
         }

@@ -9,8 +9,8 @@ extension PeerNetwork {
     /// What looking for a contact has come to.
     private enum Clue: Sendable {
         case target(PeerTarget)
-        /// Somebody else answers where the contact was, or under its name: where.
-        case stranger(String)
+        /// Somebody else answers where the contact was, or under its name: where, and whose key it is.
+        case stranger(String, PeerID?)
         case nothing
     }
 
@@ -46,19 +46,20 @@ extension PeerNetwork {
             group.cancelAll()
             return clues
         }
-        var strangers: [String] = []
+        var strangers: [(place: String, key: PeerID?)] = []
         for clue in clues {
             switch clue {
             case .target(let target): return target
-            case .stranger(let place): strangers.append(place)
+            case .stranger(let place, let key): strangers.append((place, key))
             case .nothing: continue
             }
         }
         if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
-        if let place = strangers.first {
+        if let (place, key) = strangers.first {
+            let other = key.map { "another key (\($0.short))" } ?? "another key"
             throw SendFailure(
                 .unreachable,
-                "\(place) answers with another key than that of \(contact.name.text) (\(contact.id.short)): nothing was "
+                "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was "
                     + "sent; if its key has changed, forget the contact and pair again")
         }
         throw SendFailure(.notFound, "\(contact.name.text) (\(contact.id.short)) was not found")
@@ -71,7 +72,8 @@ extension PeerNetwork {
             try await probe(target, within: limit)
             return .target(target)
         } catch let error as DialError where error.kind == .wrongKey {
-            return .stranger(target.addressTexts.joined())
+            let keys = error.failures.lazy.compactMap { ($0.cause as? TLSError)?.actualPeer }
+            return .stranger(target.addressTexts.joined(), keys.first)
         } catch {
             return .nothing
         }
@@ -83,7 +85,7 @@ extension PeerNetwork {
             guard case .found(let peer) = event else { continue }
             if peer.id == contact.id { return .target(peer.target) }
             if let name = peer.card?.name, (try? ContactName(name)) == contact.name {
-                clue = .stranger("the \(name) in view (\(peer.id.short))")
+                clue = .stranger("the \(name) in view", peer.id)
             }
         }
         return clue

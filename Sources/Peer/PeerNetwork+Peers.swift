@@ -22,7 +22,12 @@ extension PeerNetwork {
         return AsyncStream { continuation in
             let task = Task {
                 await withTaskGroup(of: Void.self) { group in
-                    group.addTask { await look(in: directory, continuation) }
+                    group.addTask {
+                        await withDiscardingTaskGroup { both in
+                            both.addTask { await look(in: directory, continuation) }
+                            both.addTask { await lookForAirDrop(in: directory, continuation) }
+                        }
+                    }
                     if let limit {
                         group.addTask { try? await Task.sleep(for: limit) }
                         await group.next()

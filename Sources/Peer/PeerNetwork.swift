@@ -14,6 +14,8 @@ package struct PeerTarget: Sendable, Hashable {
     package var addresses: [DialAddress]
     /// Nil where any key will do: an address the user typed.
     package var expected: PeerID?
+    /// Of a peer of AirDrop's: what it can do; nil for one of ours.
+    var airdrop: AirDropPeer?
 
     package init(addresses: [DialAddress], expected: PeerID?) {
         self.addresses = addresses
@@ -34,6 +36,9 @@ package struct FoundPeer: Sendable {
     /// Nil where it does not tell.
     package var card: Card?
     package var target: PeerTarget
+
+    /// The protocol by which it is reached.
+    package var dialect: Dialect { target.airdrop == nil ? .waft : .airdrop }
 }
 
 /// What happens while peers are looked for.
@@ -52,6 +57,8 @@ package struct PeerNetwork: Sendable {
     let identity: Identity
     /// Who is known by which name; nil where nobody is.
     let contacts: ContactBook?
+    /// Nil where AirDrop is not spoken.
+    let airdrop: AirDropSide?
     let logger: Logger
     /// The only key that is connected to; nil where `PeerTarget` alone decides.
     var pinned: PeerID?
@@ -59,11 +66,13 @@ package struct PeerNetwork: Sendable {
     package let blocking: BlockingExecutor
 
     package init(
-        directory: (any ServiceDirectory)?, identity: Identity, contacts: ContactBook? = nil, logger: Logger
+        directory: (any ServiceDirectory)?, identity: Identity, contacts: ContactBook? = nil,
+        airdrop: AirDropSide? = nil, logger: Logger
     ) {
         self.directory = directory
         self.identity = identity
         self.contacts = contacts
+        self.airdrop = airdrop
         self.logger = logger
         self.blocking = BlockingExecutor(threads: 8)
     }
@@ -161,6 +170,10 @@ package struct PeerNetwork: Sendable {
             }
             matches[peer.id] = peer
         }
+        // Whoever proves a key goes before whoever proves nothing.
+        if matches.values.contains(where: { $0.dialect == .waft }) {
+            matches = matches.filter { $0.value.dialect == .waft }
+        }
         guard matches.count <= 1 else {
             let ids = matches.keys.map(\.short).sorted().joined(separator: ", ")
             throw SendFailure(
@@ -171,6 +184,7 @@ package struct PeerNetwork: Sendable {
 
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
         peer.card?.name == name || peer.card?.name.lowercased() == name.lowercased() || peer.id.hasPrefix(name)
+            || peer.target.airdrop?.instance == name
     }
 
     /// Whether the system's resolver knows the name.

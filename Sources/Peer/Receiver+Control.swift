@@ -56,6 +56,13 @@ extension Receiver {
             case .underWay: return .refused("a handler is being asked about \(number) just now")
             case .fault(let reason): return .refused(reason)
             }
+        case .departed(let number, let how, let toward):
+            do {
+                try parts.journal.departed([ArrivalNumber(number)], Departure(how, at: .now, toward: toward))
+                return .done
+            } catch {
+                return .refused(error.description)
+            }
         case .pairing(.open) where parts.door.visibility == .off:
             return .refused("this receiver is off, and nobody can reach it; see: waft visible")
         case .pairing(let request):
@@ -100,6 +107,11 @@ extension Receiver {
             processID: Int(getpid()),
             hook: hook?.executable
         )
+        if status.freeRoom == nil {
+            do throws(TransferFault) { status.freeRoom = try parts.inbox.freeRoom() } catch {
+                status.inboxFault = error.message
+            }
+        }
         status.visible = parts.door.visibility.rawValue
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)

@@ -12,6 +12,7 @@ import ServiceLifecycle
 package import Sharing
 import Synchronization
 import WaftDialect
+import Wakefulness
 
 /// Why a receiver could not start or go on: one line for the user.
 package struct ReceiverFailure: Error, CustomStringConvertible {
@@ -41,6 +42,8 @@ package final class Receiver: Service {
     let hook: HandlerProgram?
     let logger: Logger
     let observe: @Sendable (ReceiverEvent) -> Void
+    /// Nil where the machine may sleep.
+    let inhibitor: SleepInhibitor?
     /// What those hear who watch over the control socket.
     let events: EventFeed
     let relay: EventRelay
@@ -77,6 +80,7 @@ package final class Receiver: Service {
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
+        inhibitor = settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil
         self.observe = { event in
             observe(event)
             relay.see(event)
@@ -122,6 +126,7 @@ package final class Receiver: Service {
                 sayWhatIsMissing(parts)
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
+                group.addTask { await self.listenForAirDrop(parts) }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
@@ -186,7 +191,7 @@ package final class Receiver: Service {
                 }
             }
             group.addTask {
-                await self.announce(port: port) {
+                await self.announce(port: port, parts) {
                     let ready = ReceiverEvent.ready(
                         id: parts.identity.peerID, name: self.settings.name, port: port, inbox: self.home.inbox)
                     self.observe(ready)
@@ -219,12 +224,11 @@ package final class Receiver: Service {
     }
 
     /// Publishes the service once the listener is bound, says so, and withdraws it when the task is cancelled.
-    private func announce(port: Int, ready: () -> Void) async {
+    private func announce(port: Int, _ parts: ReceiverParts, ready: () -> Void) async {
         var publication: (any Publication)?
-        if settings.discovery {
+        if let directory = parts.directory {
             do {
-                let directory = try Directories.automatic(denied: settings.denied, logger: logger)
-                publication = try await directory.publish(
+                publication = try await directory.get().publish(
                     ServiceDescription(
                         type: WaftDialect.serviceType,
                         instance: RandomInstance.name(),

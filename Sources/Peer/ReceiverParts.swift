@@ -1,5 +1,6 @@
 import Contacts
 import ContentCheck
+import Discovery
 import Foundation
 import HTTPChannel
 import HandlerCatalog
@@ -23,6 +24,10 @@ struct ReceiverParts: Sendable {
     let reception: Reception
     let pairing: PairingAcceptance
     let outbox: OutboxService
+    private let awake: TransfersAwake
+    /// Through which all services are announced; nil where none is. One for all: two responders in one process would
+    /// take each other for others.
+    let directory: Result<any ServiceDirectory, any Error>?
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -34,13 +39,20 @@ struct ReceiverParts: Sendable {
     init(_ receiver: Receiver) throws {
         let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
         blocking = BlockingExecutor(threads: 16)
+        directory =
+            settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
-        outbox = try OutboxService(receiver)
+        awake = TransfersAwake(receiver.inhibitor)
+        // Where nothing can be seen, addresses can be tried all the same.
+        outbox = try OutboxService(receiver, identity, try? directory?.get(), receiver.inhibitor)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
-        inbox = try FileInbox(path: home.inbox, checker: ContentChecker(types: catalog.current.registry))
+        let inbox = try FileInbox(
+            path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
+            checker: ContentChecker(types: catalog.current.registry))
+        self.inbox = inbox
         journal = try Journal(
             folder: home.state,
             unreadable: { fault in
@@ -71,15 +83,30 @@ struct ReceiverParts: Sendable {
             logger: logger
         )
         self.engine = engine
-        door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
+        let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
+        self.door = door
+        let consents = ConsentMemory(inbox)
+        var consent: any ConsentAsking = GatedConsent(
+            door.gate,
+            asking: consents.wrapping(
+                RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)))
+        if settings.conflict == .skip {
+            consent = ConflictConsent(asking: consent) { inbox.holds($0, in: $1) }
+        }
         reception = Reception(
             inbox: inbox,
             journal: journal,
-            consent: GatedConsent(
-                door.gate, asking: RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)),
+            consent: consent,
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
-            observe: { receiver.observe(.reception($0)) }
+            quota: StrangerQuota(
+                limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
+                occupancy: InboxOccupancy(journal: journal)),
+            memory: consents,
+            observe: { [awake] event in
+                awake.hear(event)
+                receiver.observe(.reception(event))
+            }
         )
     }
 

@@ -10,32 +10,140 @@ struct SendJob: Sendable {
     let options: SendOptions
     let cancellation: Cancellation
     let observe: @Sendable (SendEvent) -> Void
+    let course = SendCourse()
+    let memory = SendMemory()
 
-    /// - Throws: `LostAfterContents`, `HTTPFault`, `TransferFault`, `CancellationError`, `OutOfTime`.
+    /// - Throws: `SendFailure`, `HTTPFault`, `TransferFault`, `CancellationError`, and what the network says.
     func run(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
+        guard let first = course.verdict else { return try await begin(client, peer: peer) }
+        if let receipt = try await receipt(client) { memory.note(receipt) }
+        let isWhole = offer.items.indices.allSatisfy { number in
+            first.items[number].answer != .accepted || memory.receipt(of: number) != nil
+        }
+        if isWhole {
+            var outcome = SendOutcome(items: first.items.map { .notAccepted($0) })
+            complete(&outcome)
+            return try await end(client, outcome, peer: peer)
+        }
+        try checkRepeatable(first)
+        let verdict = try await client.offer(offer, patience: options.answer)
+        return try await contents(client, verdict, peer: peer)
+    }
+
+    private func begin(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
         // A peer that hides its card may still take offers.
         let name = try? await client.card(patience: options.silence).name
+        course.connected(peer, name: name)
         observe(.connected(peer, name: name))
         observe(.offered(offer))
         let verdict = try await client.offer(offer, patience: options.answer)
         observe(.answered(verdict))
+        return try await contents(client, verdict, peer: peer)
+    }
+
+    private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
         guard verdict.acceptsAnything else {
-            return SendReport(peer: peer, name: name, offer: offer, items: verdict.items.map { .notAccepted($0) })
+            var outcome = SendOutcome(items: verdict.items.map { .notAccepted($0) })
+            complete(&outcome)
+            return report(outcome, peer: peer)
         }
+        course.accepted(verdict)
         let total = acceptedBytes(verdict)
-        var outcome: SendOutcome
-        do {
-            outcome = try await client.send(
-                offer, sources, verdict: verdict, patience: options.silence, cancellation: cancellation
-            ) { bytes in
-                observe(.progressed(bytes, of: total))
-            }
-        } catch let fault as HTTPFault {
-            throw LostAfterContents(fault: fault, verdict: verdict, name: name)
+        var outcome = try await client.send(
+            offer, sources, verdict: verdict, memory: memory, patience: options.silence, cancellation: cancellation
+        ) { bytes in
+            observe(.progressed(course.progressed(bytes), of: total))
         }
-        observe(.settled)
-        if options.wait == .opened { try await waitForHandlers(client, &outcome) }
-        return SendReport(peer: peer, name: name, offer: offer, items: outcome.items)
+        complete(&outcome)
+        return try await end(client, outcome, peer: peer)
+    }
+
+    private func end(_ client: WaftClient, _ outcome: SendOutcome, peer: PeerID) async throws -> SendReport {
+        var outcome = outcome
+        if reasonToGoOn(report(outcome, peer: peer)) == nil {
+            observe(.settled)
+            if options.wait == .opened { try await waitForHandlers(client, &outcome) }
+        }
+        return report(outcome, peer: peer)
+    }
+
+    private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
+        SendReport(
+            peer: peer, name: course.name, offer: offer, items: outcome.items, movedBytes: memory.movedBytes)
+    }
+
+    /// What was stored in an earlier attempt is stored, whatever the last one says of it.
+    private func complete(_ outcome: inout SendOutcome) {
+        for number in outcome.items.indices {
+            if case .acknowledged(let item, _) = outcome.items[number], item.isStored { continue }
+            guard let receipt = memory.receipt(of: number) else { continue }
+            outcome.items[number] = .acknowledged(receipt, digest: memory.digest(of: number))
+        }
+    }
+
+    /// - Returns: nil where the other side has none: it has not heard yet that the connection is lost, or has stored
+    ///   nothing before it was started anew.
+    private func receipt(_ client: WaftClient) async throws -> Receipt? {
+        do {
+            return try await client.receipt(of: offer, answered: false, patience: options.silence)
+        } catch let fault as TransferFault where fault.code == .notAccepted {
+            return nil
+        }
+    }
+
+    /// - Throws: `SendFailure` where something would have to be read again that can be read once only.
+    private func checkRepeatable(_ verdict: Verdict) throws {
+        for number in offer.items.indices where !sources[number].isRepeatable {
+            guard verdict.items[number].answer == .accepted, memory.receipt(of: number) == nil else { continue }
+            throw SendFailure(
+                .unreachable,
+                "the connection was lost, and standard input cannot be read again: run the whole pipeline again",
+                final: true)
+        }
+    }
+
+    // MARK: Going on
+
+    /// Faults that pass: the disk is made room on, the receiver comes back.
+    private static let passing: Set<TransferFault.Code> = [.noRoom, .storage, .stopping, .interrupted, .notKept]
+
+    /// Why a transfer that has ended should be gone on with: one line; nil where all is stored, or another attempt would
+    /// bring nothing.
+    func reasonToGoOn(_ report: SendReport) -> String? {
+        var reason: String?
+        for (number, item) in report.items.enumerated() {
+            let fault: TransferFault
+            switch item {
+            case .notAccepted(let verdict):
+                // The first answer stands. To an offer that is made again, a no for the time being is none.
+                guard course.verdict?.items[number].answer == .accepted, [.busy, .noRoom].contains(verdict.answer)
+                else {
+                    continue
+                }
+                if reason == nil { reason = verdict.reason }
+                continue
+            case .acknowledged(let receipt, _):
+                guard case .failed(let why) = receipt.outcome else { continue }
+                fault = why
+            case .lost(let why):
+                fault = why
+            case .unread:
+                continue
+            }
+            guard Self.passing.contains(fault.code), sources[number].isRepeatable else { return nil }
+            if reason == nil { reason = fault.message }
+        }
+        return reason
+    }
+
+    /// Whether the reason for which an attempt came to no end may pass.
+    static func isPassing(_ error: any Error) -> Bool {
+        switch error {
+        case is CancellationError: false
+        case let failure as SendFailure: !failure.isFinal && failure.code.isPassing
+        case let fault as TransferFault: passing.contains(fault.code) || fault.code == .notAccepted
+        default: true
+        }
     }
 
     private func acceptedBytes(_ verdict: Verdict) -> UInt64? {
@@ -61,17 +169,12 @@ struct SendJob: Sendable {
         }
     }
 
-    /// A report from a receipt that was asked for again.
-    func report(_ receipt: Receipt, verdict: Verdict, name: String?, peer: PeerID) -> SendReport {
-        let items = zip(verdict.items, receipt.items).map { answer, item -> SendOutcome.Item in
-            guard answer.answer == .accepted else { return .notAccepted(answer) }
-            switch item.outcome {
-            case .stored: return .acknowledged(item, digest: nil)
-            case .failed(let fault): return .lost(fault)
-            case .notSent: return .lost(TransferFault(.interrupted, "the connection broke off"))
-            }
-        }
-        return SendReport(peer: peer, name: name, offer: offer, items: items)
+    /// What it means that a transfer could not be gone on with.
+    static func failure(afterContents error: any Error, to peer: String) -> SendFailure {
+        let failure = failure(error, to: peer)
+        if case .cancelled = failure.code { return failure }
+        return SendFailure(
+            .unreachable, "\(failure.description); the same command again goes on where this one has stopped")
     }
 
     /// What an error of the conversation means to the user.

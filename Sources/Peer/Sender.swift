@@ -4,6 +4,7 @@ package import Logging
 import NIOCore
 package import Sharing
 import WaftDialect
+package import Wakefulness
 
 /// How a user wants something sent.
 package struct SendOptions: Sendable {
@@ -24,6 +25,9 @@ package struct SendOptions: Sendable {
     package var answer: Duration = .seconds(120)
     /// How long the other side may be silent.
     package var silence: Duration = .seconds(60)
+    /// How long without progress a transfer that was accepted is tried to be gone on with, after the connection was lost
+    /// or the other side could not go on.
+    package var retryFor: Duration = .seconds(60)
 
     /// The number under which it is offered; nil for a new one.
     package var transfer: TransferID?
@@ -37,8 +41,11 @@ package enum SendEvent: Sendable {
     case connected(PeerID, name: String?)
     case offered(Offer)
     case answered(Verdict)
-    /// Bytes of contents handed over, and of all accepted items (nil where not known).
+    /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
+    /// before.
     case progressed(UInt64, of: UInt64?)
+    /// The transfer has been broken off for this reason, one line, and is being gone on with.
+    case resuming(String)
     /// The other side has everything and works on it.
     case settled
 }
@@ -50,6 +57,8 @@ package struct SendReport: Sendable {
     package var offer: Offer
     /// One for each item.
     package var items: [SendOutcome.Item]
+    /// Bytes of contents that were sent, in all attempts: less than the items have where something was there already.
+    package var movedBytes: UInt64 = 0
 }
 
 /// Why a sending did not come as far as a report.
@@ -63,15 +72,26 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
         /// The receiver refused to talk about it at all.
         case refused(TransferFault.Code)
         case cancelled
+
+        /// Whether it may be otherwise a moment later.
+        var isPassing: Bool {
+            switch self {
+            case .notFound, .ambiguous, .unreachable, .noAnswer: true
+            case .refused, .cancelled: false
+            }
+        }
     }
 
     package let code: Code
     /// One line.
     package let description: String
+    /// Whether no other attempt can bring more.
+    let isFinal: Bool
 
-    init(_ code: Code, _ description: String) {
+    init(_ code: Code, _ description: String, final isFinal: Bool = false) {
         self.code = code
         self.description = description
+        self.isFinal = isFinal
     }
 }
 
@@ -80,13 +100,18 @@ package struct Sender: Sendable {
     let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
+    private let inhibitor: SleepInhibitor?
 
-    package init(network: PeerNetwork, ownName: String, logger: Logger) {
+    /// - Parameter inhibitor: keeps the machine awake from when something is accepted; nil where nothing is to.
+    package init(network: PeerNetwork, ownName: String, logger: Logger, inhibitor: SleepInhibitor? = nil) {
+        self.inhibitor = inhibitor
         self.network = network
         self.ownName = ownName
         self.logger = logger
     }
 
+    /// What was accepted is gone on with over new connections, as long as there is progress: see `SendOptions.retryFor`.
+    ///
     /// - Parameters:
     ///   - cancellation: when requested, the other side is told and `SendFailure.cancelled` is thrown.
     ///   - observe: called in order, from one task.
@@ -98,54 +123,101 @@ package struct Sender: Sendable {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendFailure) -> SendReport {
+        let awake = WakeHold(inhibitor)
+        defer { withExtendedLifetime(awake) {} }
+        let observe: @Sendable (SendEvent) -> Void = { event in
+            if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
+            observe(event)
+        }
         let target = try await network.resolve(reference, within: options.finding)
-        let connection = try await network.connect(to: target, within: options.finding)
         let offer = Offer(
             transfer: options.transfer ?? TransferID(),
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
             takesPart: options.takesPart)
+        if let peer = target.airdrop {
+            return try await network.sendByAirDrop(
+                sources, offer, to: target, peer, options: options, cancellation: cancellation, observe: observe)
+        }
         let job = SendJob(
             sources: sources, offer: offer, options: options, cancellation: cancellation, observe: observe)
-        // Reading the disk blocks: not on the threads that everything else shares.
-        let executor = network.blocking
-        do {
-            return try await withTaskExecutorPreference(executor) {
-                try await HTTPClient.run(connection.http) { http in
-                    try await job.run(WaftClient(http), peer: connection.peer)
+        var pause = SendPause()
+        var told: String?
+        while true {
+            let attempt = await attempt(job, reference, at: pause.count == 0 ? target : nil)
+            let reason: String
+            switch attempt {
+            case .ended(let report):
+                guard let why = job.reasonToGoOn(report) else { return report }
+                guard job.course.mayGoOn(for: options.retryFor) else { return report }
+                reason = why
+            case .failed(let error):
+                guard job.course.verdict != nil, SendJob.isPassing(error), !cancellation.isRequested else {
+                    throw SendJob.failure(error, to: reference.description)
                 }
+                // Once in any case: everything may have been stored, and only the receipt been lost.
+                guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 else {
+                    throw SendJob.failure(afterContents: error, to: reference.description)
+                }
+                reason = SendJob.failure(error, to: reference.description).description
             }
-        } catch let failure as LostAfterContents {
-            return try await recover(job, failure, target, connection.peer)
-        } catch {
-            throw SendJob.failure(error, to: reference.description)
+            logger.info("the transfer is gone on with", metadata: ["reason": "\(reason)"])
+            if reason != told { observe(.resuming(reason)) }
+            told = reason
+            try await pause.take(after: job.course.takeProgress(), cancellation)
         }
     }
 
-    /// The connection broke off when everything may have been stored: asks for the receipt on a new one, once.
-    private func recover(
-        _ job: SendJob,
-        _ lost: LostAfterContents,
-        _ target: PeerTarget,
-        _ peer: PeerID
-    ) async throws(SendFailure) -> SendReport {
-        logger.info("the connection broke off; asking for the receipt again", metadata: ["reason": "\(lost.fault)"])
+    private enum Attempt {
+        case ended(SendReport)
+        case failed(any Error)
+    }
+
+    /// Everything that takes one connection.
+    /// - Parameter known: where the peer is; nil where it is to be looked for anew, because it may have another address.
+    private func attempt(_ job: SendJob, _ reference: PeerReference, at known: PeerTarget?) async -> Attempt {
         do {
-            let connection = try await network.connect(to: target.expecting(peer), within: job.options.finding)
-            return try await HTTPClient.run(connection.http) { http in
-                let receipt = try await WaftClient(http).receipt(
-                    of: job.offer, answered: job.options.wait == .opened, patience: job.options.silence)
-                return job.report(receipt, verdict: lost.verdict, name: lost.name, peer: peer)
+            var target: PeerTarget
+            if let known {
+                target = known
+            } else {
+                target = try await network.resolve(reference, within: job.options.finding)
+                // What was begun by one protocol is not gone on with by another.
+                if target.airdrop != nil { throw SendFailure(.notFound, "\(reference) is not there now") }
             }
+            if let peer = job.course.peer { target = target.expecting(peer) }
+            let connection = try await network.connect(to: target, within: job.options.finding)
+            // Reading the disk blocks: not on the threads that everything else shares.
+            let executor = network.blocking
+            return .ended(
+                try await withTaskExecutorPreference(executor) {
+                    try await HTTPClient.run(connection.http) { http in
+                        try await job.run(WaftClient(http), peer: connection.peer)
+                    }
+                })
         } catch {
-            throw SendFailure(
-                .unreachable, "the connection broke off (\(lost.fault)), and the receipt could not be had")
+            return .failed(error)
         }
     }
 }
 
-/// The connection was lost while contents or receipt were on their way.
-struct LostAfterContents: Error {
-    var fault: HTTPFault
-    var verdict: Verdict
-    var name: String?
+/// The waits between attempts: longer and longer as long as nothing moves.
+private struct SendPause {
+    private(set) var count = 0
+    private var length: Duration = shortest
+
+    private static let shortest: Duration = .milliseconds(200)
+    private static let longest: Duration = .seconds(5)
+    /// How soon a user who wants to stop is heard.
+    private static let slice: Duration = .milliseconds(100)
+
+    mutating func take(after progress: Bool, _ cancellation: Cancellation) async throws(SendFailure) {
+        if progress { length = Self.shortest }
+        let end = ContinuousClock.now + length
+        while ContinuousClock.now < end, !cancellation.isRequested, !Task.isCancelled {
+            try? await Task.sleep(for: min(Self.slice, length))
+        }
+        if cancellation.isRequested || Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+        count += 1
+        length = min(length * 2, Self.longest)
+    }
 }

@@ -37,6 +37,8 @@ extension Settings.Partial {
         for (key, value) in mapping {
             if key.scalar?.string == PolicyReader.key {
                 policy = try PolicyReader(path: path, registry: registry()).read(value)
+            } else if key.scalar?.string == DialectsReader.key {
+                airdrop = try DialectsReader(path: path).read(value)
             } else {
                 try read(key, value, path)
             }
@@ -47,7 +49,7 @@ extension Settings.Partial {
         let place = "\(path), line \(keyNode.mark?.line ?? 0)"
         let name = keyNode.scalar?.string ?? "?"
         guard let key = SettingKey.all.first(where: { $0.name == name }) else {
-            let known = (SettingKey.all.map(\.name) + [PolicyReader.key]).joined(separator: ", ")
+            let known = (SettingKey.all.map(\.name) + [PolicyReader.key, DialectsReader.key]).joined(separator: ", ")
             throw Settings.Unusable(
                 description: "\(place): unknown setting \"\(name.prefix(64))\"; there are: \(known)")
         }
@@ -76,7 +78,7 @@ package enum ConfigurationTemplate {
         # Rules, tried in order for each item that is offered; the first one that holds decides. Where none does, the
         # contact's own policy counts (waft contacts show NAME), and a stranger is asked about. A rule cannot open what
         # visibility and contacts close. In a rule can stand, a value or a list each:
-        #   from          names of contacts, contacts, strangers, everyone
+        #   from          names of contacts, contacts, strangers, everyone, airdrop
         #   type          uniform types, such as public.image: the item's conforms to one of them
         #   name          patterns with * and ?
         #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
@@ -116,7 +118,7 @@ package enum ConfigurationTemplate {
         # standard input. It is restricted as the hook is, and may write where that may.
         #outboxHook: /home/me/bin/outbox-hook
         # Room for the copies in the outbox (WAFT_OUTBOX_QUOTA).
-        #outboxQuota: 20 GiB
+        #outboxQuota: 20 GB
         # Whether the machine is kept awake while something is being sent or received (WAFT_INHIBIT_SLEEP).
         #inhibitSleep: true
 
@@ -124,6 +126,19 @@ package enum ConfigurationTemplate {
         #discovery: true
         # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
         #skipInterfaces: [docker*, br-*, virbr*, veth*]
+
+        # What of the Inbox's disk is left to everybody else (WAFT_RESERVE). Default: 1 GiB, or 5 % of a small disk.
+        #reserve: 5 %
+        # How much may lie in the Inbox from one stranger; 0 for no bound (WAFT_STRANGER_QUOTA).
+        #strangerQuota: 10 GiB
+        # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
+        # taken). Nothing is ever replaced.
+        #conflict: keep-both
+
+        # Other protocols. AirDrop is spoken while this machine is visible to everyone (waft visible); flags say what it can
+        # do, as a number, and modelName which picture others show.
+        #dialects:
+        #  airdrop: {enabled: true, flags: 139, modelName: Linux}
 
         # How much is logged (WAFT_LOG_LEVEL): debug, info, notice, warning, error.
         #logLevel: notice

@@ -1,6 +1,7 @@
 package import Contacts
 import Discovery
 package import HandlerCatalog
+package import Inbox
 package import Logging
 import Outbox
 package import Sharing
@@ -41,7 +42,14 @@ package struct Settings: Sendable {
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
     package var skipInterfaces: [String]
+    /// What of the Inbox's disk is left alone.
+    package var reserve: DiskReserve
+    /// Bytes that may lie in the Inbox from one stranger; 0 for no bound.
+    package var strangerQuota: UInt64
+    package var conflict: ConflictRule
     package var logLevel: Logger.Level
+    /// AirDrop; the file alone can say it.
+    package var airdrop: AirDropSettings
 
     var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }
 
@@ -70,7 +78,11 @@ package struct Settings: Sendable {
         package var inhibitsSleep: Bool?
         package var discovery: Bool?
         package var skipInterfaces: [String]?
+        package var reserve: DiskReserve?
+        package var strangerQuota: UInt64?
+        package var conflict: ConflictRule?
         package var logLevel: Logger.Level?
+        package var airdrop: AirDropSettings?
 
         package init() {}
     }
@@ -98,7 +110,11 @@ package struct Settings: Sendable {
         inhibitsSleep = first(\.inhibitsSleep) ?? true
         discovery = first(\.discovery) ?? true
         skipInterfaces = first(\.skipInterfaces) ?? InterfacePatterns.virtual.patterns
+        reserve = first(\.reserve) ?? .standard
+        strangerQuota = first(\.strangerQuota) ?? StrangerQuota.standardLimit
+        conflict = first(\.conflict) ?? .keepBoth
         logLevel = first(\.logLevel) ?? .notice
+        airdrop = first(\.airdrop) ?? AirDropSettings()
     }
 }
 
@@ -179,7 +195,7 @@ struct SettingKey: Sendable {
             return !text.isEmpty
         },
         SettingKey("outboxQuota", "WAFT_OUTBOX_QUOTA", expected: "bytes, or a size such as 20 GB") { text, partial in
-            partial.outboxQuota = Self.bytes(text)
+            partial.outboxQuota = try? ByteCountText.read(text)
             return partial.outboxQuota != nil
         },
         SettingKey("inhibitSleep", "WAFT_INHIBIT_SLEEP", expected: "true or false") { text, partial in
@@ -196,6 +212,21 @@ struct SettingKey: Sendable {
                 partial.skipInterfaces = texts
                 return texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
             }, expected: "a list of interface names or patterns, such as [docker*, wg0]"),
+        SettingKey("reserve", "WAFT_RESERVE", expected: "a size such as 2 GB, or a share such as 5 %") {
+            text, partial in
+            partial.reserve = Self.reserve(text)
+            return partial.reserve != nil
+        },
+        SettingKey(
+            "strangerQuota", "WAFT_STRANGER_QUOTA", expected: "a size such as 10 GiB, or 0 for none"
+        ) { text, partial in
+            partial.strangerQuota = try? ByteCountText.read(text)
+            return partial.strangerQuota != nil
+        },
+        SettingKey("conflict", "WAFT_CONFLICT", expected: "keep-both or skip") { text, partial in
+            partial.conflict = ConflictRule(rawValue: text)
+            return partial.conflict != nil
+        },
         SettingKey("logLevel", "WAFT_LOG_LEVEL", expected: "debug, info, notice, warning or error") { text, partial in
             guard let level = Logger.Level(rawValue: text) else { return false }
             partial.logLevel = level
@@ -203,26 +234,19 @@ struct SettingKey: Sendable {
         },
     ]
 
-    private static func truth(_ text: String) -> Bool? {
+    private static func reserve(_ text: String) -> DiskReserve? {
+        guard text.hasSuffix("%") else { return (try? ByteCountText.read(text)).map { .bytes($0) } }
+        let number = text.dropLast().filter { $0 != " " }
+        guard number.utf8.count <= 3, let percent = UInt64(number), percent <= 100 else { return nil }
+        return .percent(percent)
+    }
+
+    static func truth(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "on", "1": true
         case "false", "no", "off", "0": false
         default: nil
         }
-    }
-
-    /// `20 GB`, `500MB`, `20 GiB`, `1000000`: whole numbers alone.
-    private static func bytes(_ text: String) -> UInt64? {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let unit = text.dropFirst(digits.count).trimmingPrefix(" ").lowercased()
-        guard let number = UInt64(digits) else { return nil }
-        let factors: [String: UInt64] = [
-            "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
-            "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
-        ]
-        guard let factor = factors[unit] else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
-        return overflow ? nil : bytes
     }
 
     /// Of the schemes that are built in only those of the web are opened for a stranger.

@@ -139,6 +139,7 @@ package final class TLSEngine {
             if inputHasEnded { throw fail(.closedInHandshake) }
             return false
         }
+        if case .nothing(let dialect) = context.profile.proof { presentedPeer = .unproven(dialect) }
         guard let presentedPeer else { throw fail(.noCertificate) }
         state = .open(presentedPeer)
         return true

@@ -1,3 +1,5 @@
+package import Sharing
+
 /// What a dialect asks of TLS: which versions, which keys, which application protocols.
 package struct TLSProfile: Sendable {
     /// Versions of TLS.
@@ -20,7 +22,19 @@ package struct TLSProfile: Sendable {
     /// here, none is offered or asked for.
     package var applicationProtocols: [String]
 
-    /// The kinds of keys that a peer may have.
+    /// What the other side has to prove.
+    package enum Proof: Sendable {
+        /// That it holds a key of one of `acceptedKeys`.
+        case key
+        /// Nothing: a server asks for no certificate, a client takes any. The peer is then nobody that is known, and
+        /// somebody else each time (`PeerID.unproven`).
+        case nothing(in: Dialect)
+    }
+
+    /// What the other side has to prove.
+    package var proof: Proof = .key
+
+    /// The kinds of keys that a peer may have, where it has to prove one.
     package var acceptedKeys: Set<KeyKind> = [.p256]
 
     /// The versions that are accepted.
@@ -36,4 +50,12 @@ package struct TLSProfile: Sendable {
 
     /// Between Waft's own peers: TLS 1.3 only, a P-256 key on both sides.
     package static let waft = TLSProfile(applicationProtocols: ["waft/1"])
+
+    /// With AirDrop's peers: whoever answers, by TLS 1.2 or 1.3, without names of protocols. Its own side has an RSA key.
+    package static let airdrop: TLSProfile = {
+        var profile = TLSProfile(applicationProtocols: [])
+        profile.proof = .nothing(in: .airdrop)
+        profile.versions = .tls12 ... .tls13
+        return profile
+    }()
 }

@@ -32,6 +32,8 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// What its content says; nil where that was not looked into (folders, URLs, texts).
     package var content: ContentVerdict?
     package var destination: Destination
+    /// By which protocol it came.
+    package var dialect: Dialect
 
     /// The type it is handed on as: what it was said to be, or what it turned out to be.
     package var type: UniformType {
@@ -50,7 +52,8 @@ package struct ArrivalFacts: Hashable, Sendable {
         senderName: String,
         annotation: [String: String],
         content: ContentVerdict? = nil,
-        destination: Destination = .usual
+        destination: Destination = .usual,
+        dialect: Dialect = .waft
     ) {
         self.transfer = transfer
         self.itemNumber = itemNumber
@@ -63,6 +66,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.annotation = annotation
         self.content = content
         self.destination = destination
+        self.dialect = dialect
     }
 }
 

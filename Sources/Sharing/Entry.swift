@@ -11,6 +11,12 @@ package struct Timestamp: Hashable, Sendable {
     }
 }
 
+extension Timestamp: Comparable {
+    package static func < (left: Timestamp, right: Timestamp) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+    }
+}
+
 /// One file as it is announced in the stream of contents.
 package struct FileEntry: Hashable, Sendable {
     /// Where in the tree; nil where the file is the item itself.
@@ -20,6 +26,8 @@ package struct FileEntry: Hashable, Sendable {
     package var modified: Timestamp?
     /// Bytes; nil where the sender cannot know (standard input).
     package var size: UInt64?
+    /// Bytes at its beginning that the receiver has kept and that do not come again.
+    package var offset: UInt64 = 0
 
     package init(path: SafeRelativePath?, executable: Bool, modified: Timestamp?, size: UInt64?) {
         self.path = path

@@ -5,6 +5,19 @@ package import Digests
 ///
 /// A dialect decodes its wire and calls one method an event, from one thread at a time that may block on the disk.
 /// The first fault ends the transfer: `fail` then, and what had been committed stays.
+///
+/// What holds after any crash: an item is wholly in the Inbox and in the journal, or it is not there, and what has come of
+/// it is kept where the next attempt finds it. The steps that make it so, in their order:
+///
+/// 1. Contents are written to a place outside the Inbox that the item's key names (`InboxStoring.stage`).
+/// 2. When the sender has said the item's digest, and it is ours, the item is whole; with others it waits for a commit.
+/// 3. Commit: contents on the disk; `journal.intend`, with what each item is on its file system; the names in the Inbox;
+///    the names on the disk (`Inbox.Commit`); `journal.settle`.
+/// 4. The receipt. Until it has come the sender may ask again, or offer the same transfer again: what step 3 has done is
+///    found in the journal and is not done twice.
+///
+/// A crash between the journal's two is mended at the next start: what has that identity in the Inbox is settled, and the
+/// rest is forgotten there and lies in its place under its key still.
 package final class IncomingTransfer {
     package let offer: Offer
     package let peer: PeerID
@@ -12,6 +25,7 @@ package final class IncomingTransfer {
 
     private let inbox: any InboxStoring
     private let journal: any ArrivalJournal
+    private let mostBytes: UInt64?
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
@@ -22,9 +36,13 @@ package final class IncomingTransfer {
     private var currentFile: FileEntry?
     private var soleFileDigest: Digest?
     private var staged: (any StagedItem)?
+    /// The item that has begun and is neither whole nor given up.
+    private var begun: Int?
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
+    /// What an earlier attempt at this transfer has stored, by item.
+    private let earlier: [Int: Arrival]
     private var receivedBytes: UInt64 = 0
 
     /// An item that has arrived whole and waits for the commit of its batch.
@@ -49,6 +67,9 @@ package final class IncomingTransfer {
     }
 
     /// - Parameters:
+    ///   - binding: how far the contents are held to the offer.
+    ///   - mostBytes: bytes that it may bring in all; nil for no bound but those of its items.
+    ///   - earlier: what has arrived of this transfer before.
     ///   - isDelivered: whether handlers are to be asked about such an item.
     ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
@@ -56,8 +77,11 @@ package final class IncomingTransfer {
         offer: Offer,
         verdict: Verdict,
         peer: PeerID,
+        binding: OfferBinding = .exact,
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
+        mostBytes: UInt64? = nil,
+        earlier: [Arrival] = [],
         isDelivered: @escaping @Sendable (ArrivalFacts) -> Bool,
         stored: @escaping @Sendable ([StoredArrival]) -> Void,
         progressed: @escaping @Sendable (UInt64) -> Void
@@ -67,43 +91,83 @@ package final class IncomingTransfer {
         self.digestAlgorithm = verdict.digest
         self.inbox = inbox
         self.journal = journal
+        self.mostBytes = mostBytes
         self.isDelivered = isDelivered
         self.stored = stored
         self.progressed = progressed
         self.destinations = verdict.items.map(\.destination)
-        self.order = TransferOrder(items: offer.items, verdict: verdict)
+        self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
+        var stored: [Int: Arrival] = [:]
+        for arrival in earlier
+        where offer.items.indices.contains(arrival.itemNumber) && offer.items[arrival.itemNumber] == arrival.item {
+            stored[arrival.itemNumber] = arrival
+            receipts[arrival.itemNumber] = ItemReceipt(arrival)
+        }
+        self.earlier = stored
+    }
+
+    /// Items that were accepted and are in the Inbox, and how many of them this attempt has put there.
+    package var tally: (isWhole: Bool, storedNow: Int) {
+        var count = 0
+        var isWhole = true
+        for (number, receipt) in receipts.enumerated() {
+            if case .stored = receipt.outcome {
+                count += receipt.isAlready || earlier[number] != nil ? 0 : 1
+            } else if order.isAccepted(number) {
+                isWhole = false
+            }
+        }
+        return (isWhole, count)
     }
 
     package func beginItem(_ number: Int) throws(TransferFault) {
         try order.beginItem(number)
+        begun = number
         let isTree = offer.items[number].kind == .tree
-        staged = try inbox.stage(transfer: offer.transfer, item: number, isTree: isTree)
+        staged = try inbox.stage(
+            transfer: offer.transfer, item: number, isTree: isTree,
+            // By another protocol nobody goes on with anything.
+            partial: offer.dialect == .waft ? PartialKey(offer.items[number], from: peer) : nil)
         listing = isTree ? TreeListing(digestAlgorithm) : nil
         soleFileDigest = nil
     }
 
     package func beginFile(_ entry: FileEntry) throws(TransferFault) {
         try order.beginFile(entry)
-        try current().beginFile(entry)
-        currentFile = entry
         fileDigest.reset()
+        if entry.offset > 0 {
+            // Read again as it lies on the disk now: what was said of it before may not hold any more.
+            try current().resumeFile(entry) { fileDigest.update($0) }
+            advance(entry.offset)
+        } else {
+            try current().beginFile(entry)
+        }
+        currentFile = entry
+    }
+
+    private func advance(_ bytes: UInt64) {
+        receivedBytes += bytes
+        progressed(receivedBytes)
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
         try order.receive(bytes.count)
+        if let mostBytes, receivedBytes + UInt64(bytes.count) > mostBytes {
+            throw TransferFault(.noRoom, "more than is kept from one stranger; \(ByteCount.text(mostBytes)) were left")
+        }
         fileDigest.update(bytes)
         try current().write(bytes)
-        receivedBytes += UInt64(bytes.count)
-        progressed(receivedBytes)
+        advance(UInt64(bytes.count))
     }
 
-    /// - Parameter digest: what the sender says the contents' digest is.
-    package func endFile(digest: Digest) throws(TransferFault) {
+    /// - Parameter digest: what the sender says the contents' digest is; nil where its protocol has none, and what came is
+    ///   taken for what was meant.
+    package func endFile(digest: Digest?) throws(TransferFault) {
         try order.endFile()
         let ours = fileDigest.finalize()
-        guard ours == digest else {
+        guard digest == nil || ours == digest else {
             let name = currentFile?.path?.text ?? order.currentItem.map { offer.items[$0].name.text } ?? ""
             throw TransferFault(.digestMismatch, "the contents of \(name) are not what was sent")
         }
@@ -133,20 +197,21 @@ package final class IncomingTransfer {
         try current().closeFolder(path, modified: modified)
     }
 
-    /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's.
-    package func endItem(digest: Digest) throws(TransferFault) {
+    /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's; nil as in `endFile`.
+    package func endItem(digest: Digest?) throws(TransferFault) {
         let (number, bytes) = try order.endItem()
         let item = try current()
-        let ours = listing != nil ? listing?.finalize() : soleFileDigest
-        guard ours == digest else {
+        guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
             throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
+        if listing != nil { try item.removeLeftovers() }
         let offered = offer.items[number]
         // Texts and URLs are forms of our own; a folder's files have names and types of their own.
         let content = offered.kind == .file ? try item.contentVerdict(declared: offered.type) : nil
         staged = nil
+        begun = nil
         listing = nil
-        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: digest, content: content))
+        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: ours, content: content))
         wholeBytes += bytes
         if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes { commitWhole() }
     }
@@ -154,8 +219,41 @@ package final class IncomingTransfer {
     /// The sender gives up one item; the others go on.
     package func abandonItem(_ number: Int, _ fault: TransferFault) throws(TransferFault) {
         try order.abandonItem(number)
-        discardCurrent()
-        receipts[number] = ItemReceipt(.failed(fault))
+        endCurrent(keeping: fault.isResumable)
+        setFault(fault, number)
+    }
+
+    /// An item whose contents do not come, because the sender has found that they are here.
+    ///
+    /// What this transfer has stored before is taken from the journal; anything else is looked for in the Inbox, and
+    /// summed up again. An item that is not there fails by itself, and the sender may send it in another attempt.
+    /// - Parameter digest: that of the sender's contents.
+    package func present(_ number: Int, digest: Digest) throws(TransferFault) {
+        try order.presentItem(number)
+        advance(offer.items[number].size ?? 0)
+        if let arrival = earlier[number], arrival.digest == digest { return }
+        if let arrival = here(offer.items[number], digest) {
+            receipts[number] = ItemReceipt(arrival, isAlready: true)
+        } else {
+            let what = "\(offer.items[number].name) is not in the Inbox any more as it was"
+            setFault(TransferFault(.notKept, what), number)
+        }
+    }
+
+    private func here(_ item: OfferedItem, _ digest: Digest) -> Arrival? {
+        let candidates = (try? journal.earlier(item, from: peer, limit: Self.earlierArrivals)) ?? []
+        return candidates.first { arrival in
+            arrival.digest == digest && inbox.seemsPresent(arrival)
+                && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
+        }
+    }
+
+    /// Arrivals of one item that are looked at, the latest first, to find one that lies in the Inbox still.
+    static let earlierArrivals = 4
+
+    /// What is in the Inbox stays so, whatever becomes of a second attempt at it.
+    private func setFault(_ fault: TransferFault, _ number: Int) {
+        if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }
 
     /// All has come: the rest is committed.
@@ -165,29 +263,31 @@ package final class IncomingTransfer {
         return Receipt(transfer: offer.transfer, items: receipts)
     }
 
-    /// Ends the transfer with a fault: what is not committed is discarded.
+    /// Ends the transfer with a fault: what has come of the current item is kept where it can be resumed from, and
+    /// discarded where the fault is the contents' own.
     ///
-    /// Items that had arrived whole are kept, unless the connection is gone (then the sender cannot be told of them and
-    /// would send them again), or somebody wants it to stop now (a commit waits for the disk).
+    /// Items that had arrived whole are stored all the same, except where somebody wants it to stop now (a commit waits
+    /// for the disk): then they are kept too.
     /// - Returns: the receipt, in which every item whose contents had begun and that is not in the Inbox bears a fault;
     ///   what had not begun is `notSent`.
     package func fail(_ fault: TransferFault) -> Receipt {
-        let current = order.currentItem
-        discardCurrent()
-        if [.interrupted, .cancelled, .stopping].contains(fault.code) {
-            for item in whole { item.staged.discard() }
-            for item in whole { receipts[item.number] = ItemReceipt(.failed(fault)) }
+        let current = begun
+        endCurrent(keeping: fault.isResumable)
+        if fault.code == .stopping {
+            for item in whole { item.staged.keep() }
+            for item in whole { setFault(fault, item.number) }
             whole = []
         } else {
             commitWhole()
         }
-        if let current { receipts[current] = ItemReceipt(.failed(fault)) }
+        if let current { setFault(fault, current) }
         return Receipt(transfer: offer.transfer, items: receipts)
     }
 
-    private func discardCurrent() {
-        staged?.discard()
+    private func endCurrent(keeping: Bool) {
+        if keeping { staged?.keep() } else { staged?.discard() }
         staged = nil
+        begun = nil
         listing = nil
         currentFile = nil
     }
@@ -206,6 +306,7 @@ package final class IncomingTransfer {
             let facts = facts(of: item)
             return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
         }
+        for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
             ItemToCommit(item.staged, as: offer.items[item.number].name, in: destinations[item.number].folder)
@@ -230,7 +331,7 @@ package final class IncomingTransfer {
                 arrivals.append(
                     StoredArrival(arrival: arrival, awaitsDelivery: isSettled && intended[index].isDelivered))
             case .failure(let fault):
-                receipts[item.number] = ItemReceipt(.failed(fault))
+                setFault(fault, item.number)
             }
         }
         whole = []
@@ -262,7 +363,8 @@ package final class IncomingTransfer {
             senderName: offer.senderName,
             annotation: offer.annotation,
             content: item.content,
-            destination: destinations[item.number]
+            destination: destinations[item.number],
+            dialect: offer.dialect
         )
     }
 }

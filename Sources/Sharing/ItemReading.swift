@@ -27,8 +27,18 @@ package protocol ItemSource: Sendable {
     var offered: OfferedItem { get }
     /// What the user called it: a path, `-`, or a kind; for messages.
     var origin: String { get }
+    /// Bytes of the largest file in it, as far as is known; nil where nothing is.
+    var largestFile: UInt64? { get }
+    /// Whether it can be read more than once, and its files from any place on.
+    var isRepeatable: Bool { get }
     /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
     func open() throws(SourceFault) -> any ItemReading
+}
+
+extension ItemSource {
+    /// Of an item that is one file: its size.
+    package var largestFile: UInt64? { offered.kind == .tree ? nil : offered.size }
+    package var isRepeatable: Bool { true }
 }
 
 /// The contents of one item, pulled step by step. Used by one thread at a time; calls may block on the disk.
@@ -43,4 +53,8 @@ package protocol ItemReading: AnyObject {
     /// - Returns: bytes read, at least 1 and at most `buffer.count` (not 0), or 0 at the end of the file.
     /// - Throws: `SourceFault`; `.changed` when the file is not what it was.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int
+    /// Goes to another place in the file that was begun, whose end has not been read. Only for sources that are
+    /// repeatable.
+    /// - Parameter offset: at most the file's size.
+    func seek(to offset: UInt64) throws(SourceFault)
 }

@@ -21,6 +21,13 @@ package enum Limits {
     /// Bytes of a frame that is not contents.
     package static let headerFrameBytes = 16 << 10
 
+    /// Bytes of the list of what is kept of a transfer's items.
+    package static let keptListBytes = 20 << 20
+    /// Blocks of one file in such a list.
+    package static let keptBlocks: UInt64 = 65_536
+    /// Bytes of the smallest block, as a power of two.
+    package static let keptBlockExponent = 20
+
     /// Offers of one peer that may wait for consent at the same time.
     package static let waitingOffersPerPeer = 4
     /// Offers that may wait for consent in all.

@@ -39,6 +39,21 @@ package enum ItemKind: String, Sendable, Codable, CaseIterable {
     case text
 }
 
+/// The protocol by which something comes or goes.
+package enum Dialect: String, Sendable, Codable, CaseIterable {
+    case waft
+    case airdrop
+}
+
+/// How far an offer binds the contents that follow it.
+package enum OfferBinding: Sendable {
+    /// Items come in the order of the offer, each with the size that it says.
+    case exact
+    /// For protocols whose offers are announcements: items come in any order, each once, and its size is the most that
+    /// may come.
+    case announced
+}
+
 /// One activity item as it stands in an offer: everything that is known before any content moves.
 package struct OfferedItem: Hashable, Sendable {
     package var kind: ItemKind
@@ -46,15 +61,16 @@ package struct OfferedItem: Hashable, Sendable {
     package var type: UniformType
     /// Bytes of all its contents; nil where the sender cannot know (standard input).
     package var size: UInt64?
-    /// Files, folders and links in it, itself included: 1 for anything but a tree.
-    package var entries: UInt64
+    /// Files, folders and links in it, itself included: 1 for anything but a tree; nil for a tree whose sender cannot
+    /// say.
+    package var entries: UInt64?
 
-    package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64 = 1) {
+    package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64? = 1) {
         self.kind = kind
         self.name = name
         self.type = type
         self.size = size
-        self.entries = max(entries, 1)
+        self.entries = entries.map { max($0, 1) }
     }
 }
 
@@ -71,6 +87,8 @@ package struct Offer: Sendable {
     package var digests: [DigestAlgorithm]
     /// Whether the items that can be sent are to be sent when others cannot.
     package var takesPart: Bool
+    /// By which protocol it came; set by the dialect itself, never by what a sender says.
+    package var dialect: Dialect
 
     package init(
         transfer: TransferID = TransferID(),
@@ -78,7 +96,8 @@ package struct Offer: Sendable {
         annotation: [String: String] = [:],
         senderName: String,
         digests: [DigestAlgorithm] = [.xxh3_128, .sha256],
-        takesPart: Bool = false
+        takesPart: Bool = false,
+        dialect: Dialect = .waft
     ) {
         self.transfer = transfer
         self.items = items
@@ -86,6 +105,7 @@ package struct Offer: Sendable {
         self.senderName = senderName
         self.digests = digests
         self.takesPart = takesPart
+        self.dialect = dialect
     }
 
     /// Bytes of everything whose size is known; saturates instead of overflowing.

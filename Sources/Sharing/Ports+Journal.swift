@@ -48,6 +48,11 @@ package protocol ArrivalJournal: Sendable {
     /// - Returns: a number for each, in order, rising.
     /// - Throws: `storage` or `noRoom`; then nothing is written down.
     func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber]
+    /// What has arrived of a transfer and is settled, by number.
+    func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival]
+    /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
+    /// - Parameter limit: the most that are wanted.
+    func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalFault) -> [Arrival]
     /// Writes down what became of them, in one transaction: where each came to lie, or nil where it could not be moved in
     /// and is forgotten.
     /// - Throws: as `intend`. The items lie where they lie, and are found again at the next start.
@@ -73,6 +78,8 @@ package protocol DeliveryJournal: Sendable {
     ) throws(JournalFault)
     /// Ends deliveries for which nobody is asked (any more).
     func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
+    /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over.
+    func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault)
     /// Begins a finished or parked delivery anew, as a person asks for it: due now, nobody has said no.
     /// - Returns: nil for a number that is not there, or not settled.
     func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery?

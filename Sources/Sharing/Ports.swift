@@ -1,4 +1,5 @@
 package import ContentCheck
+package import Digests
 package import UniformTypes
 
 // The ports of the domain: what it needs of the disk, of people and of handlers. Each comment is the contract;
@@ -8,13 +9,36 @@ package import UniformTypes
 ///
 /// All calls may block on the disk and are made from threads that may.
 package protocol InboxStoring: Sendable {
-    /// Bytes that may be stored now without touching the reserve.
+    /// Bytes that may be stored now without touching the reserve. What is kept of items that did not come whole counts
+    /// as free: it makes room when room is needed.
     /// - Throws: `TransferFault.storage` when the Inbox cannot be reached.
     func freeRoom() throws(TransferFault) -> UInt64
 
     /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
-    /// - Parameter isTree: whether the item is a folder with things in it, or one file.
-    func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem
+    ///
+    /// Where something is kept under `partial` and nobody else is at it, the place is that one: see `StagedItem`. Room for
+    /// the item is made at the cost of what is kept of others, oldest first.
+    /// - Parameters:
+    ///   - isTree: whether the item is a folder with things in it, or one file.
+    ///   - partial: under what it is kept when it does not come whole; nil where it is not kept.
+    func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferFault) -> any StagedItem
+
+    /// Whether something is kept under the key that nobody is at.
+    func hasKept(_ key: PartialKey) -> Bool
+
+    /// Reads what is kept under a key and sums it up: every file with something in it, as it lies on the disk now. What
+    /// cannot be read is left out.
+    /// - Parameter found: called for each file, in any order; returns whether to go on.
+    func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool)
+
+    /// Whether what was stored seems to lie in the Inbox still: under that name, of that kind, a file also of that size.
+    func seemsPresent(_ arrival: Arrival) -> Bool
+
+    /// The digest of what lies in the Inbox under an arrival's name, as the sender of it computes it.
+    /// - Throws: `notKept` where it is not there or cannot be summed up.
+    func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
 
     /// Moves whole items into the Inbox, in order: contents and names are on the disk when this returns.
     ///
@@ -53,6 +77,11 @@ package struct ItemToCommit: Sendable {
 }
 
 extension InboxStoring {
+    /// A place for an item that is not kept.
+    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+        try stage(transfer: transfer, item: item, isTree: isTree, partial: nil)
+    }
+
     /// Commits without telling anybody before.
     package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferFault>] {
         commit(items) { _ in }
@@ -78,13 +107,23 @@ package struct StoredItem: Hashable, Sendable {
 
 /// One item while it is being written. Used by one thread at a time; a call after a fault is a programming error.
 ///
-/// An item that is neither committed nor discarded when its last reference goes is discarded.
+/// An item that is neither committed, kept nor discarded when its last reference goes is discarded.
+///
+/// A place may hold something already, from an attempt before. That is never part of the item by itself: a file is taken
+/// on only by `resumeFile`, a folder when it comes again, what comes anew replaces what is there, and the rest goes with
+/// `removeLeftovers`.
 package protocol StagedItem: AnyObject, Sendable {
     /// Begins the next file; the one before must have ended.
     ///
     /// Room for `entry.size` bytes is taken at once where the file system can.
     /// - Throws: `unsafeName` when something lies at that path already or its folder is not there, `noRoom`, `storage`.
     func beginFile(_ entry: FileEntry) throws(TransferFault)
+    /// Takes on a kept file, cut to its first `entry.offset` bytes, as the next file.
+    /// - Parameter contents: called with these bytes as they lie on the disk, piece by piece.
+    /// - Throws: `notKept` when there is no such file or it is shorter; otherwise as `beginFile`.
+    func resumeFile(
+        _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
+    ) throws(TransferFault)
     /// Appends to the file that was begun.
     /// - Throws: `noRoom`, `storage`.
     func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault)
@@ -96,13 +135,25 @@ package protocol StagedItem: AnyObject, Sendable {
     func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault)
     /// Sets the time of a folder (nil: the item itself).
     func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
+    /// Removes what was kept and has not come again. After the last entry, before the commit.
+    func removeLeftovers() throws(TransferFault)
     /// Holds the contents of an item that is one file, and has ended, against the type it is said to have.
     ///
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
     /// - Returns: nil where contents are not looked into.
     func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict?
+    /// Writes on the item, which is whole, where it comes from, as far as the disk can keep that.
+    func label(_ facts: ArrivalFacts)
+    /// Ends the writing and leaves what there is, to be found again under its key; discards it where it has none, or
+    /// nothing was written. Can be called at any time before the commit.
+    func keep()
     /// Removes all of it from the disk, as far as the disk allows. Can be called at any time, and twice.
     func discard()
+}
+
+extension StagedItem {
+    /// For those with nothing to write on.
+    package func label(_ facts: ArrivalFacts) {}
 }
 
 /// Who decides whether an offer is taken: a person at a terminal, a rule, a desktop notification.

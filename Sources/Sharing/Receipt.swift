@@ -32,7 +32,7 @@ package struct ItemReceipt: Hashable, Sendable {
         /// In the Inbox, synced, under this name. `size` in bytes of contents; the digest is that of the file's
         /// contents, or of a tree's listing.
         case stored(name: String, size: UInt64, digest: Digest)
-        /// Not in the Inbox, and nothing of it left.
+        /// Not in the Inbox. What has come of it may be kept elsewhere, if the fault is one that can be resumed from.
         case failed(TransferFault)
         /// It was not accepted, or its contents never came.
         case notSent
@@ -42,15 +42,32 @@ package struct ItemReceipt: Hashable, Sendable {
     package var handler: HandlerAnswer
     /// What the content of a stored item says of its type; nil where that was not looked into.
     package var content: ContentVerdict?
+    /// Whether it had been stored by an earlier transfer, lies there still, and nothing was stored now.
+    package var isAlready: Bool
 
     package init(
         _ outcome: Outcome,
         handler: HandlerAnswer = HandlerAnswer(.none),
-        content: ContentVerdict? = nil
+        content: ContentVerdict? = nil,
+        isAlready: Bool = false
     ) {
         self.outcome = outcome
         self.handler = handler
         self.content = content
+        self.isAlready = isAlready
+    }
+}
+
+extension ItemReceipt {
+    package var isStored: Bool {
+        if case .stored = outcome { true } else { false }
+    }
+
+    /// What is said of an item that has arrived before.
+    package init(_ arrival: Arrival, isAlready: Bool = false) {
+        self.init(
+            .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.digest),
+            content: arrival.content, isAlready: isAlready)
     }
 }
 
@@ -62,5 +79,16 @@ package struct Receipt: Hashable, Sendable {
     package init(transfer: TransferID, items: [ItemReceipt]) {
         self.transfer = transfer
         self.items = items
+    }
+
+    /// One line about the items that came to nothing, not escaped: the first one's reason, and how many more; nil where
+    /// there are none.
+    package var failures: String? {
+        let faults = items.compactMap { item -> TransferFault? in
+            guard case .failed(let fault) = item.outcome else { return nil }
+            return fault
+        }
+        guard let first = faults.first else { return nil }
+        return faults.count == 1 ? first.message : "\(first.message) (and \(faults.count - 1) more failed)"
     }
 }

@@ -20,7 +20,7 @@ package final class Reception: Sendable {
     private struct Ledger {
         var waiting: [TransferID: Claim] = [:]
         var accepted: [TransferID: Accepted] = [:]
-        var receiving: [TransferID: Claim] = [:]
+        var receiving: [TransferID: Receiving] = [:]
         var finished: [TransferID: Finished] = [:]
         /// Finished transfers, oldest first, for forgetting.
         var finishedOrder: [TransferID] = []
@@ -34,6 +34,13 @@ package final class Reception: Sendable {
     private struct Claim {
         var peer: PeerID
         var items: Int
+        /// Bytes of everything whose size is known.
+        var bytes: UInt64
+    }
+
+    private struct Receiving {
+        var claim: Claim
+        var interrupt: @Sendable () -> Void
     }
 
     private struct Accepted {
@@ -54,19 +61,23 @@ package final class Reception: Sendable {
         var isAnswered: Bool { hasEnded && pending == 0 }
     }
 
-    private let inbox: any InboxStoring
-    private let journal: any ArrivalJournal
+    let inbox: any InboxStoring
+    let journal: any ArrivalJournal
     private let consent: any ConsentAsking
     private let delivery: any Delivering
     private let refusal: @Sendable (OfferedItem) -> String?
+    private let quota: StrangerQuota?
     private let consentWait: Duration
+    private let memory: ConsentMemory?
     private let observe: @Sendable (Event) -> Void
     private let ledger = Mutex(Ledger())
 
     /// - Parameters:
     ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
     ///     for one that can. Decided without waiting.
+    ///   - quota: how much one stranger may send; nil for no bound.
     ///   - consentWait: how long an offer waits for an answer.
+    ///   - memory: hears which transfers begin and end; what it wraps is somewhere in `consent`.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
         inbox: any InboxStoring,
@@ -74,7 +85,9 @@ package final class Reception: Sendable {
         consent: any ConsentAsking,
         delivery: any Delivering,
         refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
+        quota: StrangerQuota? = nil,
         consentWait: Duration = Limits.consentWait,
+        memory: ConsentMemory? = nil,
         observe: @escaping @Sendable (Event) -> Void
     ) {
         self.inbox = inbox
@@ -82,7 +95,9 @@ package final class Reception: Sendable {
         self.consent = consent
         self.delivery = delivery
         self.refusal = refusal
+        self.quota = quota
         self.consentWait = consentWait
+        self.memory = memory
         self.observe = observe
     }
 
@@ -108,17 +123,14 @@ package final class Reception: Sendable {
             let now = ContinuousClock.now
             ledger.accepted = ledger.accepted.filter { $0.value.expires > now }
             let id = offer.transfer
-            if ledger.waiting[id] != nil || ledger.accepted[id] != nil || ledger.receiving[id] != nil
-                || ledger.finished[id] != nil
-            {
-                return ItemVerdict(.declined, reason: "this transfer has been offered before")
-            }
+            if let refusal = Self.refusalToRepeat(offer, from: peer, in: ledger) { return refusal }
+            ledger.accepted[id] = nil
             if ledger.waiting.count >= Limits.waitingOffers
                 || ledger.waiting.values.count(where: { $0.peer == peer }) >= Limits.waitingOffersPerPeer
             {
                 return ItemVerdict(.busy, reason: "too many offers wait for an answer")
             }
-            let open = ledger.accepted.values.map(\.claim) + ledger.receiving.values
+            let open = ledger.accepted.values.map(\.claim) + ledger.receiving.values.map(\.claim)
             if open.count(where: { $0.peer == peer }) >= Limits.openTransfersPerPeer {
                 return ItemVerdict(.busy, reason: "too many transfers of yours are under way")
             }
@@ -126,9 +138,27 @@ package final class Reception: Sendable {
             if held + offer.items.count > Limits.openItems {
                 return ItemVerdict(.busy, reason: "too many items are under way")
             }
-            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count)
+            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count, bytes: offer.knownSize)
             return nil
         }
+    }
+
+    /// A transfer can be offered again by the peer whose it is, as long as something of it has not been stored: the sender
+    /// has lost the connection, and goes on where it was.
+    private static func refusalToRepeat(_ offer: Offer, from peer: PeerID, in ledger: Ledger) -> ItemVerdict? {
+        let id = offer.transfer
+        let before = ItemVerdict(.declined, reason: "this transfer has been offered before")
+        if ledger.waiting[id] != nil { return before }
+        if let accepted = ledger.accepted[id], accepted.claim.peer != peer { return before }
+        if let finished = ledger.finished[id] {
+            guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
+            if finished.hasEnded, finished.receipt.items.allSatisfy(\.isStored) { return before }
+        }
+        guard let receiving = ledger.receiving[id] else { return nil }
+        guard receiving.claim.peer == peer else { return before }
+        // The old connection has broken off and we have not heard of it yet, or its end is being written to the disk.
+        receiving.interrupt()
+        return ItemVerdict(.busy, reason: "the connection on which it came before is being ended")
     }
 
     /// Eligibility first, from the types alone; then whoever must consent is asked about what is left.
@@ -156,9 +186,15 @@ package final class Reception: Sendable {
         } catch {
             return Array(repeating: ItemVerdict(.noRoom, reason: error.message), count: count)
         }
-        if offer.knownSize > free {
+        if offer.knownSize > free, coming(of: offer, from: peer).knownSize > free {
             let reason = "\(ByteCount.text(offer.knownSize)) offered, \(ByteCount.text(free)) free"
             return Array(repeating: ItemVerdict(.noRoom, reason: reason), count: count)
+        }
+        let underWay = bytesUnderWay(from: peer)
+        if quota?.refusal(of: offer, from: peer, underWay: underWay) != nil,
+            let refusal = quota?.refusal(of: coming(of: offer, from: peer), from: peer, underWay: underWay)
+        {
+            return Array(repeating: refusal, count: count)
         }
         let (consent, wait) = (self.consent, consentWait)
         let answers = await withTaskGroup(of: [ItemVerdict]?.self) { group in
@@ -175,6 +211,19 @@ package final class Reception: Sendable {
             return Array(repeating: ItemVerdict(.expired, reason: "nobody answered in time"), count: count)
         }
         return answers
+    }
+
+    /// Bytes of a peer's that have been accepted and are not stored yet.
+    private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
+        ledger.withLock { ledger in
+            let accepted = ledger.accepted.filter { $0.value.expires > .now }.mapValues(\.claim)
+            let receiving = ledger.receiving.mapValues(\.claim)
+            let open = [accepted, receiving].joined().filter { $0.value.peer == peer && $0.key != id }
+            return open.reduce(0) { sum, claim in
+                let (total, overflow) = sum.addingReportingOverflow(claim.value.bytes)
+                return overflow ? .max : total
+            }
+        }
     }
 
     /// - Returns: the verdict that is to be sent.
@@ -197,25 +246,52 @@ package final class Reception: Sendable {
     // MARK: Contents
 
     /// Opens an accepted transfer for its contents; can be done once, by the peer whose offer it was.
-    /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over.
-    package func begin(_ id: TransferID, from peer: PeerID) throws(TransferFault) -> IncomingTransfer {
+    /// - Parameters:
+    ///   - binding: how far the contents are held to the offer; what the dialect's offers are worth.
+    ///   - interrupt: ends the connection on which the contents come; called from any thread when the sender offers the
+    ///     transfer again.
+    /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over. `storage` where the journal
+    ///   does not say what has come of it before.
+    package func begin(
+        _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact,
+        interrupt: @escaping @Sendable () -> Void = {}
+    ) throws(TransferFault) -> IncomingTransfer {
         let accepted: Accepted? = ledger.withLock { ledger in
             guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now,
                 !ledger.isStopping
             else { return nil }
             ledger.accepted[id] = nil
-            ledger.receiving[id] = accepted.claim
+            ledger.receiving[id] = Receiving(claim: accepted.claim, interrupt: interrupt)
+            ledger.finished[id]?.hasEnded = false
             return accepted
         }
         guard let accepted else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
+        let earlier: [Arrival]
+        do {
+            earlier = try journal.arrivals(of: id, from: peer)
+        } catch {
+            ledger.withLock { ledger in
+                ledger.receiving[id] = nil
+                ledger.finished[id]?.hasEnded = true
+            }
+            throw TransferFault(.storage, error.description)
+        }
+        memory?.began(id)
         let total = accepted.offer.knownSize
         let observe = self.observe
+        // What has a size was judged when it was offered.
+        let mostBytes =
+            accepted.offer.items.contains { $0.size == nil }
+            ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
         return IncomingTransfer(
             offer: accepted.offer,
             verdict: accepted.verdict,
             peer: peer,
+            binding: binding,
             inbox: inbox,
             journal: journal,
+            mostBytes: mostBytes,
+            earlier: earlier,
             // A liar is handed to nobody: it stays in the Inbox, marked.
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },
@@ -223,11 +299,25 @@ package final class Reception: Sendable {
         )
     }
 
+    /// Lets an accepted transfer wait for its contents for so long from now.
+    /// - Returns: nil where there is no such transfer.
+    func holdOpen(_ id: TransferID, from peer: PeerID, for time: Duration) -> (Offer, Verdict)? {
+        ledger.withLock { ledger in
+            guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now else {
+                return nil
+            }
+            ledger.accepted[id]?.expires = .now + time
+            return (accepted.offer, accepted.verdict)
+        }
+    }
+
     /// Closes a transfer that `begin` opened. Must be called once for each, whatever happened.
     /// - Returns: the receipt with what handlers have said by now.
     @discardableResult
     package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferFault?) -> Receipt {
         let id = transfer.offer.transfer
+        let tally = transfer.tally
+        memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole)
         let (merged, waiters): (Receipt, [CheckedContinuation<Receipt?, Never>]) = ledger.withLock { ledger in
             ledger.receiving[id] = nil
             // Handlers may have answered for items that were stored early: their answers are in `finished` already.
@@ -268,6 +358,8 @@ package final class Reception: Sendable {
     /// - Parameter answered: wait until all handlers have answered.
     /// - Returns: nil for a transfer that is unknown, another's, or when the task was cancelled while waiting.
     package func receipt(of id: TransferID, from peer: PeerID, answered: Bool) async -> Receipt? {
+        let isUnknown = ledger.withLock { $0.finished[id] == nil && $0.receiving[id] == nil }
+        if isUnknown { return journalledReceipt(of: id, from: peer) }
         let waiter = ledger.withLock { ledger in
             ledger.nextWaiter += 1
             return ledger.nextWaiter
@@ -288,6 +380,20 @@ package final class Reception: Sendable {
             let continuation = ledger.withLock { $0.finished[id]?.waiters.removeValue(forKey: waiter) }
             continuation?.resume(returning: nil)
         }
+    }
+
+    /// What the journal says of a transfer that an earlier process received, or that was forgotten here: what it does not
+    /// mention has not been stored. What handlers have said is not told again.
+    private func journalledReceipt(of id: TransferID, from peer: PeerID) -> Receipt? {
+        guard let arrivals = try? journal.arrivals(of: id, from: peer), let first = arrivals.first,
+            (1...Limits.items).contains(first.itemsInOffer)
+        else { return nil }
+        var receipt = Receipt(
+            transfer: id, items: Array(repeating: ItemReceipt(.notSent), count: first.itemsInOffer))
+        for arrival in arrivals where receipt.items.indices.contains(arrival.itemNumber) {
+            receipt.items[arrival.itemNumber] = ItemReceipt(arrival)
+        }
+        return receipt
     }
 
     private func arrived(_ arrivals: [IncomingTransfer.StoredArrival]) {

@@ -26,7 +26,18 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
         case stopping
         /// The connection broke off.
         case interrupted
+        /// What was said to be here, or to be kept here, is not any more.
+        case notKept = "not-kept"
         case unexpected
+    }
+
+    /// Whether what has come before it is worth keeping: the same contents may come again, and go on from there.
+    package var isResumable: Bool {
+        switch code {
+        case .noRoom, .storage, .changed, .cancelled, .stopping, .interrupted, .notKept: true
+        case .protocolViolation, .notAccepted, .sizeMismatch, .digestMismatch, .unsafeName, .unreadable, .unexpected:
+            false
+        }
     }
 
     package let code: Code

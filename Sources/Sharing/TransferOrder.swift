@@ -5,6 +5,7 @@
 ///          ▲  ▲                   │ ▲ │                   │
 ///          │  └──abandonItem──────┼─┼─┼───────────────────┤
 ///          └───────endItem────────┘ └─┴──────endFile──────┘
+///     betweenItems ──presentItem──▶ betweenItems
 ///     betweenItems ──finish──▶ finished
 ///
 /// A refused event is the sender's fault and ends the transfer; the machine is of no use afterwards.
@@ -24,18 +25,24 @@ package struct TransferOrder: ~Copyable {
     }
 
     private var state: State = .betweenItems
-    /// The first item that may still begin: items come in the order of the offer, each at most once.
+    /// The first item that may still begin, where items come in the order of the offer.
     private var nextItem = 0
+    private var hasBegun: [Bool]
+    private let binding: OfferBinding
     private let items: [OfferedItem]
     private let accepted: [Bool]
 
     /// - Parameters:
     ///   - items: the offer's.
     ///   - verdict: the answer that was given to it, as many items.
-    package init(items: [OfferedItem], verdict: Verdict) {
+    package init(items: [OfferedItem], verdict: Verdict, binding: OfferBinding = .exact) {
         self.items = items
+        self.binding = binding
+        self.hasBegun = Array(repeating: false, count: items.count)
         self.accepted = verdict.items.map { $0.answer == .accepted }
     }
+
+    package func isAccepted(_ number: Int) -> Bool { accepted[number] }
 
     /// The item whose contents are coming, if any.
     package var currentItem: Int? {
@@ -47,13 +54,22 @@ package struct TransferOrder: ~Copyable {
 
     package mutating func beginItem(_ number: Int) throws(TransferFault) {
         guard case .betweenItems = state else { throw Self.outOfOrder("an item began inside another") }
-        guard number >= nextItem, number < items.count else {
+        guard items.indices.contains(number), !hasBegun[number], binding == .announced || number >= nextItem else {
             throw Self.outOfOrder("item \(number) came twice, too late, or was never offered")
         }
         guard accepted[number] else { throw TransferFault(.notAccepted, "item \(number) was not accepted") }
-        guard !accepted[nextItem..<number].contains(true) else { throw Self.outOfOrder("an item was left out") }
-        nextItem = number + 1
+        if binding == .exact {
+            guard !accepted[nextItem..<number].contains(true) else { throw Self.outOfOrder("an item was left out") }
+            nextItem = number + 1
+        }
+        hasBegun[number] = true
         state = .inItem(ItemProgress(number: number))
+    }
+
+    /// An accepted item does not come, because it is there already.
+    package mutating func presentItem(_ number: Int) throws(TransferFault) {
+        try beginItem(number)
+        state = .betweenItems
     }
 
     package mutating func beginFile(_ entry: FileEntry) throws(TransferFault) {
@@ -63,6 +79,11 @@ package struct TransferOrder: ~Copyable {
         try count(&item, isTree: isTree)
         if let size = entry.size, size > mostBytes(of: item) - item.bytes { throw Self.tooMuch }
         state = .inFile(item, remaining: entry.size, received: 0)
+        guard entry.offset > 0 else { return }
+        guard entry.size != nil, let offset = Int(exactly: entry.offset) else {
+            throw Self.outOfOrder("a file goes on where it cannot")
+        }
+        try receive(offset)
     }
 
     /// Contents of the file that was begun.
@@ -102,7 +123,7 @@ package struct TransferOrder: ~Copyable {
         var item = try enterEntry("the end of a folder")
         guard items[item.number].kind == .tree else { throw Self.outOfOrder("a file item holds no folders") }
         item.closings += 1
-        guard item.closings <= items[item.number].entries else { throw Self.tooMuch }
+        guard item.closings <= mostEntries(of: item) else { throw Self.tooMuch }
         state = .inItem(item)
     }
 
@@ -110,10 +131,10 @@ package struct TransferOrder: ~Copyable {
     package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64) {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
         let offered = items[item.number]
-        if let size = offered.size, size != item.bytes { throw Self.tooLittle }
+        if binding == .exact, let size = offered.size, size != item.bytes { throw Self.tooLittle }
         // The tree's own folder is counted in the offer and needs no entry of its own.
         let entries = offered.kind == .tree ? item.entries + 1 : item.entries
-        guard entries == offered.entries else { throw Self.tooLittle }
+        if let count = offered.entries, count != entries { throw Self.tooLittle }
         state = .betweenItems
         return (item.number, item.bytes)
     }
@@ -135,7 +156,7 @@ package struct TransferOrder: ~Copyable {
     /// The end of the whole: every accepted item has come or was abandoned.
     package mutating func finish() throws(TransferFault) {
         guard case .betweenItems = state else { throw Self.outOfOrder("the contents ended inside an item") }
-        guard !accepted.dropFirst(nextItem).contains(true) else { throw Self.tooLittle }
+        for (number, isAccepted) in accepted.enumerated() where isAccepted && !hasBegun[number] { throw Self.tooLittle }
         state = .finished
     }
 
@@ -149,9 +170,13 @@ package struct TransferOrder: ~Copyable {
         items[item.number].size ?? Limits.itemBytes
     }
 
+    private func mostEntries(of item: ItemProgress) -> UInt64 {
+        items[item.number].entries ?? Limits.entriesPerItem
+    }
+
     private func count(_ item: inout ItemProgress, isTree: Bool) throws(TransferFault) {
         item.entries += 1
-        let allowed = items[item.number].entries
+        let allowed = mostEntries(of: item)
         guard item.entries <= (isTree ? allowed - 1 : allowed) else { throw Self.tooMuch }
     }
 

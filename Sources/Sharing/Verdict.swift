@@ -21,6 +21,11 @@ package struct ItemVerdict: Hashable, Sendable {
     package var reason: String
     /// Where an accepted item goes; the sender hears nothing of it.
     package var destination: Destination
+    /// Whether something of the item is kept here from an earlier attempt. A courtesy: it may be gone a moment later.
+    package var hasKept = false
+    /// The digest that such an item of this sender had when it was stored, where it seems to lie in the Inbox still. If
+    /// the sender's has the same, it need not come again.
+    package var present: Digest?
 
     package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {
         self.answer = answer

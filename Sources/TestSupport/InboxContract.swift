@@ -1,3 +1,4 @@
+import Digests
 package import Sharing
 
 /// What every `InboxStoring` is held to, the real one and the fake: the port's comments as checks.
@@ -24,6 +25,8 @@ package final class InboxContract {
             try discarding()
             try collisions()
             try trees()
+            try keeping()
+            try keepingTrees()
         } catch {
             broken.append("what is allowed failed: \(error)")
         }
@@ -108,6 +111,156 @@ package final class InboxContract {
             try tree.makeLink(folder, target: try SafeLinkTarget("x", of: folder))
             try tree.beginFile(FileEntry(path: file, executable: false, modified: nil, size: 0))
         }
+    }
+
+    private func key(_ name: String, isTree: Bool = false) throws -> PartialKey {
+        let item = OfferedItem(kind: isTree ? .tree : .file, name: safe(name), type: uniform("public.data"), size: 10)
+        guard let key = PartialKey(item, from: .sample(1)) else { preconditionFailure("its size is known") }
+        return key
+    }
+
+    private func entry(_ path: SafeRelativePath?, size: UInt64, offset: UInt64 = 0) -> FileEntry {
+        var entry = FileEntry(path: path, executable: false, modified: nil, size: size)
+        entry.offset = offset
+        return entry
+    }
+
+    private func kept(_ key: PartialKey) -> [KeptFile] {
+        var files: [KeptFile] = []
+        inbox.readKept(key, .xxh3_128) {
+            files.append($0)
+            return true
+        }
+        return files
+    }
+
+    private func keeping() throws {
+        let before = names()
+        let key = try key("kept.bin")
+        expect(!inbox.hasKept(key) && kept(key).isEmpty, "nothing is kept at first")
+        let first = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
+        let second = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
+        expect(!inbox.hasKept(key), "nothing is kept of what is being written")
+        try second.beginFile(entry(nil, size: 10))
+        try write([9], to: second)
+        second.keep()
+        expect(!inbox.hasKept(key), "of two that write the same item the first is kept")
+        try first.beginFile(entry(nil, size: 10))
+        try write([1, 2, 3, 4], to: first)
+        first.keep()
+        first.keep()
+        expect(inbox.hasKept(key), "what was written is kept")
+        expect(
+            kept(key) == [
+                KeptFile(
+                    pathHash: KeptFile.pathHash(""), size: 4, blockExponent: 20,
+                    digests: [.of(.xxh3_128, [1, 2, 3, 4] as [UInt8])])
+            ], "what is kept is summed up")
+        expect(inbox.hasKept(key), "what was looked at is kept still")
+        expect(names() == before, "nothing that is kept can be seen")
+
+        let tooFar = try inbox.stage(transfer: transfer, item: 5, isTree: false, partial: key)
+        do {
+            try tooFar.resumeFile(entry(nil, size: 10, offset: 5)) { _ in }
+            expect(false, "nobody goes on from beyond what is kept")
+        } catch {
+            expect(error.code == .notKept, "nobody goes on from beyond what is kept")
+        }
+        tooFar.keep()
+        expect(inbox.hasKept(key), "what could not be gone on with is kept")
+
+        let resumed = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: key)
+        var seen: [UInt8] = []
+        try resumed.resumeFile(entry(nil, size: 5, offset: 3)) { seen += $0 }
+        expect(seen == [1, 2, 3], "what is gone on from is shown as it lies there")
+        try write([7, 8], to: resumed)
+        try resumed.endFile()
+        try resumed.removeLeftovers()
+        let stored = try inbox.commit([(resumed, safe("kept.bin"))])[0].get()
+        let digest = try inbox.digest(of: arrival(stored, size: 5), .xxh3_128)
+        expect(digest == .of(.xxh3_128, [1, 2, 3, 7, 8] as [UInt8]), "what was kept and what came are one file")
+        expect(inbox.seemsPresent(try arrival(stored, size: 5)), "what was stored seems to be there")
+        expect(!inbox.seemsPresent(try arrival(stored, size: 6)), "a file of another size is not the one")
+        expect(!inbox.hasKept(key), "nothing is kept of what was committed")
+
+        let gone = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
+        try gone.beginFile(entry(nil, size: 10))
+        try write([1], to: gone)
+        gone.discard()
+        expect(!inbox.hasKept(key), "nothing is kept of what was discarded")
+        try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key).keep()
+        expect(!inbox.hasKept(key), "nothing is kept where nothing came")
+    }
+
+    private func arrival(_ stored: StoredItem, size: UInt64) throws -> Arrival {
+        let item = OfferedItem(kind: .file, name: stored.name, type: uniform("public.data"), size: size)
+        let facts = ArrivalFacts(
+            transfer: transfer, itemNumber: 0, itemsInOffer: 1, item: item, size: size,
+            digest: .of(.xxh3_128, [] as [UInt8]), peer: .sample(1), senderName: "", annotation: [:])
+        return Arrival(number: ArrivalNumber(1), facts: facts, stored: stored)
+    }
+
+    private func keepingTrees() throws {
+        let key = try key("kept tree", isTree: true)
+        let (a, b, c, l) = (
+            try SafeRelativePath("a"), try SafeRelativePath("b"), try SafeRelativePath("c"), try SafeRelativePath("l")
+        )
+        let (aFile, bFile) = (try a.appending(safe("f")), try b.appending(safe("f")))
+        let first = try inbox.stage(transfer: transfer, item: 6, isTree: true, partial: key)
+        try first.makeFolder(a)
+        try file([1, 1], at: aFile, in: first)
+        try first.makeFolder(b)
+        try file([2, 2], at: bFile, in: first)
+        try file([3], at: c, in: first)
+        try first.makeLink(l, target: try SafeLinkTarget("a", of: l))
+        first.keep()
+        expect(Set(kept(key).map(\.size)) == [1, 2] && kept(key).count == 3, "the files of a tree are kept")
+
+        let hidden = try inbox.stage(transfer: transfer, item: 6, isTree: true, partial: key)
+        do {
+            try hidden.beginFile(entry(aFile, size: 1))
+            expect(false, "a folder that has not come again is not there")
+        } catch {
+            expect(error.code == .unsafeName, "a folder that has not come again is not there")
+        }
+        hidden.keep()
+
+        let again = try inbox.stage(transfer: transfer, item: 6, isTree: true, partial: key)
+        try again.makeFolder(a)
+        try again.resumeFile(entry(aFile, size: 3, offset: 2)) { _ in }
+        try write([9], to: again)
+        try again.endFile()
+        try file([5], at: b, in: again)
+        try again.makeFolder(l)
+        try again.makeLink(c, target: try SafeLinkTarget("b", of: c))
+        do {
+            try again.makeFolder(a)
+            expect(false, "what has come is not replaced")
+        } catch {
+            expect(error.code == .unsafeName, "what has come is not replaced")
+        }
+        again.keep()
+
+        let last = try inbox.stage(transfer: transfer, item: 6, isTree: true, partial: key)
+        try last.makeFolder(a)
+        try last.resumeFile(entry(aFile, size: 3, offset: 3)) { _ in }
+        try last.endFile()
+        try last.removeLeftovers()
+        let stored = try inbox.commit([(last, safe("kept tree"))])[0].get()
+        var listing = TreeListing(.xxh3_128)
+        listing.folder(a)
+        listing.file(aFile, executable: false, digest: .of(.xxh3_128, [1, 1, 9] as [UInt8]))
+        var wanted = try arrival(stored, size: 3)
+        wanted.facts.item.kind = .tree
+        expect(
+            try inbox.digest(of: wanted, .xxh3_128) == listing.finalize(),
+            "a tree has what has come again, and nothing else")
+    }
+
+    private func file(_ bytes: [UInt8], at path: SafeRelativePath, in tree: any StagedItem) throws {
+        try tree.beginFile(entry(path, size: UInt64(bytes.count)))
+        try write(bytes, to: tree)
+        try tree.endFile()
     }
 
     /// Checks that a fault of the code `unsafeName` comes, and that the item can be discarded after it.

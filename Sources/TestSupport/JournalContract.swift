@@ -28,6 +28,7 @@ package final class JournalContract {
             try answering()
             try ending()
             try refusing()
+            try departing()
         } catch {
             broken.append("what is allowed failed: \(error)")
         }
@@ -63,6 +64,22 @@ package final class JournalContract {
     }
 
     // MARK: - Sentences
+
+    private func departing() throws {
+        let numbers = try arrive(2)
+        try open().departed([], Departure(.removed, at: time(1)))
+        try open().departed([numbers[0]], Departure(.taken, at: time(1), toward: "/elsewhere/n"))
+        expect(try !isWaiting(numbers[0]), "nobody is asked about what has left")
+        expect(try isWaiting(numbers[1]), "what has not left waits on")
+        expect(try open().arrival(numbers[0]) != nil, "what has left is still known")
+        do {
+            try open().departed([numbers[1], ArrivalNumber(.max)], Departure(.removed, at: time(2)))
+            expect(false, "what never arrived cannot leave")
+        } catch {
+            expect(try isWaiting(numbers[1]), "all that left is written down together, or nothing")
+        }
+        try open().end([numbers[1]], as: .no)
+    }
 
     private func arriving() throws {
         expect(try open().waiting().isEmpty, "the journal that is checked is empty at first")

@@ -1,4 +1,5 @@
 import ContentCheck
+package import Digests
 package import Sharing
 private import Synchronization
 import UniformTypes
@@ -13,12 +14,14 @@ package final class MemoryInbox: InboxStoring {
         case freeRoom
         case stage(item: Int)
         case beginFile(path: String)
+        case resumeFile(path: String)
         /// `total` counts all bytes written to this Inbox, these included.
         case write(total: UInt64)
         case endFile
         case makeFolder(path: String)
         case makeLink(path: String)
         case closeFolder
+        case removeLeftovers
         case commit(name: String)
     }
 
@@ -55,6 +58,14 @@ package final class MemoryInbox: InboxStoring {
         var staged = 0
         var everStaged = 0
         var written: UInt64 = 0
+        /// What is kept of items that did not come whole, by the text of the key.
+        var kept: [String: [String: Entry]] = [:]
+        /// Keys of items that are being written.
+        var keysInUse: Set<String> = []
+        /// What lies in the Inbox, as the journal knows it.
+        var places: [FileIdentity: StoredItem] = [:]
+        /// Items that are being written: what a crash meets.
+        var live: [ObjectIdentifier: WeakItem] = [:]
     }
 
     fileprivate let state = Mutex(State())
@@ -87,6 +98,34 @@ package final class MemoryInbox: InboxStoring {
     /// Items that are staged now: neither committed nor discarded. 0 after every transfer, or something was left behind.
     package var stagedCount: Int { state.withLock { $0.staged } }
 
+    /// What is kept of items that did not come whole, by the text of the key: files by their path, as in `Stored`.
+    package var kept: [String: [String: Entry]] { state.withLock { $0.kept } }
+
+    /// Changes what is kept of every item, as a disk may after a crash.
+    package func damage(_ body: (inout [String: Entry]) -> Void) {
+        state.withLock { state in
+            for key in state.kept.keys { body(&state.kept[key, default: [:]]) }
+        }
+    }
+
+    /// Takes something out of the Inbox.
+    package func remove(_ name: String) {
+        state.withLock { state in state.stored.removeAll { $0.name == name } }
+    }
+
+    /// Puts other contents into a file of the Inbox.
+    package func replace(_ name: String, with bytes: [UInt8]) {
+        state.withLock { state in
+            guard let index = state.stored.firstIndex(where: { $0.name == name }) else { return }
+            state.stored[index].entries[""] = .file(bytes, executable: false, modified: nil)
+        }
+    }
+
+    /// The process ends here: what is being written stays as it is, and is found again where it has a key.
+    package func crash() {
+        for item in state.withLock({ $0.live.values.compactMap(\.item) }) { item.keep() }
+    }
+
     /// Items that have ever been staged.
     package var everStagedCount: Int { state.withLock { $0.everStaged } }
 
@@ -98,13 +137,69 @@ package final class MemoryInbox: InboxStoring {
         return room
     }
 
-    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+    package func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferFault) -> any StagedItem {
         try attempt(.stage(item: item))
-        state.withLock { state in
+        return state.withLock { state in
             state.staged += 1
             state.everStaged += 1
+            var key = partial?.text
+            if let taken = key, !state.keysInUse.insert(taken).inserted { key = nil }
+            let leftovers = key.flatMap { state.kept.removeValue(forKey: $0) }
+            let staged = MemoryStagedItem(self, isTree: isTree, key: key, leftovers: leftovers ?? [:])
+            state.live[ObjectIdentifier(staged)] = WeakItem(item: staged)
+            return staged
         }
-        return MemoryStagedItem(self, isTree: isTree)
+    }
+
+    package func hasKept(_ key: PartialKey) -> Bool { state.withLock { $0.kept[key.text] != nil } }
+
+    package func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool) {
+        let kept: [String: Entry] = state.withLock { $0.kept[key.text] ?? [:] }
+        for (path, entry) in kept {
+            guard let bytes = entry.bytes, !bytes.isEmpty else { continue }
+            let exponent = KeptFile.blockExponent(forSize: UInt64(bytes.count))
+            let blocks = stride(from: 0, to: bytes.count, by: 1 << exponent).map { start in
+                Digest.of(algorithm, bytes[start..<min(bytes.count, start + 1 << exponent)])
+            }
+            let file = KeptFile(
+                pathHash: KeptFile.pathHash(path), size: UInt64(bytes.count), blockExponent: exponent, digests: blocks)
+            guard found(file) else { return }
+        }
+    }
+
+    private func place(of arrival: Arrival) -> String {
+        String(arrival.stored.path.dropFirst("/memory/Inbox/".count))
+    }
+
+    package func seemsPresent(_ arrival: Arrival) -> Bool {
+        guard let stored = self[place(of: arrival)] else { return false }
+        return stored.isTree ? arrival.item.kind == .tree : UInt64(stored.bytes?.count ?? -1) == arrival.size
+    }
+
+    package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+        guard let stored = self[place(of: arrival)] else {
+            throw TransferFault(.notKept, "\(arrival.stored.name) is not there")
+        }
+        guard stored.isTree else { return .of(algorithm, stored.bytes ?? []) }
+        var listing = TreeListing(algorithm)
+        // As a folder is gone through: what is in one follows it, before what stands beside it.
+        let inOrder = stored.entries.sorted { first, second in
+            let (first, second) = (first.key.split(separator: "/"), second.key.split(separator: "/"))
+            return first.lexicographicallyPrecedes(second) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+        for (text, entry) in inOrder {
+            guard let path = try? SafeRelativePath(text) else { continue }
+            switch entry {
+            case .folder: listing.folder(path)
+            case .file(let bytes, let executable, _):
+                listing.file(path, executable: executable, digest: .of(algorithm, bytes))
+            case .link(let target):
+                if let target = try? SafeLinkTarget(target, of: path) { listing.link(path, target: target) }
+            }
+        }
+        return listing.finalize()
     }
 
     package func commit(
@@ -119,16 +214,19 @@ package final class MemoryInbox: InboxStoring {
         do {
             try announcing(items.indices.map { FileIdentity(device: 0, inode: UInt64(first + $0)) })
         } catch {
-            for item in items { item.staged.discard() }
+            for item in items { item.staged.keep() }
             return items.map { _ in .failure(error) }
         }
-        return items.map { item in
+        return items.enumerated().map { index, item in
             let name = item.name
             guard let staged = item.staged as? MemoryStagedItem else {
                 preconditionFailure("only items that this Inbox has staged can be committed to it")
             }
+            if let fault = fault(.commit(name: name.text)) {
+                if fault.isResumable { staged.keep() } else { staged.discard() }
+                return .failure(fault)
+            }
             let (isTree, entries) = staged.use()
-            if let fault = fault(.commit(name: name.text)) { return .failure(fault) }
             let stored = state.withLock { state in
                 func place(_ name: SafeName) -> String { item.folder.map { "\($0)/\(name)" } ?? name.text }
                 var free = name
@@ -140,26 +238,35 @@ package final class MemoryInbox: InboxStoring {
                 state.numbers[place(name)] = number
                 state.numbers[place(free)] = state.numbers[place(free)] ?? 0
                 state.stored.append(Stored(name: place(free), isTree: isTree, entries: entries))
-                return StoredItem(name: free, path: "/memory/Inbox/" + place(free))
+                let stored = StoredItem(name: free, path: "/memory/Inbox/" + place(free))
+                state.places[FileIdentity(device: 0, inode: UInt64(first + index))] = stored
+                return stored
             }
             return .success(stored)
         }
     }
 
-    /// Nothing is ever left between announcing and storing here.
     package func find(
         _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
-    ) -> [FileIdentity: StoredItem] { [:] }
+    ) -> [FileIdentity: StoredItem] {
+        state.withLock { $0.places.filter { identities.contains($0.key) } }
+    }
 
     fileprivate func attempt(_ operation: Operation) throws(TransferFault) {
         if let fault = fault(operation) { throw fault }
     }
 }
 
+private struct WeakItem {
+    weak var item: MemoryStagedItem?
+}
+
 /// An item that is being written to memory; guards the order of calls that `StagedItem` asks for.
 private final class MemoryStagedItem: StagedItem {
     private struct State {
         var entries: [String: MemoryInbox.Entry] = [:]
+        /// What an earlier attempt has left.
+        var leftovers: [String: MemoryInbox.Entry]
         var file: FileEntry?
         var bytes: [UInt8] = []
         var hasFailed = false
@@ -168,11 +275,14 @@ private final class MemoryStagedItem: StagedItem {
 
     private let inbox: MemoryInbox
     private let isTree: Bool
-    private let state = Mutex(State())
+    private let key: String?
+    private let state: Mutex<State>
 
-    init(_ inbox: MemoryInbox, isTree: Bool) {
+    init(_ inbox: MemoryInbox, isTree: Bool, key: String?, leftovers: [String: MemoryInbox.Entry]) {
         self.inbox = inbox
         self.isTree = isTree
+        self.key = key
+        self.state = Mutex(State(leftovers: leftovers))
     }
 
     deinit { discard() }
@@ -185,6 +295,32 @@ private final class MemoryStagedItem: StagedItem {
             try self.place(path, in: state)
             state.file = entry
             state.bytes = []
+        }
+    }
+
+    func resumeFile(
+        _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
+    ) throws(TransferFault) {
+        let path = entry.path?.text ?? ""
+        var prefix: [UInt8] = []
+        try step(.resumeFile(path: path)) { (state) throws(TransferFault) in
+            precondition(state.file == nil, "a file was begun inside another: call endFile first")
+            guard let bytes = state.leftovers[path]?.bytes, UInt64(bytes.count) >= entry.offset else {
+                throw TransferFault(.notKept, "\(path) is not kept")
+            }
+            try self.place(path, in: state)
+            state.leftovers[path] = nil
+            prefix = Array(bytes.prefix(Int(entry.offset)))
+            state.file = entry
+            state.bytes = prefix
+        }
+        prefix.withUnsafeBytes { contents($0) }
+    }
+
+    func removeLeftovers() throws(TransferFault) {
+        try step(.removeLeftovers) { state in
+            precondition(state.file == nil, "only after the last entry")
+            state.leftovers = [:]
         }
     }
 
@@ -241,12 +377,36 @@ private final class MemoryStagedItem: StagedItem {
     /// Memory is not looked into; the real thing's tests do that.
     func contentVerdict(declared: UniformType) -> ContentVerdict? { nil }
 
-    func discard() {
+    func discard() { end() }
+
+    func keep() {
+        let entries = state.withLock { state in
+            var entries = state.leftovers.merging(state.entries) { _, new in new }
+            if let file = state.file, !state.bytes.isEmpty {
+                entries[file.path?.text ?? ""] = .file(
+                    state.bytes, executable: file.executable, modified: file.modified)
+            }
+            return entries
+        }
+        let isWorthKeeping = isTree ? !entries.isEmpty : entries[""]?.bytes?.isEmpty == false
+        end { state in
+            if let key = self.key, isWorthKeeping { state.kept[key] = entries }
+        }
+    }
+
+    /// - Parameter body: called if it has not ended before.
+    private func end(_ body: (inout MemoryInbox.State) -> Void = { _ in }) {
         let wasUsedUp = state.withLock { state in
             defer { state.isUsedUp = true }
             return state.isUsedUp
         }
-        if !wasUsedUp { inbox.state.withLock { $0.staged -= 1 } }
+        guard !wasUsedUp else { return }
+        inbox.state.withLock { state in
+            state.staged -= 1
+            state.live[ObjectIdentifier(self)] = nil
+            if let key { state.keysInUse.remove(key) }
+            body(&state)
+        }
     }
 
     /// Takes what has been written, for the commit.
@@ -256,7 +416,7 @@ private final class MemoryStagedItem: StagedItem {
             precondition(!state.hasFailed, "an item was committed after a fault: discard it")
             precondition(state.file == nil, "an item was committed in the middle of a file")
         }
-        discard()
+        end()
         return (isTree, state.withLock { $0.entries })
     }
 

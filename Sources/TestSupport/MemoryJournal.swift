@@ -10,12 +10,15 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
     package enum Operation: Sendable, Hashable {
         case intend(count: Int)
         case settle(count: Int)
+        case arrivals(TransferID)
+        case earlier(name: String)
         case waiting
         case arrival(ArrivalNumber)
         case began([ArrivalNumber], handler: String)
         case ended([ArrivalNumber], AttemptOutcome.Answer)
         case end([ArrivalNumber], DeliveryState)
         case retry(ArrivalNumber)
+        case departed([ArrivalNumber])
     }
 
     /// One call of a handler for one arrival.
@@ -36,6 +39,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         package var state: DeliveryState
         package var delivery: WaitingDelivery
         package var attempts: [Attempt] = []
+        package var departure: Departure?
     }
 
     /// The state in which one delivery was left by a call that changed it.
@@ -120,6 +124,29 @@ extension MemoryJournal {
         }
     }
 
+    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
+        try attempt(.arrivals(transfer))
+        return settledArrivals { $0.transfer == transfer && $0.peer == peer }
+    }
+
+    package func earlier(
+        _ item: OfferedItem, from peer: PeerID, limit: Int
+    ) throws(JournalFault) -> [Arrival] {
+        try attempt(.earlier(name: item.name.text))
+        let arrivals = settledArrivals { facts in
+            facts.peer == peer && facts.item.kind == item.kind && facts.item.name == item.name
+                && facts.size == item.size && facts.item.entries == item.entries
+        }
+        return Array(arrivals.reversed().prefix(limit))
+    }
+
+    private func settledArrivals(_ isWanted: (ArrivalFacts) -> Bool) -> [Arrival] {
+        entries.compactMap { number, entry in
+            guard let stored = entry.stored, isWanted(entry.intended.facts) else { return nil }
+            return Arrival(number: number, facts: entry.intended.facts, stored: stored)
+        }
+    }
+
     package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
         if let fault = fault(.settle(count: outcomes.count)) { throw fault }
         let unknown: ArrivalNumber? = state.withLock { state in
@@ -193,6 +220,15 @@ extension MemoryJournal {
         try attempt(.end(numbers, state))
         _ = try change(numbers) { entry in
             entry.state = state
+            return 0
+        }
+    }
+
+    package func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) {
+        try attempt(.departed(numbers))
+        _ = try change(numbers) { entry in
+            entry.departure = departure
+            if [.waiting, .parked].contains(entry.state) { entry.state = .gone }
             return 0
         }
     }

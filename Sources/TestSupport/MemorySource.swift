@@ -29,6 +29,8 @@ package struct MemorySource: ItemSource {
 
     package var offered: OfferedItem
     package var origin: String { "memory:" + offered.name.text }
+    /// False for what comes from a pipe.
+    package var isRepeatable: Bool { offered.size != nil }
     /// The bytes of one read at most: small ones make many frames.
     package var readSize = 256 << 10
 
@@ -145,6 +147,8 @@ private final class Counter: Sendable {
 private final class MemoryReading: ItemReading {
     private var steps: ArraySlice<MemorySource.Step>
     private var current: ArraySlice<UInt8>?
+    /// The whole of the current file.
+    private var file: [UInt8] = []
     private var readBytes: UInt64 = 0
     private let readSize: Int
     private var fault: MemorySource.Fault?
@@ -164,6 +168,7 @@ private final class MemoryReading: ItemReading {
             return step
         case .file(let entry, let bytes)?:
             current = bytes[...]
+            file = bytes
             return .file(entry)
         case nil:
             // A fault that lies beyond the last byte shows at the end.
@@ -190,6 +195,11 @@ private final class MemoryReading: ItemReading {
         readBytes += UInt64(piece.count)
         current = bytes.dropFirst(piece.count)
         return piece.count
+    }
+
+    func seek(to offset: UInt64) {
+        precondition(current != nil, "only in a file that was begun and whose end was not read")
+        current = file[min(file.count, Int(offset))...]
     }
 
     private func fail(_ fault: MemorySource.Fault) -> SourceFault {

@@ -35,6 +35,7 @@ final class ContentsReceiver: FrameSink {
         case .fileEnd(let digest): try transfer.endFile(digest: digest)
         case .itemEnd(let digest): try transfer.endItem(digest: digest)
         case .itemAbandoned(let number, let fault): try transfer.abandonItem(number, fault)
+        case .present(let number, let digest): try transfer.present(number, digest: digest)
         case .end: hasEnded = true
         case .cancel: throw TransferFault(.cancelled, "the sender cancelled")
         }

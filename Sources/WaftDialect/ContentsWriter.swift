@@ -10,6 +10,8 @@ final class ContentsWriter {
     enum SourceOutcome {
         case notReached
         case sent(Digest)
+        /// By the receipt of an earlier attempt the other side has it.
+        case storedBefore
         case failed(SourceFault)
     }
 
@@ -19,26 +21,46 @@ final class ContentsWriter {
     private static let leastRoom = 4 << 10
 
     private(set) var outcomes: [SourceOutcome]
-    /// Bytes of contents that have been put into pieces.
+    /// Bytes of contents that have been put into pieces, or that the other side has already.
     private(set) var contentBytes: UInt64 = 0
+    /// Bytes of contents that have been put into pieces.
+    private(set) var movedBytes: UInt64 = 0
 
     private let sources: [any ItemSource]
-    private let accepted: [Bool]
+    private let verdict: Verdict
+    private let stored: [Int: Digest]
+    private let contradicted: Set<Int>
+    private let kept: KeptList?
     private var next = 0
     private var reader: (any ItemReading)?
+    /// Finds out whether the current item is what the other side has in its Inbox.
+    private var comparison: ItemComparison?
+    /// Finds out how much of the file that was begun the other side has.
+    private var search: PrefixSearch?
     private var file: FileEntry?
     private var fileDigest: DigestState
     private var listing: TreeListing?
     private var soleFileDigest: Digest?
     private var hasEnded = false
+    private var isOverdue = false
     private let algorithm: DigestAlgorithm
     /// Buffers that take turns: by the time one comes round again it has left, and its memory serves anew.
     private var ring = Array(repeating: ByteBuffer(), count: 4)
     private var turn = 0
 
-    init(_ sources: [any ItemSource], verdict: Verdict) {
+    /// - Parameters:
+    ///   - stored: items that the other side has stored in an earlier attempt at this transfer, by its receipt.
+    ///   - contradicted: items of which it was said in vain that they are there.
+    ///   - kept: what the other side has kept; nil where it said nothing of the kind.
+    init(
+        _ sources: [any ItemSource], verdict: Verdict, stored: [Int: Digest] = [:], contradicted: Set<Int> = [],
+        kept: KeptList? = nil
+    ) {
         self.sources = sources
-        self.accepted = verdict.items.map { $0.answer == .accepted }
+        self.verdict = verdict
+        self.stored = stored
+        self.contradicted = contradicted
+        self.kept = kept
         self.algorithm = verdict.digest
         self.fileDigest = DigestState(verdict.digest)
         self.outcomes = Array(repeating: .notReached, count: sources.count)
@@ -50,7 +72,8 @@ final class ContentsWriter {
         turn = (turn + 1) % ring.count
         // Takes new memory by itself if the connection still holds the old.
         ring[turn].clear(minimumCapacity: Self.pieceBytes)
-        while ring[turn].writerIndex < Self.pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded {
+        isOverdue = false
+        while ring[turn].writerIndex < Self.pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
             step()
         }
         return ring[turn]
@@ -64,9 +87,13 @@ final class ContentsWriter {
     }
 
     private func step() {
-        guard let reader else { return beginItem() }
         do throws(SourceFault) {
-            if let file {
+            guard let reader else { return try beginItem() }
+            if let comparison {
+                try compare(comparison)
+            } else if let search {
+                try goOn(search)
+            } else if let file {
                 try readOn(reader, file)
             } else if let step = try reader.next() {
                 try take(step)
@@ -78,21 +105,70 @@ final class ContentsWriter {
         }
     }
 
-    private func beginItem() {
-        while next < sources.count, !accepted[next] { next += 1 }
+    private func beginItem() throws(SourceFault) {
+        while next < sources.count, verdict.items[next].answer != .accepted { next += 1 }
         guard next < sources.count else {
             ring[turn].writeFrame(.end)
             hasEnded = true
             return
         }
-        do throws(SourceFault) {
-            let reader = try sources[next].open()
-            ring[turn].writeFrame(.item(next))
-            self.reader = reader
-            listing = sources[next].offered.kind == .tree ? TreeListing(algorithm) : nil
-            soleFileDigest = nil
-        } catch {
-            abandon(error)
+        if let digest = stored[next] { return declarePresent(digest, .storedBefore) }
+        reader = try sources[next].open()
+        if sources[next].isRepeatable, !contradicted.contains(next), let present = verdict.items[next].present {
+            comparison = ItemComparison(with: present, isTree: isTree)
+        } else {
+            announceItem()
+        }
+    }
+
+    private var isTree: Bool { sources[next].offered.kind == .tree }
+
+    private func announceItem() {
+        ring[turn].writeFrame(.item(next))
+        listing = isTree ? TreeListing(algorithm) : nil
+        soleFileDigest = nil
+    }
+
+    private func compare(_ comparison: ItemComparison) throws(SourceFault) {
+        guard let reader else { return }
+        switch try comparison.step(reader) {
+        case .undecided:
+            showLife()
+        case .same(let digest):
+            declarePresent(digest, .sent(digest))
+        case .different:
+            self.comparison = nil
+            // From its beginning.
+            self.reader = try sources[next].open()
+            announceItem()
+        }
+    }
+
+    /// In place of the item's contents.
+    private func declarePresent(_ digest: Digest, _ outcome: SourceOutcome) {
+        ring[turn].writeFrame(.present(next, digest))
+        contentBytes += sources[next].offered.size ?? 0
+        outcomes[next] = outcome
+        closeItem()
+    }
+
+    /// Comparing takes its time: what there is of the piece leaves now, so that the other side hears that we live.
+    private func showLife() {
+        ring[turn].writeWaiting()
+        isOverdue = true
+    }
+
+    private func goOn(_ search: PrefixSearch) throws(SourceFault) {
+        guard let reader, var entry = file else { return }
+        switch try search.step(reader, &fileDigest) {
+        case nil:
+            showLife()
+        case let prefix?:
+            entry.offset = prefix
+            contentBytes += prefix
+            file = entry
+            self.search = nil
+            ring[turn].writeFrame(.file(entry))
         }
     }
 
@@ -104,7 +180,11 @@ final class ContentsWriter {
         case .file(let entry):
             file = entry
             fileDigest.reset()
-            ring[turn].writeFrame(.file(entry))
+            if sources[next].isRepeatable, let size = entry.size, let kept = kept?.file(entry.path, ofItem: next) {
+                search = PrefixSearch(kept, size: size)
+            } else {
+                ring[turn].writeFrame(.file(entry))
+            }
         case .link(let path, let target):
             listing?.link(path, target: target)
             ring[turn].writeFrame(.link(path, target: target))
@@ -121,6 +201,7 @@ final class ContentsWriter {
             return count
         }
         contentBytes += UInt64(count)
+        movedBytes += UInt64(count)
         guard count == 0 else { return }
         let digest = fileDigest.finalize()
         ring[turn].writeFrame(.fileEnd(digest))
@@ -152,6 +233,8 @@ final class ContentsWriter {
 
     private func closeItem() {
         reader = nil
+        comparison = nil
+        search = nil
         file = nil
         listing = nil
         next += 1

@@ -14,13 +14,14 @@ extension Frame {
             self = .item(number)
         case .file:
             let fields = try Fields(payload)
-            self = .file(
-                FileEntry(
-                    path: try fields.path(),
-                    executable: try fields.flag(.executable),
-                    modified: try fields.time(),
-                    size: try fields.integer(.size, as: UInt64.self)
-                ))
+            var entry = FileEntry(
+                path: try fields.path(),
+                executable: try fields.flag(.executable),
+                modified: try fields.time(),
+                size: try fields.integer(.size, as: UInt64.self)
+            )
+            entry.offset = try fields.integer(.offset, as: UInt64.self) ?? 0
+            self = .file(entry)
         case .folder:
             self = .folder(try Fields(payload).requiredPath())
         case .link:
@@ -42,6 +43,9 @@ extension Frame {
             self = .end
         case .cancel:
             self = .cancel(try Fields(payload).fault())
+        case .present:
+            let number = try Self.itemNumber(&payload)
+            self = .present(number, try Fields(payload).digest(digest))
         case .data:
             throw FrameDecoder.malformed("data out of place")
         }

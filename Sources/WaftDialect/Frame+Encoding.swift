@@ -14,6 +14,12 @@ extension ByteBuffer {
         setInteger(UInt32(writerIndex - start - FrameHeader.byteCount), at: start + 4)
     }
 
+    /// Appends a frame that says nothing but that more will come.
+    mutating func writeWaiting() {
+        writeInteger(FrameType.waiting)
+        writeRepeatingByte(0, count: FrameHeader.byteCount - 1)
+    }
+
     /// Appends a data frame whose contents are written by `fill` right where they are to lie.
     ///
     /// - Parameters:
@@ -50,6 +56,7 @@ extension ByteBuffer {
             writeField(.executable, integer: UInt8(entry.executable ? 1 : 0))
             if let modified = entry.modified { writeTime(modified) }
             if let size = entry.size { writeField(.size, integer: size) }
+            if entry.offset > 0 { writeField(.offset, integer: entry.offset) }
         case .folder(let path):
             writeField(.path, text: path.text)
         case .link(let path, let target):
@@ -59,10 +66,10 @@ extension ByteBuffer {
             if let path { writeField(.path, text: path.text) }
             if let modified { writeTime(modified) }
         case .fileEnd(let digest), .itemEnd(let digest):
-            digest.withUnsafeBytes { bytes in
-                writeFieldHead(.digest, length: bytes.count)
-                writeBytes(bytes)
-            }
+            writeDigest(digest)
+        case .present(let number, let digest):
+            writeInteger(UInt32(number))
+            writeDigest(digest)
         case .itemAbandoned(let number, let fault):
             writeInteger(UInt32(number))
             writeFault(fault)
@@ -85,6 +92,13 @@ extension ByteBuffer {
     private mutating func writeField(_ tag: FieldTag, integer: some FixedWidthInteger) {
         writeFieldHead(tag, length: integer.bitWidth / 8)
         writeInteger(integer)
+    }
+
+    private mutating func writeDigest(_ digest: Digest) {
+        digest.withUnsafeBytes { bytes in
+            writeFieldHead(.digest, length: bytes.count)
+            writeBytes(bytes)
+        }
     }
 
     private mutating func writeTime(_ time: Timestamp) {
@@ -111,6 +125,7 @@ extension Frame {
         case .itemAbandoned: .itemAbandoned
         case .end: .end
         case .cancel: .cancel
+        case .present: .present
         }
     }
 }

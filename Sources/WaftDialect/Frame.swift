@@ -14,6 +14,7 @@ enum Frame: Equatable {
     case itemAbandoned(Int, TransferFault)
     case end
     case cancel(TransferFault)
+    case present(Int, Digest)
 }
 
 /// The first byte of a frame.
@@ -29,9 +30,12 @@ enum FrameType: UInt8 {
     case itemAbandoned = 0x09
     case end = 0x0A
     case cancel = 0x0B
+    case present = 0x0C
 
     /// Types from here on may be skipped by those who do not know them.
     static let firstOptional: UInt8 = 0x80
+    /// Says that the sender lives while it compares; without a payload.
+    static let waiting: UInt8 = 0x80
 }
 
 /// The first byte of a field.
@@ -41,6 +45,7 @@ enum FieldTag: UInt8 {
     case modified = 0x03
     case size = 0x04
     case target = 0x05
+    case offset = 0x06
     case digest = 0x07
     case fault = 0x08
     case message = 0x09

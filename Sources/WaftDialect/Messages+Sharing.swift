@@ -81,10 +81,17 @@ extension OfferMessage.Item {
 extension VerdictMessage {
     init(_ verdict: Verdict) {
         // Most items get the same answer: it is said once.
-        let common = verdict.items.first ?? ItemVerdict(.declined)
+        let first = verdict.items.first ?? ItemVerdict(.declined)
+        let common = ItemVerdict(first.answer, reason: first.reason)
         var others: [Item] = []
-        for (number, item) in verdict.items.enumerated() where item != common {
-            others.append(Item(item: number, answer: item.answer.rawValue, reason: item.reason))
+        for (number, var item) in verdict.items.enumerated() {
+            // The sender hears nothing of it.
+            item.destination = .usual
+            if item == common { continue }
+            others.append(
+                Item(
+                    item: number, answer: item.answer.rawValue, reason: item.reason,
+                    kept: item.hasKept ? true : nil, present: item.present?.description))
         }
         self.init(
             digest: verdict.digest.rawValue,
@@ -104,6 +111,9 @@ extension VerdictMessage {
         for item in items ?? [] {
             guard answers.indices.contains(item.item) else { throw .malformed("an answer to no item") }
             answers[item.item] = Self.itemVerdict(item.answer, item.reason)
+            answers[item.item].hasKept = item.kept ?? false
+            // Of an algorithm that this transfer does not use it says nothing.
+            answers[item.item].present = item.present.flatMap(Digest.init).flatMap { $0.algorithm == digest ? $0 : nil }
         }
         return Verdict(items: answers, digest: digest)
     }
@@ -148,6 +158,7 @@ extension ReceiptMessage.Item {
                     explanation: content.explanation.cut(toBytes: FrameHeader.messageBytes)
                 )
             }
+            already = item.isAlready ? true : nil
         case .failed(let fault):
             self.init(state: "failed", fault: fault.code.rawValue, message: fault.message)
         case .notSent:
@@ -165,7 +176,8 @@ extension ReceiptMessage.Item {
             return ItemReceipt(
                 .stored(name: name.cut(toBytes: SafeName.maximumBytes), size: size, digest: digest),
                 handler: HandlerAnswer(state, exitCode: handler?.exit),
-                content: content?.verdict
+                content: content?.verdict,
+                isAlready: already ?? false
             )
         case "notSent":
             return ItemReceipt(.notSent)

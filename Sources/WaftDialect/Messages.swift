@@ -50,6 +50,8 @@ struct VerdictMessage: Codable, MessageReading {
         var item: Int
         var answer: String
         var reason: String?
+        var kept: Bool?
+        var present: String?
     }
 
     var v = 1
@@ -80,6 +82,7 @@ struct ReceiptMessage: Codable, MessageReading, ItemizedMessage {
         var message: String?
         var handler: Handler?
         var content: Content?
+        var already: Bool?
     }
 
     var v = 1

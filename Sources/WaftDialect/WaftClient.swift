@@ -25,23 +25,30 @@ package struct WaftClient {
         return try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
     }
 
-    /// Sends the contents of what was accepted, and waits for the receipt.
+    /// Sends the contents of what was accepted, and waits for the receipt. What the other side has already, by the verdict
+    /// and by what it has kept, is compared with the sources and not sent where it is the same.
     ///
     /// - Parameters:
+    ///   - memory: what earlier attempts at this transfer have brought; takes in what this one brings.
     ///   - cancellation: when it is requested, the other side is told inside the contents. Cancelling the task instead
     ///     breaks the connection off.
-    ///   - progressed: called with the bytes of contents handed to the connection so far.
+    ///   - progressed: called with the bytes of contents that were handed to the connection so far, or that the other side
+    ///     has.
     /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` when the answer makes no sense, and
     ///   `CancellationError` after the other side was told.
     package func send(
         _ offer: Offer,
         _ sources: [any ItemSource],
         verdict: Verdict,
+        memory: SendMemory = SendMemory(),
         patience: Duration,
         cancellation: Cancellation,
         progressed: (UInt64) -> Void
     ) async throws -> SendOutcome {
-        let writer = ContentsWriter(sources, verdict: verdict)
+        let writer = ContentsWriter(
+            sources, verdict: verdict, stored: memory.storedDigests, contradicted: memory.contradicted,
+            kept: try await kept(of: offer, sources, verdict, memory, patience: patience))
+        defer { memory.note(writer) }
         var saidCancel = false
         let answer = try await http.upload(
             WaftDialect.Resource.contents(offer.transfer).path,
@@ -58,7 +65,20 @@ package struct WaftClient {
             return ContentsWriter.cancelPiece()
         }
         if saidCancel { throw CancellationError() }
-        return try outcome(of: answer, offer, verdict, writer)
+        return try outcome(of: answer, offer, verdict, writer, memory)
+    }
+
+    /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
+    private func kept(
+        of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, patience: Duration
+    ) async throws -> KeptList? {
+        let isWorthAsking = offer.items.indices.contains { number in
+            verdict.items[number].answer == .accepted && verdict.items[number].hasKept && sources[number].isRepeatable
+                && memory.receipt(of: number) == nil
+        }
+        guard isWorthAsking else { return nil }
+        let answer = try await exchange(.GET, .kept(offer.transfer), patience: patience)
+        return try KeptList(answer.body, verdict.digest, items: offer.items.count)
     }
 
     /// Asks for the receipt of a transfer that has ended.
@@ -101,7 +121,8 @@ package struct WaftClient {
         of answer: HTTPAnswer,
         _ offer: Offer,
         _ verdict: Verdict,
-        _ writer: ContentsWriter
+        _ writer: ContentsWriter,
+        _ memory: SendMemory
     ) throws -> SendOutcome {
         let receipt: Receipt?
         var fault: TransferFault?
@@ -112,6 +133,7 @@ package struct WaftClient {
             fault = said
             receipt = try message?.receipt(for: offer)
         }
+        if let receipt { memory.note(receipt) }
         let items = offer.items.indices.map { number -> SendOutcome.Item in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
             switch (writer.outcomes[number], receipt?.items[number]) {
@@ -119,8 +141,13 @@ package struct WaftClient {
                 return .unread(source)
             case (.sent(let digest), let item?) where item.outcome != .notSent:
                 return .acknowledged(item, digest: digest)
-            case (.notReached, let item?) where item.outcome != .notSent:
-                return .acknowledged(item, digest: nil)
+            case (.notReached, let item?) where item.outcome != .notSent,
+                (.storedBefore, let item?) where item.outcome != .notSent:
+                return .acknowledged(item, digest: memory.digest(of: number))
+            case (.storedBefore, _):
+                // Said once and for all.
+                guard let before = memory.receipt(of: number) else { fallthrough }
+                return .acknowledged(before, digest: memory.digest(of: number))
             default:
                 return .lost(fault ?? TransferFault(.unexpected, "the receipt does not mention it"))
             }

@@ -14,6 +14,7 @@ package enum WaftDialect {
     package static let defaultPort: UInt16 = 9_238
 
     static let contentsType = "application/waft-contents"
+    static let keptType = "application/waft-kept"
 
     /// The resources, by path.
     enum Resource: Equatable {
@@ -21,6 +22,7 @@ package enum WaftDialect {
         case offers
         case contents(TransferID)
         case receipt(TransferID, answered: Bool)
+        case kept(TransferID)
         case pairing
 
         var path: String {
@@ -28,6 +30,7 @@ package enum WaftDialect {
             case .card: "/waft/1/card"
             case .offers: "/waft/1/offers"
             case .contents(let id): "/waft/1/transfers/\(id)/contents"
+            case .kept(let id): "/waft/1/transfers/\(id)/kept"
             case .receipt(let id, let answered):
                 "/waft/1/transfers/\(id)/receipt" + (answered ? "?wait=opened" : "")
             case .pairing: "/waft/1/pairing"
@@ -50,6 +53,7 @@ package enum WaftDialect {
                 guard let id = TransferID(String(rest[rest.startIndex + 1])) else { return nil }
                 switch rest.last {
                 case "contents": self = .contents(id)
+                case "kept": self = .kept(id)
                 case "receipt": self = .receipt(id, answered: query.contains("wait=opened"))
                 default: return nil
                 }

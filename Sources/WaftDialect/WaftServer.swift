@@ -47,12 +47,18 @@ package struct WaftServer: Sendable {
             try await judge(exchange, from: peer)
         case (.POST, .contents(let id)):
             try await receive(id, in: exchange, from: peer)
+        case (.GET, .kept(let id)):
+            try await list(id, in: exchange, from: peer)
         case (.GET, .receipt(let id, let answered)):
             let reception = self.reception
             let receipt = await exchange.whileClientWaits {
                 await reception.receipt(of: id, from: peer, answered: answered)
             }
-            guard let receipt else { throw TransferFault(.notAccepted, "no receipt for this transfer") }
+            guard let receipt else {
+                // Not the end of the connection: whoever goes on with a transfer asks for this first.
+                let fault = TransferFault(.notAccepted, "no receipt for this transfer")
+                return try await exchange.respond(.forbidden, body: try Self.body(fault))
+            }
             try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(receipt)))
         case (.POST, .pairing):
             guard let pairing else { throw TransferFault(.notAccepted, "no pairing here") }
@@ -76,18 +82,36 @@ package struct WaftServer: Sendable {
         let reception = self.reception
         let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: peer) }
         if Task.isCancelled { throw Self.stopping }
-        try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(verdict)))
+        let told = await exchange.keepingClientInformed { reception.recognising(offer, verdict, from: peer) }
+        try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
+    }
+
+    /// Answers with what is kept of a transfer's items, summed up as it lies on the disk now.
+    private func list(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
+        let list = await exchange.keepingClientInformed { () -> Result<ByteBuffer, TransferFault> in
+            var list = ByteBuffer()
+            do throws(TransferFault) {
+                try reception.readKept(of: id, from: peer) { number, file in
+                    list.writeKept(file, item: number) && !Task.isCancelled
+                }
+                return .success(list)
+            } catch {
+                return .failure(error)
+            }
+        }
+        if Task.isCancelled { throw Self.stopping }
+        try await exchange.respond(.ok, contentType: WaftDialect.keptType, body: try list.get())
     }
 
     private func receive(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
-        let transfer = try reception.begin(id, from: peer)
+        let transfer = try reception.begin(id, from: peer, interrupt: exchange.breakingOff)
         let receiver = ContentsReceiver(transfer)
         let receipt: Receipt
         do {
-            try await receiver.receiveAll(from: exchange)
-            // Syncing a lot to a slow disk takes its time.
-            receipt = try await exchange.keepingClientInformed { () -> Result<Receipt, TransferFault> in
-                do throws(TransferFault) {
+            // Reading again what was kept, looking at what is there, and syncing a lot to a slow disk take their time.
+            receipt = try await exchange.keepingClientInformed { () -> Result<Receipt, any Error> in
+                do {
+                    try await receiver.receiveAll(from: exchange)
                     return .success(try transfer.finish())
                 } catch {
                     return .failure(error)
@@ -133,7 +157,7 @@ extension TransferFault {
         switch code {
         case .protocolViolation: .badRequest
         case .notAccepted: .forbidden
-        case .sizeMismatch, .digestMismatch, .unsafeName: .conflict
+        case .sizeMismatch, .digestMismatch, .unsafeName, .notKept: .conflict
         case .changed, .unreadable: .conflict
         case .noRoom: .insufficientStorage
         case .cancelled: .custom(code: 499, reasonPhrase: "Cancelled")

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Commands
@@ -21,6 +22,16 @@ struct TerminalTextTests {
         ])
     func escaped(text: String, shown: String) {
         #expect(TerminalText.escaped(text) == shown)
+    }
+
+    @Test("a line of JSON says the same, without what a terminal would obey or hide")
+    func json() throws {
+        let text = "a\u{1B}[2J\u{7F}\u{9B}1m\u{202E}gpj\u{2028}\u{E0001}Ü写🎈"
+        let line = String(decoding: try JSONEncoder().encode([text]), as: UTF8.self)
+        let escaped = TerminalText.escaped(json: line)
+        #expect(escaped == #"["a\u001b[2J\u007f\u009b1m\u202egpj\u2028\udb40\udc01Ü写🎈"]"#)
+        #expect(try JSONDecoder().decode([String].self, from: Data(escaped.utf8)) == [text])
+        #expect(TerminalText.escaped(json: #"{"a":"b"}"#) == #"{"a":"b"}"#)
     }
 
     @Test("a long text is cut, whatever it is made of")

@@ -91,6 +91,17 @@ struct GateTests {
             ])
     }
 
+    @Test("where nobody proves a key nobody is a contact, and nobody is blocked, whatever id he was given")
+    func unproven() throws {
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        var offer = offer([item()])
+        let rules = [try rule(["from": .scalar("anna"), "then": .scalar("accept")])]
+        #expect(try gate(rules).judge(offer, from: .sample(1)).verdicts.map { $0?.answer } == [.accepted])
+        offer.dialect = .airdrop
+        #expect(try gate(rules).judge(offer, from: .sample(1)).asks)
+        #expect(try gate(rules, visibility: .contacts).judge(offer, from: .sample(1)).verdicts[0]?.answer == .declined)
+    }
+
     @Test("a stranger under a contact's name is asked about as the stranger it is")
     func impostor() throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)

@@ -24,6 +24,25 @@ struct PolicyTests {
         }
     }
 
+    @Test("a rule that names a protocol is for those who come by it, and may accept them; one for strangers may not")
+    func dialects() throws {
+        func decide(_ party: String, by dialect: Dialect, _ outcome: String = "accept") throws -> Outcome {
+            let rule = try PolicyRule(
+                fields: ["from": .scalar(party), "then": .scalar(outcome)], registry: .system)
+            var offer = Offer.sample()
+            offer.dialect = dialect
+            let setting = PolicySetting(at: WallTime(milliseconds: 0), visibility: .everyone)
+            return try Policy([rule]).decide(offer, from: .stranger, setting)[0].outcome
+        }
+        #expect(try decide("airdrop", by: .airdrop) == .accept)
+        #expect(try decide("airdrop", by: .airdrop, "decline") == .decline)
+        #expect(try decide("airdrop", by: .waft) == .ask)
+        #expect(try decide("airdrop", by: .waft, "decline") == .ask)
+        #expect(try decide("strangers", by: .airdrop) == .ask)
+        #expect(try decide("strangers", by: .airdrop, "decline") == .decline)
+        #expect(try decide("contacts", by: .airdrop, "decline") == .ask)
+    }
+
     struct Row: CustomTestStringConvertible {
         var who: Who
         /// Of the one rule there is, for everyone; nil: there is none.

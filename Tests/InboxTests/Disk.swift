@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// What lies in a folder, hidden things too, in order.
 func listing(of path: String) -> [String] {
@@ -44,4 +45,14 @@ func openDescriptors(below path: String) -> Int {
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
         return target?.hasPrefix(path) ?? false
     }
+}
+
+/// Does with files what `body` does with the rights of a user who is not root. Needs root.
+func asOrdinaryUser<Result>(_ body: () throws -> Result) throws -> Result {
+    let call = try #require(dlsym(dlopen(nil, RTLD_NOW), "setfsuid"), "every Linux has it")
+    // Of this thread alone.
+    let setfsuid = unsafeBitCast(call, to: (@convention(c) (uid_t) -> Int32).self)
+    _ = setfsuid(65_534)
+    defer { _ = setfsuid(0) }
+    return try body()
 }

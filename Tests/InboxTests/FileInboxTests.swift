@@ -73,9 +73,9 @@ struct FileInboxTests {
 
     @Test("has the free room of its disk less the reserve, and none where the reserve is more")
     func freeRoom() throws {
-        let all = try FileInbox(path: folder / "a/Inbox", reserve: 0).freeRoom()
+        let all = try FileInbox(path: folder / "a/Inbox", reserve: .bytes(0)).freeRoom()
         #expect(all > 1 << 20)
-        let less = try FileInbox(path: folder / "b/Inbox", reserve: 1 << 50).freeRoom()
+        let less = try FileInbox(path: folder / "b/Inbox", reserve: .bytes(1 << 50)).freeRoom()
         #expect(less == 0)
     }
 

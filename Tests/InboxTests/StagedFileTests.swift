@@ -10,7 +10,7 @@ import Testing
 struct StagedFileTests {
     private let folder = TemporaryFolder()
 
-    private func inbox() throws -> FileInbox { try FileInbox(path: folder / "Inbox", reserve: 0) }
+    private func inbox() throws -> FileInbox { try FileInbox(path: folder / "Inbox", reserve: .bytes(0)) }
 
     @Test(
         "is read-only for everybody less the umask, and executable only where the sender's was",
@@ -148,7 +148,7 @@ struct StagedFileTests {
                 mkdir(folder / "disk", 0o700)
                 #expect(CLinuxShims_mount_tmpfs(folder / "disk", "8m") == 0)
                 defer { umount2(folder / "disk", Int32(MNT_DETACH)) }
-                let inbox = try FileInbox(path: folder / "disk/Inbox", reserve: 1 << 20)
+                let inbox = try FileInbox(path: folder / "disk/Inbox", reserve: .bytes(1 << 20))
                 let room = try inbox.freeRoom()
                 #expect(room > 6 << 20 && room <= 7 << 20)
 
@@ -156,7 +156,7 @@ struct StagedFileTests {
                 let fault = #expect(throws: TransferFault.self) { try known.beginFile(try entry(nil, size: 9_000_000)) }
                 #expect(fault?.code == .noRoom)
                 #expect(
-                    fault?.message == "cannot store the file: it needs 9.0 MB and the disk has 8.4 MB free; "
+                    fault?.message == "cannot store the file: it needs 9.0 MB and the disk has 7.3 MB free; "
                         + "make room and send it again")
 
                 let unknown = try inbox.stage(transfer: TransferID(), item: 1, isTree: false)
@@ -165,7 +165,7 @@ struct StagedFileTests {
                 let full = #expect(throws: TransferFault.self) { for _ in 0..<64 { try unknown.write(chunk) } }
                 #expect(full?.code == .noRoom)
                 #expect(
-                    full?.message == "cannot write the file: No space left on device (0 bytes free); "
+                    full?.message == "cannot write the file: what is left of the disk is kept free; "
                         + "make room and send it again")
                 unknown.discard()
 

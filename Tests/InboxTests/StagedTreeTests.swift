@@ -10,7 +10,7 @@ struct StagedTreeTests {
     private let folder = TemporaryFolder()
 
     private func inbox(_ opening: BeneathOpening = .inOneCall) throws -> FileInbox {
-        try FileInbox(path: folder / "Inbox", reserve: 0, opening: opening, placement: .byRename)
+        try FileInbox(path: folder / "Inbox", reserve: .bytes(0), opening: opening, placement: .byRename)
     }
 
     /// Where the only staged item lies.

@@ -13,9 +13,11 @@ func sampleFacts(_ number: Int) -> ArrivalFacts {
         transfer: transfer(number), itemNumber: number, itemsInOffer: number + 1,
         item: OfferedItem(
             kind: ItemKind.allCases[number % ItemKind.allCases.count], name: safe("item-\(number).txt"),
-            type: uniform("public.data"), size: number.isMultiple(of: 2) ? UInt64(number) : nil),
+            type: uniform("public.data"), size: number.isMultiple(of: 2) ? UInt64(number) : nil,
+            entries: number % ItemKind.allCases.count == 1 ? nil : 1),
         size: UInt64(number), digest: Digest.of(.xxh3_128, Array("\(number)".utf8)), peer: .sample(UInt8(number % 256)),
-        senderName: "a test", annotation: number.isMultiple(of: 3) ? [:] : ["note": "number \(number)"])
+        senderName: "a test", annotation: number.isMultiple(of: 3) ? [:] : ["note": "number \(number)"],
+        dialect: number.isMultiple(of: 2) ? .waft : .airdrop)
 }
 
 private func transfer(_ number: Int) -> TransferID {

@@ -1,5 +1,7 @@
+import AirDropDialect
 import Foundation
 import HandlerCatalog
+import Inbox
 import Logging
 import Sharing
 import Testing
@@ -31,6 +33,45 @@ struct SettingsTests {
         #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
     }
 
+    @Test("what is set for AirDrop is read, and what cannot be is said with its line")
+    func airdrop() throws {
+        let partial = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
+        #expect(partial.airdrop?.isEnabled == false)
+        #expect(partial.airdrop?.flags.rawValue == 0x88)
+        #expect(partial.airdrop?.modelName == "Kettle")
+        #expect(try file("dialects:\n  airdrop:\n").airdrop == AirDropSettings())
+        #expect(try file("dialects:\n").airdrop == AirDropSettings())
+        for text in [
+            "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
+            "airdrop: {colour: red}", "airdrop: yes", "localsend: {}",
+        ] {
+            let error = #expect(throws: Settings.Unusable.self) { try file("name: x\ndialects:\n  \(text)\n") }
+            #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test("sizes and shares are read as people write them, and have defaults")
+    func room() throws {
+        for (text, reserve) in [
+            ("2 GB", .bytes(2_000_000_000)), ("64 MiB", .bytes(64 << 20)), ("0", .bytes(0)), ("5%", .percent(5)),
+            ("100 %", .percent(100)),
+        ] as [(String, DiskReserve)] {
+            #expect(try Settings.Partial(environment: ["WAFT_RESERVE": text]).reserve == reserve)
+        }
+        for text in ["%", "101 %", "-1", "5 % %", "much", "1e3%"] {
+            #expect(throws: Settings.Unusable.self, "\(text)") {
+                try Settings.Partial(environment: ["WAFT_RESERVE": text])
+            }
+        }
+        for (variable, text) in [("WAFT_STRANGER_QUOTA", "all"), ("WAFT_CONFLICT", "replace")] {
+            #expect(throws: Settings.Unusable.self) { try Settings.Partial(environment: [variable: text]) }
+        }
+        let settings = Settings([], hostName: "host")
+        #expect(settings.reserve == .standard)
+        #expect(settings.strangerQuota == 10 << 30)
+        #expect(settings.conflict == .keepBoth)
+    }
+
     @Test("a file of every setting is read")
     func everything() throws {
         let partial = try file(
@@ -47,11 +88,17 @@ struct SettingsTests {
             sandbox: require
             discovery: false
             skipInterfaces: [docker*, wg0]
+            reserve: 3 %
+            strangerQuota: 0
+            conflict: skip
             logLevel: debug
             """)
         #expect(partial.name == "kitchen")
         #expect(partial.port == 4_001)
         #expect(partial.accept == .everyone)
+        #expect(partial.reserve == .percent(3))
+        #expect(partial.strangerQuota == 0)
+        #expect(partial.conflict == .skip)
         #expect(partial.hook == "/bin/true")
         #expect(partial.hookTimeout == .seconds(5))
         #expect(partial.hookWritable == ["/home/me/Pictures"])

@@ -52,7 +52,7 @@ private func file(_ size: UInt64?) -> OfferedItem {
     OfferedItem(kind: .file, name: safe("file"), type: uniform("public.data"), size: size)
 }
 
-private func tree(_ size: UInt64?, entries: UInt64) -> OfferedItem {
+private func tree(_ size: UInt64?, entries: UInt64?) -> OfferedItem {
     OfferedItem(kind: .tree, name: safe("tree"), type: uniform("public.folder"), size: size, entries: entries)
 }
 
@@ -60,10 +60,11 @@ private func tree(_ size: UInt64?, entries: UInt64) -> OfferedItem {
 private func run(
     _ events: [SenderEvent],
     on items: [OfferedItem],
-    accepting accepted: [Bool]? = nil
+    accepting accepted: [Bool]? = nil,
+    binding: OfferBinding = .exact
 ) -> TransferFault? {
     let answers = (accepted ?? items.map { _ in true }).map { $0 ? ItemVerdict.accepted : ItemVerdict(.declined) }
-    var order = TransferOrder(items: items, verdict: Verdict(items: answers))
+    var order = TransferOrder(items: items, verdict: Verdict(items: answers), binding: binding)
     for event in events {
         do throws(TransferFault) {
             try event.apply(to: &order)
@@ -76,6 +77,47 @@ private func run(
 
 @Suite("The order of contents")
 struct TransferOrderTests {
+    @Test("where offers are announcements items come in any order, each once, and all of them")
+    func announcedOrder() {
+        func whole(_ number: Int) -> [SenderEvent] {
+            [.beginItem(number), .beginFile(path: nil, size: 1), .receive(1), .endFile, .endItem]
+        }
+        let items = [file(1), file(1), file(1)]
+        #expect(run(whole(2) + whole(0) + whole(1) + [.finish], on: items, binding: .announced) == nil)
+        #expect(run(whole(2) + whole(0) + [.finish], on: items, binding: .announced)?.code == .sizeMismatch)
+        #expect(run(whole(2) + whole(2), on: items, binding: .announced)?.code == .protocolViolation)
+        #expect(run(whole(3), on: items, binding: .announced)?.code == .protocolViolation)
+        #expect(
+            run(whole(1), on: items, accepting: [true, false, true], binding: .announced)?.code == .notAccepted)
+        #expect(
+            run(whole(2) + whole(0) + [.finish], on: items, accepting: [true, false, true], binding: .announced) == nil)
+        #expect(run(whole(2), on: items)?.code == .protocolViolation)
+    }
+
+    @Test("a size that was announced is the most that may come, and one that was offered is what comes")
+    func announcedSizes() {
+        let short: [SenderEvent] = [
+            .beginItem(0), .beginFile(path: nil, size: 4), .receive(4), .endFile, .endItem, .finish,
+        ]
+        #expect(run(short, on: [file(5)], binding: .announced) == nil)
+        #expect(run(short, on: [file(5)])?.code == .sizeMismatch)
+        #expect(run(short, on: [file(3)], binding: .announced)?.code == .sizeMismatch)
+        let long: [SenderEvent] = [.beginItem(0), .beginFile(path: nil, size: nil), .receive(6)]
+        #expect(run(long, on: [file(5)], binding: .announced)?.code == .sizeMismatch)
+    }
+
+    @Test("a tree whose entries nobody could count takes what comes, and is no file")
+    func uncounted() {
+        let events: [SenderEvent] =
+            [.beginItem(0)] + Array(repeating: .entry, count: 1_000) + [
+                .folderClosed, .folderClosed, .endItem, .finish,
+            ]
+        #expect(run(events, on: [tree(nil, entries: nil)], binding: .announced) == nil)
+        #expect(run(events, on: [tree(nil, entries: nil)]) == nil)
+        #expect(run(events, on: [tree(nil, entries: 1_000)])?.code == .sizeMismatch)
+        #expect(run([.beginItem(0), .entry], on: [file(nil)], binding: .announced)?.code == .protocolViolation)
+    }
+
     @Test("a file in pieces, a tree, an abandoned item and an item of unknown size are a legal transfer")
     func everythingLegal() {
         let items = [file(5), tree(7, entries: 4), file(3), file(nil), file(9)]
@@ -286,7 +328,7 @@ struct TransferOrderTests {
             if let current = model.current {
                 #expect(accepted[current], "seed \(seed)")
                 #expect(model.bytes[current] <= items[current].size ?? Limits.itemBytes, "seed \(seed)")
-                #expect(model.entries[current] <= items[current].entries, "seed \(seed)")
+                #expect(model.entries[current] <= items[current].entries ?? 0, "seed \(seed)")
             }
             if event == .finish {
                 #expect(model.over.isSuperset(of: accepted.indices.filter { accepted[$0] }), "seed \(seed)")

@@ -1,0 +1,220 @@
+package import HTTPChannel
+import NIOCore
+import NIOHTTP1
+package import Sharing
+package import UniformTypes
+
+/// The receiver's side of AirDrop: HTTP requests in, calls on the `Reception`, answers out.
+package struct AirDropServer: Sendable {
+    private let reception: Reception
+    private let flags: AirDropFlags
+    private let registry: @Sendable () -> TypeRegistry
+    private let card: @Sendable () -> AirDropCard?
+
+    /// - Parameters:
+    ///   - registry: the types known now; for files whose sender does not say what they are.
+    ///   - card: what this receiver calls itself; nil where it shows itself to nobody.
+    package init(
+        reception: Reception,
+        flags: AirDropFlags = .own,
+        registry: @escaping @Sendable () -> TypeRegistry = { .system },
+        card: @escaping @Sendable () -> AirDropCard?
+    ) {
+        self.reception = reception
+        // Contents that come before the answer would have to lie somewhere before consent.
+        self.flags = flags.subtracting(.pipelining)
+        self.registry = registry
+        self.card = card
+    }
+
+    /// What has been agreed on over one connection: the question and its contents belong together.
+    private final class Agreement {
+        var asked: (offer: AskedOffer, verdict: Verdict)?
+    }
+
+    /// Serves one connection until it is closed.
+    ///
+    /// - Parameter peer: who is at its other end: nobody that is known (`PeerID.unproven`), since nothing proves a key.
+    package func serve(_ connection: HTTPServer.Connection, peer: PeerID) async {
+        let agreement = Agreement()
+        // Nobody's sender waits for interim answers while people think.
+        await HTTPServer.serve(
+            connection, idle: Limits.idleConnection, silence: Limits.silence, interim: .seconds(86_400)
+        ) { exchange in
+            do {
+                try await respond(to: exchange, from: peer, agreement)
+            } catch let fault as TransferFault {
+                guard !exchange.hasAnswered else { return }
+                try await exchange.respondAndClose(fault.airDropStatus)
+            }
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange, from peer: PeerID, _ agreement: Agreement) async throws {
+        switch (exchange.head.method, AirDropDialect.Resource(rawValue: exchange.head.uri)) {
+        case (.HEAD, .root): try await exchange.respond(.ok, contentType: nil, body: ByteBuffer())
+        case (.POST, .discover): try await discover(exchange)
+        case (.POST, .ask): try await ask(exchange, from: peer, agreement)
+        case (.POST, .upload): try await upload(exchange, from: peer, agreement)
+        case (_, nil): try await exchange.respondAndClose(.notFound)
+        default: try await exchange.respondAndClose(.methodNotAllowed)
+        }
+    }
+
+    private func discover(_ exchange: HTTPExchange) async throws {
+        try await exchange.inviteBody()
+        // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
+        _ = try await exchange.body(upTo: AirDropLimits.messageBytes)
+        guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
+        try await exchange.answer(AirDropMessage.showing(card, flags: flags))
+    }
+
+    // MARK: The question
+
+    private func ask(_ exchange: HTTPExchange, from peer: PeerID, _ agreement: Agreement) async throws {
+        agreement.asked = nil
+        try await exchange.inviteBody()
+        let body = try await exchange.body(upTo: AirDropLimits.askBytes)
+        guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
+        let asked = try AskedOffer(AskReading(body), registry: registry())
+        let reception = self.reception
+        let verdict = await exchange.whileClientWaits { await reception.judge(asked.offer, from: peer) }
+        guard !Task.isCancelled, verdict.acceptsAnything else {
+            return try await exchange.respondAndClose(.unauthorized)
+        }
+        if asked.files.isEmpty {
+            // Links alone: the answer is the end of it, and says that they are stored.
+            try await receive(asked, verdict, from: peer) { _ in .success(()) }
+        } else {
+            agreement.asked = (asked, verdict)
+        }
+        try await exchange.answer(AirDropMessage.accepting(card))
+    }
+
+    // MARK: The contents
+
+    private func upload(_ exchange: HTTPExchange, from peer: PeerID, _ agreement: Agreement) async throws {
+        guard let (asked, verdict) = agreement.asked else { return try await exchange.respondAndClose(.unauthorized) }
+        agreement.asked = nil
+        let headers = exchange.head.headers
+        guard AirDropDialect.ArchiveType.isKnown(headers.first(name: "content-type")) else {
+            return try await exchange.respondAndClose(.notAcceptable)
+        }
+        if let said = headers.first(name: "transferid"), let identifier = asked.identifier,
+            said.lowercased() != identifier.lowercased()
+        {
+            throw TransferFault(.notAccepted, "these are the contents of another transfer")
+        }
+        try await exchange.inviteBody()
+        try await receive(asked, verdict, from: peer) { transfer in
+            let unpacking = Unpacking(transfer, asked, verdict)
+            return await unpacking.run { try await exchange.nextBytes() }
+        }
+        try await exchange.respondAndClose(.ok)
+    }
+
+    /// Opens the transfer, has its contents taken, and closes it whatever happens.
+    /// - Throws: `TransferFault` where not everything that was accepted is stored.
+    private func receive(
+        _ asked: AskedOffer, _ verdict: Verdict, from peer: PeerID,
+        _ contents: (IncomingTransfer) async -> Result<Void, TransferFault>
+    ) async throws(TransferFault) {
+        let transfer = try reception.begin(asked.offer.transfer, from: peer, binding: .announced)
+        var receipt: Receipt
+        do throws(TransferFault) {
+            try ContentsUnpacker.takeLinks(of: asked, verdict, into: transfer)
+            try await contents(transfer).get()
+            receipt = try transfer.finish()
+        } catch {
+            receipt = reception.end(transfer, transfer.fail(error), fault: error)
+            throw error
+        }
+        receipt = reception.end(transfer, receipt, fault: nil)
+        for item in receipt.items {
+            if case .failed(let fault) = item.outcome { throw fault }
+        }
+    }
+}
+
+/// One archive on its way from a connection into a transfer.
+///
+/// Sendable, although what it holds is not: either the thread that unpacks runs, or the task that feeds it, never both
+/// (`BodyPull`).
+private final class Unpacking: @unchecked Sendable {
+    private let transfer: IncomingTransfer
+    private let asked: AskedOffer
+    private let verdict: Verdict
+    private let pull = BodyPull()
+    private var result: Result<Void, TransferFault> = .failure(TransferFault(.unexpected, "nothing was unpacked"))
+    /// Why no more bytes come, where that is not because they have ended.
+    private var interruption: TransferFault?
+
+    init(_ transfer: IncomingTransfer, _ asked: AskedOffer, _ verdict: Verdict) {
+        (self.transfer, self.asked, self.verdict) = (transfer, asked, verdict)
+    }
+
+    /// - Parameter next: the next bytes, nil at their end.
+    func run(_ next: () async throws -> ByteBuffer?) async -> Result<Void, TransferFault> {
+        var demand = await pull.start { self.unpack() }
+        while case .more = demand {
+            demand = await pull.give(await piece(next))
+        }
+        return result
+    }
+
+    private func piece(_ next: () async throws -> ByteBuffer?) async -> ByteBuffer? {
+        guard interruption == nil else { return nil }
+        do {
+            try Task.checkCancellation()
+            return try await next()
+        } catch {
+            if error is CancellationError || Task.isCancelled {
+                interruption = TransferFault(.stopping, "the receiver is being stopped")
+            } else {
+                let reason = (error as? HTTPFault)?.description ?? "the connection broke off"
+                interruption = TransferFault(.interrupted, reason)
+            }
+            return nil
+        }
+    }
+
+    /// On the thread of the pull.
+    private func unpack() {
+        do throws(TransferFault) {
+            let archive = try CPIOReader(BodyInflater(InflationBudget(asked.offer))) { self.pull.take() }
+            try ContentsUnpacker(transfer, asked, verdict, archive: archive).run()
+            result = .success(())
+        } catch {
+            result = .failure(interruption ?? error)
+        }
+    }
+}
+
+extension HTTPExchange {
+    /// Answers with a message; ends the connection where the client asked for that.
+    fileprivate func answer(_ message: PropertyListValue) async throws {
+        let body = try message.encoded()
+        if head.isKeepAlive {
+            try await respond(.ok, contentType: AirDropDialect.propertyListType, body: body)
+        } else {
+            try await respondAndClose(.ok, contentType: AirDropDialect.propertyListType, body: body)
+        }
+    }
+
+    /// An answer that is only its status, after which the connection ends.
+    fileprivate func respondAndClose(_ status: HTTPResponseStatus) async throws {
+        try await respondAndClose(status, contentType: nil, body: ByteBuffer())
+    }
+}
+
+extension TransferFault {
+    /// The status of an answer that means it. Apple's senders know two: 200, and everything else.
+    fileprivate var airDropStatus: HTTPResponseStatus {
+        switch code {
+        case .protocolViolation, .sizeMismatch, .digestMismatch, .unsafeName: .badRequest
+        case .notAccepted: .unauthorized
+        case .stopping: .serviceUnavailable
+        default: .internalServerError
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import NIOCore
+import Sharing
+
+/// What a question says, read with suspicion.
+struct AskReading {
+    struct File {
+        var name: String
+        var type: String?
+        /// Where it lies in the archive; its name where that is not said.
+        var path: String
+        var isFolder: Bool
+        var size: UInt64?
+    }
+
+    var senderName: String
+    /// What the sender calls the transfer; only compared.
+    var identifier: String?
+    var application: String?
+    var files: [File] = []
+    var links: [String] = []
+
+    /// - Throws: `protocolViolation` in one line, without what came.
+    init(_ body: ByteBuffer) throws(TransferFault) {
+        guard let message = BinaryPropertyList.read(body)?.dictionary else {
+            throw .malformed("not the property list that was expected")
+        }
+        senderName = message["SenderComputerName"]?.string ?? ""
+        application = message["BundleID"]?.string.flatMap {
+            $0.utf8.count <= AirDropLimits.identifierBytes ? $0 : nil
+        }
+        identifier = message["TransferID"]?.dictionary?["id"]?.string ?? message["TransferID"]?.string
+        if let identifier, identifier.utf8.count > AirDropLimits.identifierBytes { throw .malformed("a long id") }
+        for value in message["Files"]?.array ?? [] {
+            guard let file = value.dictionary, let name = file["FileName"]?.string else {
+                throw .malformed("a file without a name")
+            }
+            files.append(
+                File(
+                    name: name, type: file["FileType"]?.string, path: file["FileBomPath"]?.string ?? name,
+                    isFolder: file["FileIsDirectory"]?.truth ?? false, size: file["FileSize"]?.unsigned))
+        }
+        for value in message["Items"]?.array ?? [] {
+            guard let link = value.string, link.utf8.count <= InternetShortcut.maximumBytes else {
+                throw .malformed("an item that is no link")
+            }
+            links.append(link)
+        }
+        guard !files.isEmpty || !links.isEmpty else { throw .malformed("nothing is asked for") }
+        guard files.count <= Limits.items, links.count <= Limits.items - files.count else {
+            throw .malformed("\(files.count) files and \(links.count) links")
+        }
+    }
+}
+
+extension TransferFault {
+    /// A message that is not what the protocol allows.
+    static func malformed(_ what: String) -> TransferFault {
+        TransferFault(.protocolViolation, "the message is malformed: \(what)")
+    }
+}

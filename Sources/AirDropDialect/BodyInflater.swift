@@ -1,0 +1,217 @@
+import CZlib
+import Sharing
+
+/// What a body may inflate to: what was offered with its size, and otherwise so many times what came.
+struct InflationBudget {
+    /// Bytes of everything that was offered, with room for what stands around it; nil where not all of it has a size.
+    private let announced: UInt64?
+
+    /// - Parameter offer: nil in place of its sizes where any of them is not known.
+    init(_ offer: Offer) {
+        let isWhole = offer.items.allSatisfy { $0.size != nil && $0.entries != nil }
+        let around = UInt64(offer.items.count + 2) * AirDropLimits.memberOverhead
+        let (sum, overflow) = offer.knownSize.addingReportingOverflow(around)
+        announced = isWhole ? (overflow ? .max : sum) : nil
+    }
+
+    func allows(_ inflated: UInt64, from compressed: UInt64) -> Bool {
+        if inflated <= AirDropLimits.inflatedBytes { return true }
+        if let announced, inflated <= announced { return true }
+        let (most, overflow) = compressed.multipliedReportingOverflow(by: AirDropLimits.inflationRatio)
+        return overflow || inflated - AirDropLimits.inflatedBytes <= most
+    }
+}
+
+/// Makes a cpio archive of the bytes of a body, whichever form it has: bare, gzip or dvzip. Without I/O; bounded.
+///
+///     beginning ──'0'──▶ bare
+///         │ ─────1F────▶ gzip ──end of stream──▶ ended
+///         └──00 or 80──▶ header ◀──▶ stored | deflated        (dvzip)
+final class BodyInflater {
+    private enum State {
+        case beginning
+        case bare
+        case gzip
+        case ended
+        /// Bytes of the block's header that have come, as a number.
+        case header(bytes: Int, value: UInt32)
+        case stored(left: Int)
+        case deflated(left: Int, inflated: Int)
+    }
+
+    private let budget: InflationBudget
+    private var state = State.beginning
+    /// `z_stream`, owned: zlib wants it to stay where it is. Nil where there is none.
+    private var stream: UnsafeMutablePointer<z_stream>?
+    private var compressed: UInt64 = 0
+    private var inflated: UInt64 = 0
+
+    init(_ budget: InflationBudget) {
+        self.budget = budget
+    }
+
+    deinit {
+        guard let stream else { return }
+        inflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Takes some of `input` and writes what it becomes.
+    ///
+    /// - Parameter output: not empty.
+    /// - Returns: bytes of `input` that are done with, and bytes written. Nothing written means that more input is needed.
+    /// - Throws: `protocolViolation` for what is no body, or one that becomes more than it may.
+    func inflate(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(TransferFault) -> (consumed: Int, produced: Int) {
+        var (consumed, produced) = (0, 0)
+        if case .beginning = state { try recognize(input) }
+        while consumed < input.count || hasPending, produced < output.count {
+            let (took, made) = try step(
+                UnsafeRawBufferPointer(rebasing: input[consumed...]),
+                UnsafeMutableRawBufferPointer(rebasing: output[produced...]))
+            compressed += UInt64(took)
+            inflated += UInt64(made)
+            consumed += took
+            produced += made
+            guard budget.allows(inflated, from: compressed) else {
+                throw TransferFault(.sizeMismatch, "the contents inflate to far more than was offered")
+            }
+            if took == 0, made == 0 { break }
+        }
+        return (consumed, produced)
+    }
+
+    /// Whether the body may end here: between two blocks, or in a form that ends otherwise.
+    var isBetweenBlocks: Bool {
+        switch state {
+        case .bare, .ended, .header(bytes: 0, _): true
+        default: false
+        }
+    }
+
+    /// Whether zlib may have output that it had no room for.
+    private var hasPending: Bool {
+        switch state {
+        case .gzip, .deflated: true
+        default: false
+        }
+    }
+
+    private func step(
+        _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
+    ) throws(TransferFault) -> (Int, Int) {
+        switch state {
+        case .beginning: return (0, 0)
+        case .bare: return copy(input, output)
+        case .gzip:
+            let (took, made, hasEnded) = try inflateOn(input, output)
+            if hasEnded { state = .ended }
+            return (took, made)
+        case .ended:
+            // What some writers put behind the end of the stream.
+            return (input.count, 0)
+        case .header(let bytes, let value): return (try takeHeader(input, bytes, value), 0)
+        case .stored(let left):
+            let (took, made) = copy(UnsafeRawBufferPointer(rebasing: input.prefix(left)), output)
+            state = took == left ? .header(bytes: 0, value: 0) : .stored(left: left - took)
+            return (took, made)
+        case .deflated(let left, let inflated):
+            return try inflateBlock(input, output, left: left, inflated: inflated)
+        }
+    }
+
+    private func copy(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> (Int, Int) {
+        let count = min(input.count, output.count)
+        output.copyMemory(from: UnsafeRawBufferPointer(rebasing: input.prefix(count)))
+        return (count, count)
+    }
+
+    /// Tells the form by the first byte, whatever type was said: `070707` or `070701`, `1F 8B`, or the header of a block,
+    /// which is too short for its upper bits to be anything.
+    private func recognize(_ input: UnsafeRawBufferPointer) throws(TransferFault) {
+        switch input.first {
+        case nil: break
+        case UInt8(ascii: "0"): state = .bare
+        case 0x1F:
+            try openStream(windowBits: 15 + 16)
+            state = .gzip
+        case 0x00, 0x80:
+            try openStream(windowBits: 15)
+            state = .header(bytes: 0, value: 0)
+        default: throw .malformed("contents that are no archive")
+        }
+    }
+
+    private func takeHeader(_ input: UnsafeRawBufferPointer, _ bytes: Int, _ value: UInt32) throws(TransferFault) -> Int
+    {
+        guard let byte = input.first else { return 0 }
+        let value = value << 8 | UInt32(byte)
+        guard bytes == 3 else {
+            state = .header(bytes: bytes + 1, value: value)
+            return 1
+        }
+        let isStored = value >> 31 == 1
+        let count = Int(value & 0x7FFF_FFFF)
+        // What deflate adds to what it cannot make smaller: five bytes in 16 KiB, and the stream's own.
+        let most = isStored ? AirDropLimits.blockBytes : AirDropLimits.blockBytes + 1_024
+        guard (1...most).contains(count) else { throw .malformed("a block of \(count) bytes, or no archive at all") }
+        if !isStored, let stream { inflateReset(stream) }
+        state = isStored ? .stored(left: count) : .deflated(left: count, inflated: 0)
+        return 1
+    }
+
+    private func inflateBlock(
+        _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer, left: Int, inflated: Int
+    ) throws(TransferFault) -> (Int, Int) {
+        let (took, made, hasEnded) = try inflateOn(UnsafeRawBufferPointer(rebasing: input.prefix(left)), output)
+        let (left, inflated) = (left - took, inflated + made)
+        guard inflated <= AirDropLimits.blockBytes else { throw .malformed("a block that inflates to too much") }
+        guard hasEnded else {
+            // All of it is here, there is room for more, and no more comes.
+            if left == 0, made < output.count { throw .malformed("a block that does not end") }
+            state = .deflated(left: left, inflated: inflated)
+            return (took, made)
+        }
+        guard left == 0 else { throw .malformed("a block with something behind its end") }
+        state = .header(bytes: 0, value: 0)
+        return (took, made)
+    }
+
+    // MARK: zlib
+
+    private func openStream(windowBits: Int32) throws(TransferFault) {
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        guard inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+            stream.deallocate()
+            throw TransferFault(.unexpected, "there is no memory to inflate the contents")
+        }
+        self.stream = stream
+    }
+
+    private func inflateOn(
+        _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
+    ) throws(TransferFault) -> (Int, Int, hasEnded: Bool) {
+        guard let stream else { throw TransferFault(.unexpected, "nothing is being inflated") }
+        // zlib counts in 32 bits; whoever calls goes on where this has stopped.
+        let (input, output) = (input.prefix(1 << 30), output.prefix(1 << 30))
+        stream.pointee.next_in = UnsafeMutablePointer(
+            mutating: UnsafeRawBufferPointer(rebasing: input).assumingMemoryBound(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(input.count)
+        stream.pointee.next_out =
+            UnsafeMutableRawBufferPointer(rebasing: output).assumingMemoryBound(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(output.count)
+        let result = CZlib.inflate(stream, Z_NO_FLUSH)
+        let took = input.count - Int(stream.pointee.avail_in)
+        let made = output.count - Int(stream.pointee.avail_out)
+        // No pointer into memory of others stays behind.
+        stream.pointee.next_in = nil
+        stream.pointee.avail_in = 0
+        switch result {
+        case Z_OK, Z_BUF_ERROR: return (took, made, false)
+        case Z_STREAM_END: return (took, made, true)
+        default: throw .malformed("contents that cannot be inflated")
+        }
+    }
+}

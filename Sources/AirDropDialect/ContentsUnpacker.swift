@@ -1,0 +1,211 @@
+import NIOCore
+import Sharing
+
+/// Feeds the members of an archive into an incoming transfer, each held against what was announced.
+final class ContentsUnpacker {
+    private let transfer: IncomingTransfer
+    private let asked: AskedOffer
+    private let accepted: [Bool]
+    private let archive: CPIOReader
+
+    /// The item whose members are coming.
+    private var current: Item?
+    private var ignoredBytes: UInt64 = 0
+    private var ignoredMembers: UInt64 = 0
+
+    /// What is known of the tree that is coming.
+    private struct Item {
+        var number: Int
+        var isTree: Bool
+        var modified: Timestamp?
+        /// All folders that were made, for archives do not always name a folder before what is in it.
+        var folders: Set<SafeRelativePath> = []
+        var folderBytes = 0
+        /// Those that the last member lies in, outermost first, to be closed when something outside them comes.
+        var open: [(path: SafeRelativePath, modified: Timestamp?)] = []
+    }
+
+    /// - Parameter verdict: the answer that was given; members of items that were not accepted are passed over.
+    init(_ transfer: IncomingTransfer, _ asked: AskedOffer, _ verdict: Verdict, archive: CPIOReader) {
+        self.transfer = transfer
+        self.asked = asked
+        self.accepted = verdict.items.map { $0.answer == .accepted }
+        self.archive = archive
+    }
+
+    /// Reads the archive to its end.
+    func run() throws(TransferFault) {
+        try archive.open()
+        while let member = try archive.next() { try take(member) }
+        try endItem()
+    }
+
+    /// The links of the question, which come in no archive.
+    static func takeLinks(
+        of asked: AskedOffer, _ verdict: Verdict, into transfer: IncomingTransfer
+    ) throws(TransferFault) {
+        for (item, contents) in asked.links where verdict.items[item].answer == .accepted {
+            try transfer.beginItem(item)
+            try transfer.beginFile(
+                FileEntry(path: nil, executable: false, modified: nil, size: UInt64(contents.readableBytes)))
+            try contents.withUnsafeReadableBytes { (bytes) throws(TransferFault) in try transfer.write(bytes) }
+            try transfer.endFile(digest: nil)
+            try transfer.endItem(digest: nil)
+        }
+    }
+
+    private func take(_ member: CPIOReader.Member) throws(TransferFault) {
+        let place: MemberPath
+        let path: SafeRelativePath?
+        do throws(NameRefusal) {
+            var found = try MemberPath(member.path)
+            found.unwrap { asked.files[$0] != nil }
+            place = found
+            path = try found.path()
+        } catch {
+            throw TransferFault(.unsafeName, "a member cannot be stored: \(error)")
+        }
+        // The archive's root, or the wrapper itself.
+        guard let name = place.item else {
+            guard case .folder = member.kind else { throw .malformed("an archive that is one file") }
+            return try ignore()
+        }
+        var start: [UInt8] = []
+        if case .file = member.kind, place.looksLikeSidecar, path != nil || asked.files[name] == nil {
+            while start.count < Self.sidecarMagic.count, let bytes = try archive.data() { start += bytes }
+            if start.starts(with: Self.sidecarMagic) { return try ignoreContents(beginning: start.count) }
+        }
+        guard let number = asked.files[name] else {
+            throw TransferFault(.notAccepted, "something came that was not announced")
+        }
+        guard accepted[number] else { return try passOver() }
+        if current?.number != number { try begin(number) }
+        try take(member, at: path, start)
+    }
+
+    private func take(
+        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
+    ) throws(TransferFault) {
+        guard let path else {
+            switch member.kind {
+            case .folder where current?.isTree == true: current?.modified = member.modified
+            case .file where current?.isTree == false:
+                try takeFile(member, at: nil, start)
+                // An item that is a file has no more members.
+                try endItem()
+            default: throw .malformed("an item of another kind than was announced")
+            }
+            return
+        }
+        guard current?.isTree == true else { throw .malformed("something inside a file") }
+        try leaveFolders(without: path)
+        try makeFolders(above: path)
+        switch member.kind {
+        case .file: try takeFile(member, at: path, start)
+        case .folder: try makeFolder(path, modified: member.modified)
+        case .link(let target):
+            try transfer.link(path, target: try Self.target(target, of: path))
+        case .special: throw .malformed("something that is neither file, folder nor link")
+        }
+    }
+
+    private static func target(_ text: String, of path: SafeRelativePath) throws(TransferFault) -> SafeLinkTarget {
+        do {
+            return try SafeLinkTarget(MemberPath.composed(text), of: path)
+        } catch {
+            throw TransferFault(.unsafeName, "a link cannot be stored: \(error)")
+        }
+    }
+
+    // MARK: Items
+
+    private func begin(_ number: Int) throws(TransferFault) {
+        try endItem()
+        try transfer.beginItem(number)
+        current = Item(number: number, isTree: transfer.offer.items[number].kind == .tree)
+    }
+
+    private func endItem() throws(TransferFault) {
+        guard let item = current else { return }
+        if item.isTree {
+            try leaveFolders(without: nil)
+            try transfer.folderClosed(nil, modified: item.modified)
+        }
+        try transfer.endItem(digest: nil)
+        current = nil
+    }
+
+    private func takeFile(
+        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
+    ) throws(TransferFault) {
+        try transfer.beginFile(
+            FileEntry(path: path, executable: member.executable, modified: member.modified, size: member.size))
+        if !start.isEmpty {
+            try ByteBuffer(bytes: start).withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+                try transfer.write(bytes)
+            }
+        }
+        while let bytes = try archive.data() { try transfer.write(bytes) }
+        try transfer.endFile(digest: nil)
+    }
+
+    // MARK: Folders
+
+    /// Closes the folders that `path` does not lie in, innermost first; nil: all of them.
+    private func leaveFolders(without path: SafeRelativePath?) throws(TransferFault) {
+        while let last = current?.open.last, path.map({ !$0.text.hasPrefix(last.path.text + "/") }) ?? true {
+            current?.open.removeLast()
+            if last.modified != nil { try transfer.folderClosed(last.path, modified: last.modified) }
+        }
+    }
+
+    private func makeFolders(above path: SafeRelativePath) throws(TransferFault) {
+        guard let parent = path.parent, current?.folders.contains(parent) == false else { return }
+        var missing: [SafeRelativePath] = []
+        var next: SafeRelativePath? = parent
+        while let folder = next, current?.folders.contains(folder) == false {
+            missing.append(folder)
+            next = folder.parent
+        }
+        for folder in missing.reversed() { try makeFolder(folder, modified: nil) }
+    }
+
+    private func makeFolder(_ path: SafeRelativePath, modified: Timestamp?) throws(TransferFault) {
+        if current?.folders.insert(path).inserted == true {
+            current?.folderBytes += path.text.utf8.count
+            guard current?.folderBytes ?? 0 <= AirDropLimits.folderPathBytes else {
+                throw .malformed("more folders than can be remembered")
+            }
+            try transfer.folder(path)
+        } else {
+            try ignore()
+        }
+        current?.open.append((path, modified))
+    }
+
+    // MARK: What is not kept
+
+    /// Apple's sender puts what Linux file systems do not hold beside a file: resource forks and Finder's facts.
+    private static let sidecarMagic: [UInt8] = [0x00, 0x05, 0x16, 0x07]
+
+    /// - Parameter beginning: bytes of it that have been read.
+    private func ignoreContents(beginning: Int) throws(TransferFault) {
+        try ignore()
+        ignoredBytes += UInt64(beginning)
+        while let bytes = try archive.data() {
+            ignoredBytes += UInt64(bytes.count)
+            guard ignoredBytes <= AirDropLimits.ignoredBytes else { throw .malformed("too much beside the contents") }
+        }
+    }
+
+    private func ignore() throws(TransferFault) {
+        ignoredMembers += 1
+        guard ignoredMembers <= Limits.entriesPerItem else { throw .malformed("too much beside the contents") }
+    }
+
+    /// What was announced and not accepted: AirDrop has no word for "this, but not that".
+    private func passOver() throws(TransferFault) {
+        try ignore()
+        while try archive.data() != nil {}
+    }
+}

@@ -1,0 +1,101 @@
+import NIOCore
+package import Sharing
+import UniformTypes
+
+/// What one sending is in AirDrop's terms: which sources are files of an archive, and which are links of the question.
+package struct SendingPlan: Sendable {
+    struct File: Sendable {
+        /// The source's place.
+        var item: Int
+        /// Unlike all others in this archive.
+        var name: SafeName
+        var type: String
+        var isFolder: Bool
+        var size: UInt64?
+        /// A link that goes as a file of Apple's form.
+        var replacement: [UInt8]?
+    }
+
+    package let offer: Offer
+    let sources: [any ItemSource]
+    var files: [File] = []
+    /// Each with its source's place; without files only.
+    var links: [(item: Int, url: String)] = []
+
+    /// - Parameter flags: the receiver's.
+    /// - Throws: `TransferFault` with what AirDrop cannot carry, before anything is sent; `SourceFault` for a link that
+    ///   cannot be read.
+    package init(_ offer: Offer, _ sources: [any ItemSource], to flags: AirDropFlags) throws {
+        self.offer = offer
+        self.sources = sources
+        var taken: Set<SafeName> = []
+        let areLinks = flags.contains(.links) && sources.allSatisfy { $0.offered.kind == .url }
+        for (number, source) in sources.enumerated() {
+            let item = source.offered
+            let url = item.kind == .url ? try Self.url(of: source) : nil
+            if let url, areLinks {
+                links.append((number, url))
+                continue
+            }
+            var file = File(
+                item: number, name: item.name, type: item.type.identifier, isFolder: item.kind == .tree,
+                size: item.size)
+            if let url { try file.become(url) } else { try Self.check(source) }
+            file.name = Self.free(file.name, &taken)
+            files.append(file)
+        }
+    }
+
+    private static func check(_ source: any ItemSource) throws(TransferFault) {
+        guard source.offered.kind == .tree || source.offered.size != nil else {
+            throw TransferFault(
+                .unreadable,
+                "AirDrop has to know the size of \(source.origin) first: write it into a file, and send that")
+        }
+        if let largest = source.largestFile, largest > AirDropDialect.largestFile {
+            throw TransferFault(
+                .unreadable,
+                "\(source.origin) has a file of \(ByteCount.text(largest)), and AirDrop carries files of up to "
+                    + "\(AirDropDialect.largestFile) bytes")
+        }
+    }
+
+    private static func free(_ name: SafeName, _ taken: inout Set<SafeName>) -> SafeName {
+        var (free, number) = (name, 0)
+        while !taken.insert(free).inserted {
+            number += 1
+            free = name.numbered(number)
+        }
+        return free
+    }
+
+    /// The URL that a source of a link holds.
+    private static func url(of source: any ItemSource) throws -> String {
+        let reading = try source.open()
+        var contents: [UInt8] = []
+        while let step = try reading.next() {
+            guard case .file = step else { continue }
+            var buffer = [UInt8](repeating: 0, count: 2 * InternetShortcut.maximumBytes)
+            while case let count = try buffer.withUnsafeMutableBytes({ (bytes) throws(SourceFault) in
+                try reading.read(into: bytes)
+            }), count > 0 {
+                guard contents.count + count <= buffer.count else { break }
+                contents += buffer[..<count]
+            }
+        }
+        guard let url = InternetShortcut.url(in: contents) else {
+            throw SourceFault(.unreadable, "\(source.origin) holds no URL")
+        }
+        return url
+    }
+}
+
+extension SendingPlan.File {
+    fileprivate mutating func become(_ url: String) throws {
+        let contents = try AirDropMessage.webloc(url).encoded()
+        replacement = Array(contents.readableBytesView)
+        size = UInt64(contents.readableBytes)
+        type = "com.apple.web-internet-location"
+        if let webloc = try? SafeName(name.split.stem + ".webloc") { name = webloc }
+    }
+}

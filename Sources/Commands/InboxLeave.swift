@@ -1,0 +1,266 @@
+import ArgumentParser
+import ContentCheck
+import Control
+import Foundation
+import HandlerCatalog
+import Handlers
+import Inbox
+import Journal
+import Peer
+import Sharing
+
+/// `waft inbox take`: move items out.
+struct InboxTakeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take",
+        abstract: "Move items out of the Inbox, with the modes of your own files.",
+        discussion: """
+            Example: waft inbox take 12 report.pdf ~/Documents
+
+            Nothing is replaced: where a name is taken, a number is added. On another disk it is copied, synced, read back and \
+            compared, and only then deleted here.
+            """
+    )
+
+    @Argument(help: "Numbers of arrivals or names in the Inbox, and last the folder to move them to.")
+    var words: [String]
+
+    @Option(name: .long, help: "What it is to be called there; refused where that is taken.")
+    var name: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard words.count >= 2 else { throw ValidationError("Name at least one arrival, and last a folder.") }
+        guard name == nil || words.count == 2 else { throw ValidationError("--name is for one arrival alone.") }
+    }
+
+    func run() async throws {
+        let name = try self.name.map { text throws(CommandFailure) in
+            do throws(NameRefusal) { return try SafeName(text) } catch {
+                throw CommandFailure(.usage, "--name: \(error)")
+            }
+        }
+        let leaving = Leaving(inbox: try Surroundings().home.inbox, json: output.json)
+        let directory = words[words.count - 1]
+        let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingFault) in
+            let size = entry.arrival.size
+            var progress = ProgressLine(total: size)
+            var bytes: UInt64 = 0
+            let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: directory, name: name) { count in
+                bytes &+= UInt64(count)
+                guard Console.shared.isInteractive else { return }
+                Console.shared.status(progress.text(bytes: bytes, at: .now, width: Console.shared.width))
+            }
+            Console.shared.endStatus()
+            return Leaving.Outcome(
+                how: .taken, toward: taken.path, words: "→ \(TerminalText.escaped(taken.path, limit: 4_096))",
+                remark: taken.remark, hasLeft: taken.hasLeft)
+        }
+        if exit != .done { throw exit.code }
+    }
+}
+
+/// `waft inbox remove`: delete items.
+struct InboxRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Delete items of the Inbox.",
+        discussion: """
+            Example: waft inbox remove 12
+
+            What somebody else has moved or deleted already is no longer missed by waft inbox verify.
+            """
+    )
+
+    @Argument(help: "Numbers of arrivals, as waft history shows them, or names in the Inbox.")
+    var arrivals: [String]
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let leaving = Leaving(inbox: try Surroundings().home.inbox, json: output.json)
+        let exit = try await leaving.each(arrivals) { entry throws(LeavingFault) in
+            let wasThere = try InboxLeaving.remove(entry.arrival, inbox: leaving.inbox)
+            return Leaving.Outcome(how: .removed, words: wasThere ? "removed" : "it was gone already")
+        }
+        if exit != .done { throw exit.code }
+    }
+}
+
+/// Items that leave the Inbox one after the other: each is done on the disk, written down, and told.
+struct Leaving {
+    struct Outcome {
+        var how: Departure.How
+        var toward = ""
+        /// What happened, escaped.
+        var words: String
+        /// What did not go well all the same; not escaped.
+        var remark: String?
+        /// Whether it is out of the Inbox.
+        var hasLeft = true
+    }
+
+    private struct Line: Encodable {
+        var v = 1
+        /// `taken`, `removed`, `failed`.
+        var event: String
+        var arrival: Int64?
+        var name: String?
+        var path: String?
+        var reason: String?
+        var exit: Int32
+    }
+
+    let inbox: String
+    let json: Bool
+
+    /// - Returns: the code of the first that failed; the others are done all the same.
+    func each(
+        _ wanted: [String], _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
+    ) async throws(CommandFailure) -> WaftExit {
+        var exit = WaftExit.done
+        for wanted in wanted {
+            let code = try await one(wanted, leave)
+            if exit == .done { exit = code }
+        }
+        return exit
+    }
+
+    private func one(
+        _ wanted: String, _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
+    ) async throws(CommandFailure) -> WaftExit {
+        guard let entry = try JournalReading.entry(wanted) else {
+            return fail(.inputMissing, JournalReading.unknown(wanted), name: wanted, nil)
+        }
+        guard entry.departure == nil else {
+            let reason = JournalText.departure(entry) ?? ""
+            return fail(.inputMissing, "\(FindingText.head(entry)): \(reason)", name: wanted, entry)
+        }
+        let outcome: Outcome
+        do throws(LeavingFault) {
+            outcome = try leave(entry)
+        } catch {
+            Console.shared.endStatus()
+            return fail(Self.exit(error), TerminalText.escaped(error.message, limit: 1_000), name: wanted, entry)
+        }
+        var remarks = [outcome.remark].compactMap(\.self)
+        if outcome.hasLeft {
+            do throws(CommandFailure) {
+                try await JournalWriting.departed(entry.arrival.number, outcome.how, toward: outcome.toward)
+            } catch {
+                remarks.append("the journal does not know of it: \(error.message)")
+            }
+        }
+        let code = remarks.isEmpty ? WaftExit.done : .unexpected
+        if json {
+            let reason = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+            let line = Line(
+                event: outcome.how.rawValue, arrival: entry.arrival.number.value, name: entry.arrival.stored.name.text,
+                path: outcome.toward.isEmpty ? nil : outcome.toward, reason: reason, exit: code.rawValue)
+            Console.shared.result(JSONText.line(line))
+        } else {
+            Console.shared.result("\(FindingText.head(entry)): \(outcome.words)")
+            for remark in remarks { Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))") }
+        }
+        return code
+    }
+
+    /// - Parameter reason: escaped.
+    private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
+        if json {
+            let line = Line(
+                event: "failed", arrival: entry?.arrival.number.value, name: entry?.arrival.stored.name.text ?? name,
+                reason: reason, exit: code.rawValue)
+            Console.shared.result(JSONText.line(line))
+        } else {
+            Console.shared.note("waft: \(reason)")
+        }
+        return code
+    }
+
+    private static func exit(_ fault: LeavingFault) -> WaftExit {
+        switch fault.code {
+        case .gone: .inputMissing
+        case .different, .mismatch: .contentChanged
+        case .destination, .nameTaken: .usage
+        case .noRoom: .noRoom
+        case .disk: .unexpected
+        }
+    }
+}
+
+/// Writes to the journal from a command: through the receiver that has it, or, where none runs, itself.
+enum JournalWriting {
+    /// A receiver may start or stop between the two ways.
+    private static let tries = 3
+
+    static func departed(
+        _ number: ArrivalNumber, _ how: Departure.How, toward: String
+    ) async throws(CommandFailure) {
+        let folder = try Surroundings().home.state
+        var failure = CommandFailure(.unexpected, "the receiver gave no answer")
+        for _ in 0..<tries {
+            do throws(CommandFailure) {
+                switch try await Daemon.ask(.departed(arrival: number.value, how: how, toward: toward)) {
+                case .done: return
+                case .refused(let reason): throw CommandFailure(.unexpected, reason)
+                default: throw failure
+                }
+            } catch {
+                guard error.exit == .notRunning else { throw error }
+            }
+            do throws(JournalFault) {
+                return try Journal(folder: folder).departed([number], Departure(how, at: .now, toward: toward))
+            } catch {
+                failure = CommandFailure(.unexpected, error.description)
+            }
+        }
+        throw failure
+    }
+}
+
+/// `waft inbox open`: show an item on the desktop.
+struct InboxOpenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Show an item of the Inbox on the desktop, by xdg-open.",
+        discussion: """
+            Example: waft inbox open 12
+
+            What is not what its type says is not opened. To hand an item to its handler: waft inbox retry 12.
+            """
+    )
+
+    @Argument(help: "Number of the arrival, as waft history shows it, or its name in the Inbox.")
+    var arrival: String
+
+    func run() async throws {
+        guard let entry = try JournalReading.entry(arrival) else {
+            throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
+        }
+        if let left = JournalText.departure(entry) {
+            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): \(left)")
+        }
+        if let content = entry.arrival.content, content.outcome == .lying {
+            throw CommandFailure(
+                .ineligible, "\(FindingText.head(entry)): \(TerminalText.escaped(content.explanation))",
+                hint: "to look into it with a program of your choice, take it out: "
+                    + "waft inbox take \(entry.arrival.number) DIR")
+        }
+        let path = entry.arrival.stored.path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): it is not in the Inbox any more")
+        }
+        guard let opener = SystemOpener() else {
+            throw CommandFailure(.unexpected, "xdg-open is not here; install xdg-utils")
+        }
+        let url = try OpenCommand.parts(URL(fileURLWithPath: path).absoluteString)
+        let outcome = await opener.open(url)
+        let reason = TerminalText.escaped(outcome.reason, limit: 400)
+        guard outcome.answer == .yes else {
+            throw CommandFailure(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
+        }
+        Console.shared.result("\(FindingText.head(entry)): \(reason)")
+    }
+}

@@ -1,0 +1,199 @@
+import ArgumentParser
+import Foundation
+import Inbox
+import Journal
+import Peer
+import Sharing
+
+/// `waft inbox verify`: is what lies in the Inbox what was received?
+struct InboxVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Compare what lies in the Inbox with what was received.",
+        discussion: """
+            Example: waft inbox verify, or: waft inbox verify 12 report.pdf
+
+            Everything that has arrived and was not taken or removed since, or was a handler's, is read from the disk. Exit code 17 \
+            when something has changed, is missing or cannot be read; 66 for what is not there to be verified.
+            """
+    )
+
+    @Argument(help: "Numbers of arrivals, as waft history shows them, or names in the Inbox; everything by default.")
+    var arrivals: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    /// Arrivals that are read from the journal at a time.
+    private static let page = 500
+
+    func run() async throws {
+        let inbox = try Surroundings().home.inbox
+        var verifying = Verifying(inbox: inbox, json: output.json)
+        if arrivals.isEmpty {
+            let totals = try JournalReading.read { reader throws(JournalFault) in try reader.totalsThere() }
+            try verifying.begin(totals.count, bytes: totals.bytes)
+            var last: ArrivalNumber?
+            while true {
+                let after = last
+                let entries = try JournalReading.read { reader throws(JournalFault) in
+                    try reader.entriesThere(after: after, count: Self.page)
+                }
+                for entry in entries { verifying.verify(entry) }
+                guard let end = entries.last else { break }
+                last = end.arrival.number
+            }
+        } else {
+            let entries = try arrivals.map { (wanted: $0, entry: try JournalReading.entry($0)) }
+            let bytes = entries.reduce(0) { $0 &+ ($1.entry?.arrival.size ?? 0) }
+            try verifying.begin(entries.count { $0.entry?.isThere == true }, bytes: bytes)
+            for (wanted, entry) in entries {
+                if let entry, entry.isThere { verifying.verify(entry) } else { verifying.absent(wanted, entry) }
+            }
+        }
+        let exit = verifying.end()
+        if exit != .done { throw exit.code }
+    }
+}
+
+/// A verification under way, and what it has found.
+private struct Verifying {
+    /// For programs: one that is not as it arrived, or at the end the counts.
+    private struct Line: Encodable {
+        var v = 1
+        /// `changed`, `missing`, `unreadable`, `absent`, `verified`.
+        var event: String
+        var arrival: Int64?
+        var name: String?
+        var path: String?
+        /// `kind`, `size`, `entries`, `contents`, `mode`.
+        var differences: [String]?
+        var reason: String?
+        /// Milliseconds since 1970: when something was last done to a file that has changed.
+        var touched: Int64?
+        var ok: Int?
+        var changed: Int?
+        var missing: Int?
+        var unreadable: Int?
+    }
+
+    let inbox: String
+    let json: Bool
+    private var progress = ProgressLine(total: nil)
+    private var read: UInt64 = 0
+    private var counts: [ItemFinding.State: Int] = [:]
+    private var exit = WaftExit.done
+
+    init(inbox: String, json: Bool) {
+        (self.inbox, self.json) = (inbox, json)
+    }
+
+    /// - Throws: where there is something to be read, and no Inbox.
+    mutating func begin(_ count: Int, bytes: UInt64) throws(CommandFailure) {
+        progress = ProgressLine(total: bytes)
+        var isFolder: ObjCBool = false
+        guard count > 0 else { return }
+        guard FileManager.default.fileExists(atPath: inbox, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandFailure(
+                .inputMissing, "the Inbox \(TerminalText.escaped(inbox, limit: 400)) is not there",
+                hint: "is its disk mounted?")
+        }
+    }
+
+    mutating func verify(_ entry: JournalEntry) {
+        let finding: ItemFinding
+        do {
+            finding = try InboxVerification.verify(
+                entry.arrival, arrived: entry.arrived, inbox: inbox, progressed: { draw($0) })
+        } catch {
+            finding = ItemFinding(state: .unreadable, detail: error.message)
+        }
+        counts[finding.state, default: 0] += 1
+        guard finding.state != .ok else { return }
+        fail(.contentChanged)
+        if json {
+            var line = Line(event: finding.state.rawValue)
+            line.arrival = entry.arrival.number.value
+            (line.name, line.path) = (entry.arrival.stored.name.text, entry.arrival.stored.path)
+            line.differences = finding.differences.isEmpty ? nil : finding.differences.map(\.rawValue)
+            line.reason = finding.detail.isEmpty ? nil : finding.detail
+            line.touched = finding.touched.map { $0.seconds &* 1_000 }
+            return Console.shared.result(JSONText.line(line))
+        }
+        Console.shared.result(FindingText.line(entry, finding))
+    }
+
+    /// Somebody has named what is not there to be verified.
+    mutating func absent(_ wanted: String, _ entry: JournalEntry?) {
+        fail(.inputMissing)
+        let reason =
+            if let entry {
+                JournalText.departure(entry) ?? "it had left the Inbox before a handler was asked"
+            } else { JournalReading.unknown(wanted) }
+        if json {
+            var line = Line(event: "absent", name: entry?.arrival.stored.name.text ?? wanted, reason: reason)
+            line.arrival = entry?.arrival.number.value
+            return Console.shared.result(JSONText.line(line))
+        }
+        Console.shared.note("waft: \(entry.map { "\(FindingText.head($0)): " } ?? "")\(reason)")
+    }
+
+    private mutating func fail(_ code: WaftExit) {
+        if exit == .done { exit = code }
+    }
+
+    private mutating func draw(_ bytes: Int) {
+        read &+= UInt64(bytes)
+        guard Console.shared.isInteractive else { return }
+        Console.shared.status(progress.text(bytes: read, at: .now, width: Console.shared.width))
+    }
+
+    func end() -> WaftExit {
+        Console.shared.endStatus()
+        func count(_ state: ItemFinding.State) -> Int { counts[state] ?? 0 }
+        if json {
+            var line = Line(event: "verified")
+            (line.ok, line.changed) = (count(.ok), count(.changed))
+            (line.missing, line.unreadable) = (count(.missing), count(.unreadable))
+            Console.shared.result(JSONText.line(line))
+        } else {
+            Console.shared.result(FindingText.summary(counts))
+            if count(.missing) > 0 { Console.shared.note("  what is gone for good: waft inbox remove NUMBER") }
+        }
+        return exit
+    }
+}
+
+/// What was found, in words.
+enum FindingText {
+    static func head(_ entry: JournalEntry) -> String {
+        "\(entry.arrival.number)  \(TerminalText.escaped(entry.arrival.stored.name.text))"
+    }
+
+    static func line(_ entry: JournalEntry, _ finding: ItemFinding) -> String {
+        "\(head(entry)): \(words(finding))"
+    }
+
+    private static func words(_ finding: ItemFinding) -> String {
+        let detail = finding.detail.isEmpty ? "" : "; \(TerminalText.escaped(finding.detail, limit: 400))"
+        switch finding.state {
+        case .ok: return "ok"
+        case .missing: return "missing: it was moved or deleted by somebody else"
+        case .unreadable: return "unreadable\(detail)"
+        case .changed:
+            let differences = finding.differences.map(\.rawValue).joined(separator: ", ")
+            let how = finding.differences.contains(.kind) ? "" : touched(finding)
+            return "changed: \(differences)\(detail)\(how)"
+        }
+    }
+
+    private static func touched(_ finding: ItemFinding) -> String {
+        guard let touched = finding.touched else { return "" }
+        return "; last touched \(JournalText.time(WallTime(milliseconds: touched.seconds &* 1_000)))"
+    }
+
+    static func summary(_ counts: [ItemFinding.State: Int]) -> String {
+        let parts = [ItemFinding.State.ok, .changed, .missing, .unreadable].map { ($0.rawValue, counts[$0] ?? 0) }
+        let shown = parts.filter { $0.0 == "ok" || $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return shown.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,260 @@
+import CLinuxShims
+import Digests
+import Glibc
+package import Sharing
+import SystemCalls
+
+/// Moves items out of an Inbox, and deletes them: needs no receiver, takes no lock, and never replaces anything. The
+/// journal is told by the caller.
+package enum InboxLeaving {
+    /// Most numbers tried for a name that is taken.
+    private static let maximumTries = 65_536
+
+    /// Where an item came to lie.
+    package struct Taken: Hashable, Sendable {
+        /// Absolute.
+        package var path: String
+        /// It lies there whole, but some of it is still in the Inbox, or it kept the modes it had there: one line; nil
+        /// where all went well.
+        package var remark: String?
+        /// Whether it is out of the Inbox.
+        package var hasLeft = true
+    }
+
+    /// Moves an item out: by a rename where that is possible; on another file system by copying, syncing, reading the
+    /// copy back and comparing, and only then deleting. It gets the modes of this user's own files.
+    ///
+    /// - Parameters:
+    ///   - directory: a folder that is there, not in the Inbox; links are followed, it is the user's own.
+    ///   - name: what it is to be called there; nil: what it is called in the Inbox, with a number if that is taken.
+    ///   - copied: called with the bytes copied since the last call, where it is copied.
+    /// - Throws: `LeavingFault`; then the item is in the Inbox as it was, and nothing of it elsewhere.
+    package static func take(
+        _ arrival: Arrival,
+        inbox: String,
+        to directory: String,
+        name: SafeName? = nil,
+        copied: (Int) -> Void = { _ in }
+    ) throws(LeavingFault) -> Taken {
+        let what = "cannot take \(arrival.stored.name)"
+        let place = try self.place(arrival, inbox: inbox, what)
+        let target = try open(directory, outside: inbox, what)
+        let taking = Taking(arrival: arrival, place: place, folder: target.folder, path: target.path, what: what)
+        let names = Names(name ?? arrival.stored.name, isFixed: name != nil)
+        do throws(SystemError) {
+            if let free = try taking.move(place.name, in: place.folder.raw, names) {
+                return taking.finishMove(as: free)
+            }
+        } catch {
+            guard error.number == EXDEV else { throw LeavingFault(what, error) }
+            return try taking.copyOver(names, copied: copied)
+        }
+        throw taking.taken(names)
+    }
+
+    /// Deletes an item.
+    ///
+    /// - Returns: false where there was nothing any more.
+    package static func remove(_ arrival: Arrival, inbox: String) throws(LeavingFault) -> Bool {
+        let what = "cannot remove \(arrival.stored.name)"
+        let place: InboxPlace
+        do throws(LeavingFault) {
+            place = try self.place(arrival, inbox: inbox, what)
+        } catch {
+            if error.code == .gone { return false }
+            throw error
+        }
+        do {
+            try OwnTree.remove(place.name, in: place.folder.raw)
+            fsync(place.folder.raw)
+            return true
+        } catch {
+            throw LeavingFault(.disk, "\(what): \(error)")
+        }
+    }
+
+    private static func place(
+        _ arrival: Arrival, inbox: String, _ what: String
+    ) throws(LeavingFault) -> InboxPlace {
+        do throws(SystemError) {
+            let place = try InboxPlace(arrival.stored.path, inbox: inbox)
+            let kind = try place.status().st_mode & S_IFMT
+            guard kind == (arrival.item.kind == .tree ? S_IFDIR : S_IFREG) else { throw SystemError(ENXIO) }
+            return place
+        } catch {
+            throw LeavingFault(what, error)
+        }
+    }
+
+    private static func open(
+        _ directory: String, outside inbox: String, _ what: String
+    ) throws(LeavingFault) -> (folder: OpenFolder, path: String) {
+        do throws(SystemError) {
+            let folder = OpenFolder(try FileDescriptor.opening(directory, O_RDONLY | O_DIRECTORY))
+            let resolved = try resolve(directory)
+            if let inbox = try? resolve(inbox), resolved == inbox || resolved.hasPrefix(inbox + "/") {
+                throw SystemError(ELOOP)
+            }
+            return (folder, resolved)
+        } catch {
+            let why =
+                switch error.number {
+                case ENOENT: "there is no such folder"
+                case ELOOP: "that is in the Inbox; name another folder"
+                default: "\(error)"
+                }
+            throw LeavingFault(.destination, "\(what) to \(directory): \(why)")
+        }
+    }
+
+    private static func resolve(_ path: String) throws(SystemError) -> String {
+        guard let resolved = realpath(path, nil) else { throw .last }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The names that are tried, in order.
+    fileprivate struct Names {
+        let first: SafeName
+        let isFixed: Bool
+
+        init(_ first: SafeName, isFixed: Bool) {
+            self.first = first
+            self.isFixed = isFixed
+        }
+
+        /// - Returns: the one that `isFree` takes; nil where all are taken.
+        func find(_ isFree: (SafeName) throws(SystemError) -> Bool) throws(SystemError) -> SafeName? {
+            if try isFree(first) { return first }
+            if isFixed { return nil }
+            for number in 1...maximumTries {
+                let numbered = first.numbered(number)
+                if try isFree(numbered) { return numbered }
+            }
+            return nil
+        }
+    }
+}
+
+/// One item on its way out.
+private struct Taking {
+    let arrival: Arrival
+    let place: InboxPlace
+    /// Where it goes.
+    let folder: OpenFolder
+    let path: String
+    let what: String
+
+    private var isTree: Bool { arrival.item.kind == .tree }
+
+    func taken(_ names: InboxLeaving.Names) -> LeavingFault {
+        LeavingFault(.nameTaken, "\(what) to \(path): something is called \(names.first) there already")
+    }
+
+    /// - Parameter name: where it is now, in `holder`.
+    func move(_ name: String, in holder: Int32, _ names: InboxLeaving.Names) throws(SystemError) -> SafeName? {
+        try names.find { newName throws(SystemError) in
+            do throws(SystemError) {
+                try Placement.byRename.move(name, isFolder: isTree, from: holder, to: newName.text, in: folder.raw)
+                return true
+            } catch  where error.number == EEXIST {
+                return false
+            }
+        }
+    }
+
+    func finishMove(as name: SafeName) -> InboxLeaving.Taken {
+        var taken = InboxLeaving.Taken(path: path + (path == "/" ? "" : "/") + name.text)
+        do {
+            try OwnTree.normalizeModes(name.text, in: folder.raw, mask: OwnTree.umask())
+        } catch {
+            taken.remark = "it is still read-only: \(error)"
+        }
+        fsync(folder.raw)
+        fsync(place.folder.raw)
+        return taken
+    }
+
+    // MARK: To another file system
+
+    func copyOver(
+        _ names: InboxLeaving.Names, copied: (Int) -> Void
+    ) throws(LeavingFault) -> InboxLeaving.Taken {
+        // Nobody is to wait for a copy that cannot be named in the end.
+        if names.isFixed, faccessat(folder.raw, names.first.text, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
+            throw taken(names)
+        }
+        // Hidden, and of this process alone.
+        let temporary = ".waft-taking-\(getpid())-\(arrival.number)"
+        do throws(LeavingFault) {
+            try makeCopy(temporary, copied)
+            let name: SafeName?
+            do {
+                name = try move(temporary, in: folder.raw, names)
+            } catch {
+                throw LeavingFault("\(what) to \(path)", error)
+            }
+            guard let name else { throw taken(names) }
+            fsync(folder.raw)
+            return removeOriginal(name)
+        } catch {
+            try? OwnTree.remove(temporary, in: folder.raw)
+            throw error
+        }
+    }
+
+    private func makeCopy(_ temporary: String, _ copied: (Int) -> Void) throws(LeavingFault) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
+        defer { buffer.deallocate() }
+        do {
+            // What a process of the same number left when it died.
+            try? OwnTree.remove(temporary, in: folder.raw)
+            try OwnTree.copy(
+                place.name, in: place.folder.raw, as: temporary, in: folder.raw, through: buffer, copied: copied)
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            let copy = FileDescriptor(owning: try systemCall { openat(folder.raw, temporary, flags) })
+            copyAttributes(to: copy.raw)
+            try systemCall { isTree ? CLinuxShims_syncfs(copy.raw) : fsync(copy.raw) }
+        } catch {
+            throw LeavingFault("cannot copy \(arrival.stored.name) to \(path)", error)
+        }
+        try compare(temporary)
+    }
+
+    private func copyAttributes(to copy: Int32) {
+        let attributes = Provenance.all.compactMap { name in
+            ExtendedAttributes.read(name, of: place.path).map { (name: name, value: $0) }
+        }
+        ExtendedAttributes.set(attributes, on: copy)
+    }
+
+    /// The copy is read back from the disk, and held against what arrived; where that is not what lies in the Inbox any
+    /// more, since somebody has edited it, against what lies there.
+    private func compare(_ temporary: String) throws(LeavingFault) {
+        do {
+            let algorithm = arrival.digest.algorithm
+            let copy = try StoredDigest.read(
+                temporary, in: folder.raw, isTree: isTree, algorithm: algorithm, fromDisk: true)
+            if copy.digest == arrival.digest { return }
+            let original = try StoredDigest.read(
+                place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm)
+            if copy == original { return }
+        } catch {
+            throw LeavingFault(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")
+        }
+        throw LeavingFault(
+            .mismatch, "\(what) to \(path): what was copied is not what is in the Inbox; check the disk it went to")
+    }
+
+    private func removeOriginal(_ name: SafeName) -> InboxLeaving.Taken {
+        var taken = InboxLeaving.Taken(path: path + (path == "/" ? "" : "/") + name.text)
+        do {
+            try OwnTree.remove(place.name, in: place.folder.raw)
+            fsync(place.folder.raw)
+        } catch {
+            taken.remark = "it was copied, and cannot be removed from the Inbox: \(error)"
+            taken.hasLeft = false
+        }
+        return taken
+    }
+}

@@ -1,0 +1,168 @@
+import CLinuxShims
+import Glibc
+import Sharing
+import SystemCalls
+
+/// What is done to a folder with everything in it that leaves the Inbox. No link is followed, and everything is opened by
+/// its one name in the folder it was found in.
+enum OwnTree {
+    /// Flags to open a file with that may have become something else.
+    private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    private static let entering = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+
+    // MARK: Modes
+
+    /// Gives what lies in `folder` under `name` the modes that this user's own things have: files 0666, or 0777 where
+    /// they can be executed, and folders 0777, less `mask`. Links have none.
+    static func normalizeModes(
+        _ name: UnsafePointer<CChar>, in folder: Int32, mask: mode_t, depth: Int = 0
+    ) throws(SystemError) {
+        var status = stat()
+        try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            let file = FileDescriptor(owning: try systemCall { openat(folder, name, reading) })
+            let normal: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
+            try systemCall { fchmod(file.raw, normal & ~mask) }
+        case S_IFDIR:
+            // Deeper than anything that was received: it is somebody else's, and stays as it is.
+            guard depth <= SafeRelativePath.maximumDepth else { return }
+            let inner = FileDescriptor(owning: try systemCall { openat(folder, name, entering) })
+            var contents = try FolderContents.make(of: inner.raw)
+            while let name = try contents.next() {
+                try normalizeModes(name, in: inner.raw, mask: mask, depth: depth + 1)
+            }
+            try systemCall { fchmod(inner.raw, 0o777 & ~mask) }
+        default:
+            return
+        }
+    }
+
+    /// The umask of this process, read without changing it for other threads.
+    static func umask() -> mode_t {
+        if let bytes = try? SmallFile.read("/proc/self/status", limit: 64 << 10) {
+            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("Umask:") {
+                if let mask = mode_t(line.dropFirst(6).drop { $0 == "\t" || $0 == " " }, radix: 8) { return mask }
+            }
+        }
+        let mask = Glibc.umask(0o077)
+        _ = Glibc.umask(mask)
+        return mask
+    }
+
+    // MARK: Copying
+
+    /// Copies what lies in `folder` under `name`, with times, links and executable bits, and modes as the kernel gives
+    /// them to new files of this user. Nothing is synced.
+    ///
+    /// - Parameters:
+    ///   - newName: not taken in `newFolder`.
+    ///   - buffer: what is copied through.
+    ///   - copied: called with the bytes copied since the last call.
+    static func copy(
+        _ name: UnsafePointer<CChar>,
+        in folder: Int32,
+        as newName: UnsafePointer<CChar>,
+        in newFolder: Int32,
+        through buffer: UnsafeMutableRawBufferPointer,
+        depth: Int = 0,
+        copied: (Int) -> Void
+    ) throws(SystemError) {
+        var status = stat()
+        try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            try copyFile(name, in: folder, as: newName, in: newFolder, through: buffer, copied)
+        case S_IFLNK:
+            let target = try readLink(name, in: folder)
+            try systemCall { symlinkat(target, newFolder, newName) }
+        case S_IFDIR:
+            guard depth <= SafeRelativePath.maximumDepth else { throw SystemError(ENAMETOOLONG) }
+            let from = FileDescriptor(owning: try systemCall { openat(folder, name, entering) })
+            try systemCall { mkdirat(newFolder, newName, 0o777) }
+            let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, entering) })
+            var contents = try FolderContents.make(of: from.raw)
+            while let name = try contents.next() {
+                try copy(
+                    name, in: from.raw, as: name, in: to.raw, through: buffer, depth: depth + 1, copied: copied)
+            }
+            keep(status, on: to.raw)
+        default:
+            throw SystemError(ENXIO)
+        }
+    }
+
+    private static func copyFile(
+        _ name: UnsafePointer<CChar>,
+        in folder: Int32,
+        as newName: UnsafePointer<CChar>,
+        in newFolder: Int32,
+        through buffer: UnsafeMutableRawBufferPointer,
+        _ copied: (Int) -> Void
+    ) throws(SystemError) {
+        let from = FileDescriptor(owning: try systemCall { openat(folder, name, reading) })
+        var status = stat()
+        try systemCall { fstat(from.raw, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemError(ENXIO) }
+        let mode: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let to = FileDescriptor(owning: try systemCall { openat(newFolder, newName, flags, mode) })
+        while true {
+            let count = try systemCall { Glibc.read(from.raw, buffer.baseAddress, buffer.count) }
+            if count == 0 { break }
+            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            while !rest.isEmpty {
+                let written = try systemCall { Glibc.write(to.raw, rest.baseAddress, rest.count) }
+                if written == 0 { throw SystemError(EIO) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+            copied(count)
+        }
+        keep(status, on: to.raw)
+        try to.close()
+    }
+
+    /// The time, as far as the file system can keep it.
+    private static func keep(_ status: stat, on file: Int32) {
+        let modified = Timestamp(
+            seconds: Int64(status.st_mtim.tv_sec), nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec))
+        _ = FileTimes.set(modified, of: file)
+    }
+
+    /// - Returns: the target with a NUL after it.
+    private static func readLink(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> [CChar] {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let room = target.count - 1
+        let count = try systemCall { readlinkat(folder, name, &target, room) }
+        if count == room { throw SystemError(ENAMETOOLONG) }
+        return target
+    }
+
+    // MARK: Removing
+
+    /// Removes what lies in `folder` under `name`, however deep it is. What is still to be removed never shows up beside
+    /// it: deep folders are moved up into the item itself.
+    ///
+    /// - Throws: `ENOTEMPTY` or what stood in the way where something could not be removed; the rest is gone then.
+    static func remove(_ name: String, in folder: Int32) throws(SystemError) {
+        if unlinkat(folder, name, 0) == 0 { return }
+        let error = SystemError.last
+        guard error.number == EISDIR || error.number == EPERM else { throw error }
+        if unlinkat(folder, name, AT_REMOVEDIR) == 0 { return }
+        let top = FileDescriptor(owning: try systemCall { openat(folder, name, entering) })
+        var names: [String] = []
+        var contents = try FolderContents.make(of: top.raw)
+        while let name = try contents.next() { names.append(String(cString: name)) }
+        let taken = Set(names)
+        var number = 0
+        let removal = FolderRemoval(base: top.raw) {
+            while true {
+                number += 1
+                let name = ".waft-removed-\(number)"
+                if !taken.contains(name) { return name }
+            }
+        }
+        for name in names { removal.remove(name) }
+        try systemCall { unlinkat(folder, name, AT_REMOVEDIR) }
+    }
+}

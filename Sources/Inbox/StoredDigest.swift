@@ -1,0 +1,303 @@
+package import Digests
+import Glibc
+import Sharing
+import SystemCalls
+
+/// What a stored or staged item is now, read from the disk: the digest that its receipt has, bytes, and entries.
+///
+/// A file has the digest of its contents. A tree has that of its listing (section 4.3 of the protocol): each folder
+/// before what is in it, the names of a folder by their bytes, which is the order in which senders send. Times and the
+/// other bits of modes are not in it.
+package struct StoredDigest: Hashable, Sendable {
+    package var digest: Digest
+    /// Bytes of contents.
+    package var size: UInt64
+    /// Files, folders and links, the item itself included: 1 for a file.
+    package var entries: UInt64
+
+    package init(digest: Digest, size: UInt64, entries: UInt64) {
+        self.digest = digest
+        self.size = size
+        self.entries = entries
+    }
+
+    /// Reads an item. Blocks on the disk; memory is bounded by the names of the folders on the way down to where it is.
+    ///
+    /// No link is followed, and nothing is opened but by its one name in the folder it was found in: whatever is moved
+    /// about meanwhile, the reading never leaves the item.
+    ///
+    /// - Parameters:
+    ///   - name: one name, without a slash.
+    ///   - folder: open; stays open.
+    ///   - isTree: what it was when it was stored.
+    ///   - algorithm: that of the digest it is compared with.
+    ///   - fromDisk: whether what the kernel keeps in memory of its files is dropped first, as far as the kernel does
+    ///     that, so that the disk itself is read. To be left out for what is about to be read again.
+    ///   - progressed: called with the bytes read since the last call; what it throws ends the reading.
+    package static func read(
+        _ name: String,
+        in folder: Int32,
+        isTree: Bool,
+        algorithm: DigestAlgorithm,
+        fromDisk: Bool = false,
+        progressed: (Int) throws(StoredDigestFault) -> Void = { _ in }
+    ) throws(StoredDigestFault) -> StoredDigest {
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
+            throw StoredDigestFault(.different, name, "this is no name of an item")
+        }
+        var reading = DigestReading(algorithm: algorithm, fromDisk: fromDisk)
+        if isTree { return try reading.tree(name, in: folder, progressed) }
+        let file = try reading.file(name, in: folder, display: name, progressed)
+        return StoredDigest(digest: file.digest, size: file.size, entries: 1)
+    }
+}
+
+/// Why an item could not be read as what it was when it was stored.
+package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// Nothing is there under its name, or something vanished while it was read.
+        case gone
+        /// Something is there that was never received so: another kind of thing, a name or a link that would have been
+        /// refused, or a file that is written to while it is read.
+        case different
+        /// The disk, or the permissions, said no.
+        case unreadable
+        /// Whoever is told of the progress ended it.
+        case cancelled
+    }
+
+    package let code: Code
+    /// One line, lower case, not escaped: what is wrong, with the place.
+    package let message: String
+
+    package init(_ code: Code, _ place: String, _ why: String) {
+        self.code = code
+        self.message = "\(place): \(why)"
+    }
+
+    package var description: String { message }
+
+    fileprivate init(_ error: SystemError, _ place: String) {
+        switch error.number {
+        case ENOENT: self.init(.gone, place, "it is not there")
+        case ENOTDIR, ELOOP, ENXIO: self.init(.different, place, "it is something else now")
+        case EFBIG: self.init(.different, place, "more is in it than any item has")
+        default: self.init(.unreadable, place, "\(error)")
+        }
+    }
+}
+
+private struct DigestReading: ~Copyable {
+    private static let bufferBytes = 256 << 10
+    /// Files from this size on, in bytes, are announced to the kernel as read from front to back.
+    private static let sequentialThreshold = 1 << 20
+
+    private let fromDisk: Bool
+    private let algorithm: DigestAlgorithm
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var state: DigestState
+
+    init(algorithm: DigestAlgorithm, fromDisk: Bool) {
+        self.algorithm = algorithm
+        self.fromDisk = fromDisk
+        buffer = .allocate(byteCount: Self.bufferBytes, alignment: 4_096)
+        state = DigestState(algorithm)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    // MARK: A file
+
+    mutating func file(
+        _ name: UnsafePointer<CChar>,
+        in folder: Int32,
+        display: @autoclosure () -> String,
+        _ progressed: (Int) throws(StoredDigestFault) -> Void
+    ) throws(StoredDigestFault) -> (digest: Digest, size: UInt64, executable: Bool) {
+        let (before, after): (stat, stat)
+        var size: UInt64 = 0
+        do throws(SystemError) {
+            // Non-blocking: it may have become a pipe.
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+            let file = FileDescriptor(owning: try systemCall { openat(folder, name, flags) })
+            before = try Self.status(of: file.raw)
+            guard before.st_mode & S_IFMT == S_IFREG else { throw SystemError(ENXIO) }
+            if fromDisk { posix_fadvise(file.raw, 0, 0, POSIX_FADV_DONTNEED) }
+            if before.st_size >= Self.sequentialThreshold { posix_fadvise(file.raw, 0, 0, POSIX_FADV_SEQUENTIAL) }
+            state.reset()
+            while true {
+                let count = try systemCall { Glibc.read(file.raw, buffer.baseAddress, buffer.count) }
+                if count == 0 { break }
+                state.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                size += UInt64(count)
+                do throws(StoredDigestFault) {
+                    try progressed(count)
+                } catch {
+                    cancellation = error
+                    throw SystemError(ECANCELED)
+                }
+            }
+            after = try Self.status(of: file.raw)
+        } catch {
+            if let cancellation { throw cancellation }
+            throw StoredDigestFault(error, display())
+        }
+        guard FileStamp(before) == FileStamp(after), UInt64(max(0, after.st_size)) == size else {
+            throw StoredDigestFault(.different, display(), "it was written to while it was read")
+        }
+        return (state.finalize(), size, after.st_mode & 0o111 != 0)
+    }
+
+    /// What `progressed` threw.
+    private var cancellation: StoredDigestFault?
+
+    private static func status(of file: Int32) throws(SystemError) -> stat {
+        var status = stat()
+        try systemCall { fstat(file, &status) }
+        return status
+    }
+
+    // MARK: A tree
+
+    private final class Level {
+        let folder: FileDescriptor
+        let path: SafeRelativePath?
+        let names: SortedNames
+        var next = 0
+
+        init(
+            _ name: UnsafePointer<CChar>, in holder: Int32, path: SafeRelativePath?, most: UInt64
+        ) throws(SystemError) {
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let raw = try systemCall { openat(holder, name, flags) }
+            folder = FileDescriptor(owning: raw)
+            self.path = path
+            names = try SortedNames(of: raw, most: most)
+        }
+    }
+
+    mutating func tree(
+        _ root: String,
+        in folder: Int32,
+        _ progressed: (Int) throws(StoredDigestFault) -> Void
+    ) throws(StoredDigestFault) -> StoredDigest {
+        var listing = TreeListing(algorithm)
+        var total = StoredDigest(digest: Digest.of(algorithm, []), size: 0, entries: 1)
+        var levels: [Level] = []
+        do {
+            levels.append(try Level(root, in: folder, path: nil, most: Limits.entriesPerItem))
+        } catch {
+            throw StoredDigestFault(error, root)
+        }
+        while let level = levels.last {
+            guard level.next < level.names.count else {
+                levels.removeLast()
+                continue
+            }
+            let index = level.next
+            level.next += 1
+            total.entries += 1
+            guard total.entries <= Limits.entriesPerItem else { throw StoredDigestFault(SystemError(EFBIG), root) }
+            let path = try Self.path(level, index, root)
+            try level.names.withName(at: index) { name throws(StoredDigestFault) in
+                var status = stat()
+                do throws(SystemError) {
+                    try systemCall { fstatat(level.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }
+                    switch status.st_mode & S_IFMT {
+                    case S_IFDIR:
+                        let most = Limits.entriesPerItem - total.entries
+                        levels.append(try Level(name, in: level.folder.raw, path: path, most: most))
+                        listing.folder(path)
+                        return
+                    case S_IFREG: break
+                    case S_IFLNK:
+                        listing.link(path, target: try Self.target(name, in: level.folder.raw, of: path))
+                        return
+                    default: throw SystemError(ENXIO)
+                    }
+                } catch {
+                    throw StoredDigestFault(error, "\(root)/\(path)")
+                }
+                let file = try file(name, in: level.folder.raw, display: "\(root)/\(path)", progressed)
+                listing.file(path, executable: file.executable, digest: file.digest)
+                total.size += file.size
+            }
+        }
+        total.digest = listing.finalize()
+        return total
+    }
+
+    private static func path(_ level: Level, _ index: Int, _ root: String) throws(StoredDigestFault) -> SafeRelativePath
+    {
+        let text = level.names.text(at: index)
+        do throws(NameRefusal) {
+            guard let text else { throw NameRefusal.notUTF8 }
+            let name = try SafeName(text)
+            guard let folder = level.path else { return SafeRelativePath(name) }
+            return try folder.appending(name)
+        } catch {
+            let folder = level.path.map { "\(root)/\($0)" } ?? root
+            throw StoredDigestFault(.different, folder, "something in it was never received: \(error)")
+        }
+    }
+
+    /// - Throws: `ENXIO` for a target that would have been refused.
+    private static func target(
+        _ name: UnsafePointer<CChar>, in folder: Int32, of path: SafeRelativePath
+    ) throws(SystemError) -> SafeLinkTarget {
+        let limit = SafeLinkTarget.maximumBytes + 1
+        let text = try withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer throws(SystemError) in
+            guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { throw SystemError(ENOMEM) }
+            let count = try systemCall { readlinkat(folder, name, base, limit) }
+            if count == limit { throw SystemError(ENXIO) }
+            return String(validating: UnsafeRawBufferPointer(rebasing: buffer[..<count]), as: UTF8.self)
+        }
+        guard let text, let target = try? SafeLinkTarget(text, of: path) else { throw SystemError(ENXIO) }
+        return target
+    }
+}
+
+/// The names in one folder, sorted by their bytes, one after the other in a single piece of memory.
+private struct SortedNames {
+    /// The names, each with a NUL after it.
+    private var bytes: [UInt8] = []
+    /// Where each begins.
+    private var starts: [UInt32] = []
+
+    var count: Int { starts.count }
+
+    /// - Parameter most: more names than that are not read.
+    /// - Throws: `EFBIG` where there are more.
+    init(of folder: Int32, most: UInt64) throws(SystemError) {
+        var contents = try FolderContents.make(of: folder)
+        while let name = try contents.next() {
+            guard let start = UInt32(exactly: bytes.count), UInt64(starts.count) < most else {
+                throw SystemError(EFBIG)
+            }
+            starts.append(start)
+            bytes.append(contentsOf: UnsafeRawBufferPointer(start: name, count: strlen(name) + 1))
+        }
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+            starts.sort { strcmp(base + Int($0), base + Int($1)) < 0 }
+        }
+    }
+
+    /// Calls `body` with the name, which ends with a NUL and is valid during the call only.
+    func withName<Result, Failure: Error>(
+        at index: Int, _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+            // There is a name at each index, so there are bytes.
+            let name = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[Int(starts[index])...])
+            return try body(name.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
+        }
+    }
+
+    /// Nil where the name is not UTF-8.
+    func text(at index: Int) -> String? {
+        withName(at: index) { String(validatingCString: $0) }
+    }
+}

@@ -1,0 +1,63 @@
+import GRDB
+package import Sharing
+
+extension Journal {
+    package func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) {
+        if numbers.isEmpty { return }
+        try writing("could not write down what left the Inbox") { database in
+            // Whoever was to be asked about it has nothing to be asked about.
+            let statement = try database.cachedStatement(
+                sql: """
+                    UPDATE arrivals
+                    SET left_how = ?, left_at = ?, left_toward = ?,
+                        state = CASE WHEN state IN ('waiting', 'parked') THEN 'gone' ELSE state END
+                    WHERE number = ? AND stored_name IS NOT NULL
+                    """)
+            let toward = WrittenText.value(departure.toward)
+            for number in numbers {
+                try statement.execute(arguments: [
+                    departure.how.rawValue, departure.time.milliseconds, toward, number.value,
+                ])
+                guard database.changesCount == 1 else {
+                    throw JournalTrouble("there is no arrival \(number) that has been settled")
+                }
+            }
+        }
+    }
+
+    /// Bytes that a peer's items take up in the Inbox, by what was written down; with their paths, since people move
+    /// things out by hand.
+    package func lying(from peer: PeerID) throws(JournalFault) -> [(path: String, size: UInt64)] {
+        try reading("could not read what lies in the Inbox") { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT stored_path, size FROM arrivals WHERE peer = ? AND \(DepartureRow.isThere)")
+            let rows = try Row.fetchCursor(statement, arguments: [peer.text])
+            var lying: [(path: String, size: UInt64)] = []
+            while let row = try rows.next() {
+                // What cannot be read counts for nothing.
+                guard let path = String.fromDatabaseValue(row[0]), let size = Int64.fromDatabaseValue(row[1]) else {
+                    continue
+                }
+                lying.append((path: path, size: UInt64(bitPattern: size)))
+            }
+            return lying
+        }
+    }
+}
+
+/// How an arrival left the Inbox.
+enum DepartureRow {
+    static let columns = "left_how, left_at, left_toward"
+
+    /// A condition: as far as anybody has said, it lies in the Inbox.
+    static let isThere = "stored_name IS NOT NULL AND left_how IS NULL AND state != 'gone'"
+
+    static func departure(_ columns: inout ColumnReader) throws(UnreadableRow) -> Departure? {
+        let how = try columns.optionalText("departure", Departure.How.init(rawValue:))
+        let time = try columns.optionalInteger("time of departure")
+        let toward = try columns.optionalText("place it went to")
+        guard let how else { return nil }
+        guard let time, let toward else { throw columns.unreadable("departure") }
+        return Departure(how, at: WallTime(milliseconds: time), toward: toward)
+    }
+}

@@ -1,0 +1,17 @@
+import Glibc
+import Journal
+import Sharing
+
+/// What lies in the Inbox by peers: as the journal has it, less what people have moved out or deleted by hand.
+struct InboxOccupancy: OccupancyReading {
+    let journal: Journal
+
+    func occupied(by peer: PeerID) throws(JournalFault) -> UInt64 {
+        try journal.lying(from: peer).reduce(0) { sum, item in
+            var status = stat()
+            guard lstat(item.path, &status) == 0 || errno != ENOENT else { return sum }
+            let (total, overflow) = sum.addingReportingOverflow(item.size)
+            return overflow ? .max : total
+        }
+    }
+}

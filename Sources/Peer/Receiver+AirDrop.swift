@@ -1,0 +1,95 @@
+import AirDropDialect
+import Contacts
+import Discovery
+import HTTPChannel
+import HandlerCatalog
+import Logging
+import NIOPosix
+import SecureTransport
+import Sharing
+
+// The receiver's way in for AirDrop: open while this machine is visible to everyone, for nobody proves who he is there.
+
+extension Receiver {
+    /// Listens while it may, until the task is cancelled. What goes wrong is said, and keeps nothing else from going on.
+    func listenForAirDrop(_ parts: ReceiverParts) async {
+        while !Task.isCancelled {
+            guard settings.airdrop.isEnabled, parts.door.visibility == .everyone else {
+                await parts.door.wait { [settings] in settings.airdrop.isEnabled && $0 == .everyone }
+                continue
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do {
+                        try await self.serveAirDrop(parts)
+                    } catch is CancellationError {
+                        return
+                    } catch {
+                        self.logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
+                        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+                    }
+                }
+                group.addTask { await parts.door.wait { $0 != .everyone } }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func serveAirDrop(_ parts: ReceiverParts) async throws {
+        // New each time, as the name is: nothing is to be recognised by it (security rule 14).
+        let identity = try Identity.make(kind: .rsa2048)
+        let listener = try await bindForAirDrop(identity)
+        let card = AirDropCard(name: settings.name, model: settings.airdrop.modelName)
+        let door = parts.door
+        let catalog = parts.catalog
+        let server = AirDropServer(
+            reception: parts.reception, flags: settings.airdrop.flags, registry: { catalog.current.registry },
+            card: { door.visibility == .everyone ? card : nil })
+        let blocking = parts.blocking
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    await withTaskExecutorPreference(blocking) {
+                        await server.serve(connection.output, peer: connection.peerID)
+                    }
+                }
+            }
+            group.addTask { await self.announceAirDrop(port: listener.port, parts) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func bindForAirDrop(_ identity: Identity) async throws -> SecureListener {
+        func bind(_ port: Int) async throws -> SecureListener {
+            try await SecureListener.bind(
+                SecureListener.Configuration(port: port, identity: identity, profile: .airdrop),
+                group: .singleton, logger: logger)
+        }
+        do {
+            return try await bind(Int(AirDropDialect.defaultPort))
+        } catch let error as ListenerError where error.code == .addressInUse {
+            return try await bind(0)
+        }
+    }
+
+    private func announceAirDrop(port: Int, _ parts: ReceiverParts) async {
+        var publication: (any Publication)?
+        do {
+            publication = try await parts.directory?.get().publish(
+                ServiceDescription(
+                    type: AirDropDialect.serviceType, instance: AirDropDialect.makeInstance(),
+                    port: UInt16(clamping: port), txt: AirDropSide.txt(settings.airdrop.flags)))
+            logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
+        } catch is CancellationError {
+            return
+        } catch {
+            logger.warning("not published for AirDrop", metadata: ["reason": "\(error)"])
+        }
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+        await publication?.withdraw()
+    }
+}

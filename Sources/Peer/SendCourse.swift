@@ -1,0 +1,59 @@
+import Sharing
+import Synchronization
+
+/// How far one sending has come, over all its attempts.
+final class SendCourse: Sendable {
+    private struct State {
+        var peer: PeerID?
+        var name: String?
+        var verdict: Verdict?
+        var mostBytes: UInt64 = 0
+        /// When more had been sent than ever before.
+        var lastProgress: ContinuousClock.Instant = .now
+        var hasProgressed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Whose key answered first: nobody else gets the contents.
+    var peer: PeerID? { state.withLock { $0.peer } }
+    var name: String? { state.withLock { $0.name } }
+    /// The first answer that accepted something.
+    var verdict: Verdict? { state.withLock { $0.verdict } }
+
+    func connected(_ peer: PeerID, name: String?) {
+        state.withLock { ($0.peer, $0.name) = (peer, name ?? $0.name) }
+    }
+
+    func accepted(_ verdict: Verdict) {
+        state.withLock { state in
+            if state.verdict != nil { return }
+            state.verdict = verdict
+            state.lastProgress = .now
+        }
+    }
+
+    /// - Returns: the most bytes so far.
+    func progressed(_ bytes: UInt64) -> UInt64 {
+        state.withLock { state in
+            if bytes > state.mostBytes {
+                state.mostBytes = bytes
+                state.lastProgress = .now
+                state.hasProgressed = true
+            }
+            return state.mostBytes
+        }
+    }
+
+    /// Whether there has been progress since this was asked last.
+    func takeProgress() -> Bool {
+        state.withLock { state in
+            defer { state.hasProgressed = false }
+            return state.hasProgressed
+        }
+    }
+
+    func mayGoOn(for time: Duration) -> Bool {
+        state.withLock { ContinuousClock.now - $0.lastProgress < time }
+    }
+}

@@ -1,0 +1,109 @@
+private import Synchronization
+
+/// Where it is written down, across crashes, which offers were consented to. Calls may block on the disk.
+package protocol ConsentMarking: Sendable {
+    /// - Returns: how many items have been stored under this consent; nil where there is none (any more).
+    func mark(of key: ConsentKey) -> Int?
+    /// Writes down a consent with the number of items stored under it, or takes it back with nil. As far as the disk
+    /// allows: without it somebody is asked once more.
+    func setMark(of key: ConsentKey, _ stored: Int?)
+}
+
+/// Remembers consent from the beginning of the contents until the transfer has come whole, so that its resumption needs
+/// no second answer.
+///
+/// It is good for as many items as the offer has, and not for more: a peer cannot have one consent and fill the Inbox by
+/// sending the same items again and again.
+package final class ConsentMemory: Sendable {
+    private struct Consent {
+        var key: ConsentKey
+        var items: Int
+    }
+
+    /// Consents whose transfers have not begun, or not ended: the latest so many.
+    private static let limit = 4_096
+
+    private struct State {
+        var given: [TransferID: Consent] = [:]
+        var order: [TransferID] = []
+        /// What was answered, as long as this process lives: with where the items go.
+        var answers: [ConsentKey: [ItemVerdict]] = [:]
+    }
+
+    private let marks: any ConsentMarking
+    private let state = Mutex(State())
+
+    package init(_ marks: any ConsentMarking) {
+        self.marks = marks
+    }
+
+    /// Asks only about what was not consented to before. To be put between what refuses (blocks, rules, visibility) and
+    /// those who ask people: it answers in place of a question, and never in place of a refusal.
+    package func wrapping(_ asking: any ConsentAsking) -> any ConsentAsking {
+        RememberedConsent(memory: self, asking: asking)
+    }
+
+    /// - Returns: the answers that hold still; nil where somebody has to be asked.
+    fileprivate func answers(to offer: Offer, from peer: PeerID) -> [ItemVerdict]? {
+        let key = ConsentKey(offer, from: peer)
+        guard marks.mark(of: key) != nil else { return nil }
+        give(key, offer)
+        return state.withLock { $0.answers[key] } ?? Array(repeating: .accepted, count: offer.items.count)
+    }
+
+    fileprivate func give(_ offer: Offer, from peer: PeerID, _ answers: [ItemVerdict]) {
+        let key = ConsentKey(offer, from: peer)
+        give(key, offer)
+        // Those that only say yes need no memory, and offers can have many items.
+        guard answers.contains(where: { $0.destination != .usual }) else { return }
+        state.withLock { state in
+            if state.answers.count >= Self.answersLimit { state.answers = [:] }
+            state.answers[key] = answers
+        }
+    }
+
+    private static let answersLimit = 64
+
+    private func give(_ key: ConsentKey, _ offer: Offer) {
+        state.withLock { state in
+            let consent = Consent(key: key, items: offer.items.count)
+            if state.given.updateValue(consent, forKey: offer.transfer) == nil { state.order.append(offer.transfer) }
+            if state.order.count > Self.limit { state.given[state.order.removeFirst()] = nil }
+        }
+    }
+
+    /// Contents begin.
+    func began(_ transfer: TransferID) {
+        guard let consent = state.withLock({ $0.given[transfer] }) else { return }
+        if marks.mark(of: consent.key) == nil { marks.setMark(of: consent.key, 0) }
+    }
+
+    /// A transfer has ended.
+    /// - Parameters:
+    ///   - stored: items that it has put into the Inbox.
+    ///   - isWhole: whether all that was accepted is there.
+    func ended(_ transfer: TransferID, stored: Int, isWhole: Bool) {
+        let consent = state.withLock { state in
+            state.order.removeAll { $0 == transfer }
+            return state.given.removeValue(forKey: transfer)
+        }
+        guard let consent else { return }
+        let total = (marks.mark(of: consent.key) ?? 0) + stored
+        let isUsedUp = isWhole || total >= consent.items
+        marks.setMark(of: consent.key, isUsedUp ? nil : total)
+        if isUsedUp { state.withLock { $0.answers[consent.key] = nil } }
+    }
+}
+
+private struct RememberedConsent: ConsentAsking {
+    let memory: ConsentMemory
+    let asking: any ConsentAsking
+
+    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+        if let answers = memory.answers(to: offer, from: peer) { return answers }
+        let answers = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+        let isWhole = answers.count == offer.items.count && answers.allSatisfy { $0.answer == .accepted }
+        if isWhole, !Task.isCancelled { memory.give(offer, from: peer, answers) }
+        return answers
+    }
+}

@@ -1,0 +1,22 @@
+/// How an item left the Inbox, as far as Waft has seen it.
+package struct Departure: Hashable, Sendable {
+    package enum How: String, Sendable, Codable, CaseIterable {
+        /// Moved out by `waft inbox take`.
+        case taken
+        /// Deleted by `waft inbox remove`.
+        case removed
+        /// A handler was called for it, and then it was gone.
+        case handler
+    }
+
+    package var how: How
+    package var time: WallTime
+    /// The absolute path where it was taken to, or the identifier of the handler; empty where there is nothing to say.
+    package var toward: String
+
+    package init(_ how: How, at time: WallTime, toward: String = "") {
+        self.how = how
+        self.time = time
+        self.toward = toward
+    }
+}

@@ -1,0 +1,55 @@
+private import Digests
+import UniformTypes
+
+/// By what something that was staged is found again: an item of the same kind, name and type, offered by the same peer, in
+/// whatever transfer, by whatever command.
+///
+/// Its size is not part of it: a file that has grown, or a tree in which one file is another, goes on from where it
+/// differs. What is found is not trusted anyway: every byte of it is held against the source.
+package struct PartialKey: Hashable, Sendable {
+    /// 32 lower-case hexadecimal digits.
+    package let text: String
+    /// Bytes of the item's contents as it is offered now.
+    package let size: UInt64
+
+    /// - Returns: nil for an item that cannot be resumed, because its size is not known.
+    package init?(_ item: OfferedItem, from peer: PeerID) {
+        guard let size = item.size else { return nil }
+        self.size = size
+        self.text = StableHash.text([
+            "item", peer.text, item.kind.rawValue, item.name.text, item.type.identifier,
+        ])
+    }
+}
+
+/// By what it is remembered that an offer was consented to: the same items, in the same order, with the same annotation,
+/// offered by the same peer.
+package struct ConsentKey: Hashable, Sendable {
+    /// 32 lower-case hexadecimal digits.
+    package let text: String
+
+    package init(_ offer: Offer, from peer: PeerID) {
+        var fields = ["offer", peer.text, String(offer.items.count)]
+        for item in offer.items {
+            fields += [
+                item.kind.rawValue, item.name.text, item.type.identifier, item.size.map { String($0) } ?? "",
+                item.entries.map { String($0) } ?? "",
+            ]
+        }
+        for (name, value) in offer.annotation.sorted(by: { $0.key < $1.key }) { fields += [name, value] }
+        self.text = StableHash.text(fields)
+    }
+}
+
+private enum StableHash {
+    /// Half of a SHA-256: nobody finds two lists of fields with the same one.
+    static func text(_ fields: [String]) -> String {
+        var state = DigestState(.sha256)
+        for field in fields {
+            // With its length before it, so that no two lists have the same bytes.
+            state.update("\(field.utf8.count):".utf8)
+            state.update(field.utf8)
+        }
+        return String(state.finalize().description.split(separator: ":").last?.prefix(32) ?? "")
+    }
+}

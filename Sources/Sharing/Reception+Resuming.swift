@@ -1,0 +1,62 @@
+import Digests
+
+extension Reception {
+    /// Adds to a verdict what is here already of the items that it accepts: what lies in the Inbox, and what is kept of an
+    /// attempt that broke off. Looks at the disk and the journal.
+    package func recognising(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) -> Verdict {
+        guard verdict.acceptsAnything else { return verdict }
+        var verdict = verdict
+        let stored = (try? journal.arrivals(of: offer.transfer, from: peer)) ?? []
+        let ofTransfer = Dictionary(stored.map { ($0.itemNumber, $0) }) { _, later in later }
+        for (number, item) in offer.items.enumerated() where verdict.items[number].answer == .accepted {
+            guard let key = PartialKey(item, from: peer) else { continue }
+            if let arrival = ofTransfer[number], arrival.item == item, arrival.digest.algorithm == verdict.digest {
+                // Whatever has become of it since: by this transfer it was stored.
+                verdict.items[number].present = arrival.digest
+            } else {
+                verdict.items[number].present = present(item, from: peer, verdict.digest)
+            }
+            verdict.items[number].hasKept = inbox.hasKept(key)
+        }
+        return verdict
+    }
+
+    /// The offer without the items that seem to be here already.
+    func coming(of offer: Offer, from peer: PeerID) -> Offer {
+        let all = Verdict(all: .accepted, count: offer.items.count, digest: offer.digests.first ?? .xxh3_128)
+        let known = recognising(offer, all, from: peer).items
+        var coming = offer
+        coming.items = zip(offer.items, known).filter { $0.1.present == nil }.map(\.0)
+        return coming
+    }
+
+    private func present(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Digest? {
+        let candidates = (try? journal.earlier(item, from: peer, limit: IncomingTransfer.earlierArrivals)) ?? []
+        return candidates.first { $0.digest.algorithm == algorithm && inbox.seemsPresent($0) }?.digest
+    }
+
+    /// Reads what is kept of the items of an accepted transfer whose contents have not begun, and sums it up.
+    ///
+    /// The transfer stands for as long as this takes, and for the usual time after it.
+    /// - Parameter found: called for each file with its item's number; returns whether to go on.
+    /// - Throws: `notAccepted`, as `begin`.
+    package func readKept(
+        of id: TransferID, from peer: PeerID, found: (Int, KeptFile) -> Bool
+    ) throws(TransferFault) {
+        guard let (offer, verdict) = holdOpen(id, from: peer, for: Self.keptReading) else {
+            throw TransferFault(.notAccepted, "no accepted offer covers this transfer")
+        }
+        defer { _ = holdOpen(id, from: peer, for: Limits.contentsWait) }
+        var goesOn = true
+        for (number, item) in offer.items.enumerated() where goesOn && verdict.items[number].answer == .accepted {
+            guard let key = PartialKey(item, from: peer) else { continue }
+            inbox.readKept(key, verdict.digest) { file in
+                goesOn = found(number, file)
+                return goesOn
+            }
+        }
+    }
+
+    /// Longer than any disk takes to read what is kept.
+    private static let keptReading: Duration = .seconds(86_400)
+}

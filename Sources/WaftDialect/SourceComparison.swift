@@ -1,0 +1,166 @@
+import Digests
+import Sharing
+
+/// A buffer for contents that are compared and not sent.
+private final class Scratch {
+    static let byteCount = 256 << 10
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4_096)
+
+    deinit {
+        bytes.deallocate()
+    }
+}
+
+/// Bytes that are read before the other side is shown that we live: some seconds at the pace of a slow disk.
+private let stepBytes: UInt64 = 64 << 20
+
+/// Reads an item to find out whether it has a certain digest; a step at a time.
+final class ItemComparison {
+    enum Outcome {
+        case undecided
+        case same(Digest)
+        case different
+    }
+
+    private let digest: Digest
+    private var fileDigest: DigestState
+    private var listing: TreeListing?
+    private var soleFileDigest: Digest?
+    private var file: FileEntry?
+    private let scratch = Scratch()
+
+    init(with digest: Digest, isTree: Bool) {
+        self.digest = digest
+        fileDigest = DigestState(digest.algorithm)
+        listing = isTree ? TreeListing(digest.algorithm) : nil
+    }
+
+    func step(_ reader: any ItemReading) throws(SourceFault) -> Outcome {
+        var read: UInt64 = 0
+        while read < stepBytes {
+            if let entry = file {
+                let count = try reader.read(into: scratch.bytes)
+                if count > 0 {
+                    fileDigest.update(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
+                    read += UInt64(count)
+                } else {
+                    end(entry)
+                }
+            } else if let step = try reader.next() {
+                take(step)
+                // Names cost time as well.
+                read += 4_096
+            } else {
+                let ours = listing != nil ? listing?.finalize() : soleFileDigest
+                return ours == digest ? .same(digest) : .different
+            }
+        }
+        return .undecided
+    }
+
+    private func take(_ step: ContentStep) {
+        switch step {
+        case .folder(let path): listing?.folder(path)
+        case .file(let entry): file = entry
+        case .link(let path, let target): listing?.link(path, target: target)
+        case .folderClosed: break
+        }
+    }
+
+    private func end(_ entry: FileEntry) {
+        let digest = fileDigest.finalize()
+        if let path = entry.path {
+            listing?.file(path, executable: entry.executable, digest: digest)
+        } else {
+            soleFileDigest = digest
+        }
+        file = nil
+    }
+}
+
+/// Finds how much of a file the other side has: the blocks from its beginning on whose digests are the same.
+///
+/// At its end the reader stands behind what is the same, and the digest of the file has just that.
+final class PrefixSearch {
+    private enum State {
+        /// Compares blocks; all before are the same.
+        case comparing(block: Int)
+        /// Something is different: what is the same is read again, for its digest.
+        case reading(upTo: UInt64)
+    }
+
+    private let kept: KeptList.File
+    private let size: UInt64
+    private var state = State.comparing(block: 0)
+    /// Bytes before the block that is being compared, or that have been read again.
+    private var offset: UInt64 = 0
+    private var blockDigest: DigestState
+    private let scratch = Scratch()
+
+    /// - Parameter size: that of our file.
+    init(_ kept: KeptList.File, size: UInt64) {
+        self.kept = kept
+        self.size = size
+        blockDigest = DigestState(kept.digestAlgorithm)
+    }
+
+    /// - Parameter digest: the file's; new when this is called for the first time.
+    /// - Returns: how many bytes are the same, nil while that is not known.
+    func step(_ reader: any ItemReading, _ digest: inout DigestState) throws(SourceFault) -> UInt64? {
+        var budget = stepBytes
+        while true {
+            switch state {
+            case .comparing(let block):
+                let (start, end) = bounds(of: block)
+                guard start < end, end <= size else {
+                    // Nothing more to compare: the reader stands where the last block ended.
+                    return start
+                }
+                guard let isSame = try compare(block, until: end, reader, &digest, &budget) else { return nil }
+                state = isSame ? .comparing(block: block + 1) : .reading(upTo: start)
+                if isSame { continue }
+                digest.reset()
+                offset = 0
+                try reader.seek(to: 0)
+            case .reading(let end):
+                guard try read(until: end, reader, &budget, { digest.update($0) }) else { return nil }
+                return end
+            }
+        }
+    }
+
+    /// Blocks that begin behind what is kept are empty.
+    private func bounds(of block: Int) -> (start: UInt64, end: UInt64) {
+        let (start, overflow) = UInt64(block).multipliedReportingOverflow(by: kept.blockBytes)
+        if overflow || start >= kept.size { return (kept.size, kept.size) }
+        return (start, start + min(kept.blockBytes, kept.size - start))
+    }
+
+    /// - Returns: nil where the budget ended first.
+    private func compare(
+        _ block: Int, until end: UInt64, _ reader: any ItemReading, _ digest: inout DigestState, _ budget: inout UInt64
+    ) throws(SourceFault) -> Bool? {
+        let isWhole = try read(until: end, reader, &budget) { bytes in
+            blockDigest.update(bytes)
+            digest.update(bytes)
+        }
+        return isWhole ? blockDigest.finalize() == kept.digest(of: block) : nil
+    }
+
+    private func read(
+        until end: UInt64, _ reader: any ItemReading, _ budget: inout UInt64,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(SourceFault) -> Bool {
+        while offset < end {
+            guard budget > 0 else { return false }
+            let most = Int(min(UInt64(Scratch.byteCount), end - offset))
+            let count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<most]))
+            // A reader says by itself when its file has become shorter.
+            guard count > 0 else { throw SourceFault(.changed, "it became shorter") }
+            take(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
+            offset += UInt64(count)
+            budget -= min(budget, UInt64(count))
+        }
+        return true
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Contacts
+import Digests
+import Inbox
+import Journal
+import Sharing
+import TestSupport
+import Testing
+import UniformTypes
+
+@testable import Commands
+
+@Suite("The words of the Inbox's verbs")
+struct InboxVerbTests {
+    private let folder = TemporaryFolder()
+    /// Of nobody.
+    private var people: Acquaintances { Acquaintances(ContactBook(path: folder / "contacts.yaml")) }
+
+    private func entry(
+        _ name: String = "a.txt", state: DeliveryState = .none, departure: Departure? = nil
+    ) throws -> JournalEntry {
+        let name = try SafeName(name)
+        let facts = ArrivalFacts(
+            transfer: TransferID(), itemNumber: 0, itemsInOffer: 1,
+            item: OfferedItem(kind: .file, name: name, type: .plainText, size: 4), size: 4,
+            digest: .of(.xxh3_128, Array("text".utf8)), peer: .sample(1), senderName: "study", annotation: [:])
+        let stored = StoredItem(name: name, path: "/Inbox/\(name)")
+        return JournalEntry(
+            arrival: Arrival(number: ArrivalNumber(7), facts: facts, stored: stored),
+            arrived: WallTime(milliseconds: 0),
+            state: state, departure: departure)
+    }
+
+    @Test("a finding is one line: what, and in what it differs")
+    func findings() throws {
+        let entry = try entry()
+        let changed = ItemFinding(state: .changed, differences: [.size, .mode], detail: "5 bytes instead of 4")
+        #expect(FindingText.line(entry, changed) == "7  a.txt: changed: size, mode; 5 bytes instead of 4")
+        let rotten = ItemFinding(state: .changed, differences: [.contents])
+        #expect(FindingText.line(entry, rotten) == "7  a.txt: changed: contents")
+        let touched = ItemFinding(
+            state: .changed, differences: [.contents], touched: Timestamp(seconds: 86_400, nanoseconds: 0))
+        #expect(FindingText.line(entry, touched).contains("; last touched 1970-01-0"))
+        let other = ItemFinding(state: .changed, differences: [.kind], detail: "it is a link now")
+        #expect(FindingText.line(entry, other) == "7  a.txt: changed: kind; it is a link now")
+        #expect(
+            FindingText.line(entry, ItemFinding(state: .unreadable, detail: "bad\u{1B}[2J"))
+                == "7  a.txt: unreadable; bad\\u{1B}[2J")
+        #expect(FindingText.line(entry, ItemFinding(state: .missing)).hasPrefix("7  a.txt: missing: "))
+    }
+
+    @Test("the closing count names what there is")
+    func summary() {
+        #expect(FindingText.summary([:]) == "0 ok")
+        #expect(FindingText.summary([.ok: 3]) == "3 ok")
+        #expect(
+            FindingText.summary([.ok: 1, .missing: 2, .changed: 3, .unreadable: 4])
+                == "1 ok, 3 changed, 2 missing, 4 unreadable")
+    }
+
+    @Test("history says how something left, beside what its handler said")
+    func departures() throws {
+        let time = WallTime(milliseconds: 0)
+        let taken = try entry(departure: Departure(.taken, at: time, toward: "/home/me/a\u{7}.txt"))
+        let line = JournalText.line(taken, people)
+        #expect(line.contains(": taken to /home/me/a\\u{7}.txt on "), "\(line)")
+        let handled = try entry(state: .yes, departure: Departure(.handler, at: time, toward: "org.example.one"))
+        #expect(JournalText.line(handled, people).contains(": opened; gone after org.example.one was asked on "))
+        let removed = try entry(state: .gone, departure: Departure(.removed, at: time))
+        #expect(JournalText.line(removed, people).contains(": removed on "), "\(JournalText.line(removed, people))")
+        #expect(JournalText.lines(removed, people).last?.hasPrefix("  left       removed on ") == true)
+        #expect(JournalText.departure(try entry()) == nil)
+    }
+
+    @Test("take needs an arrival and a folder, and --name one arrival alone")
+    func arguments() throws {
+        for words in [["take"], ["take", "1"], ["take", "1", "2", "dir", "--name", "x"], ["remove"], ["open"]] {
+            #expect(throws: (any Error).self, "\(words)") { try InboxCommand.parseAsRoot(words) }
+        }
+        let parsed = try InboxCommand.parseAsRoot(["take", "1", "b", "dir"])
+        #expect((parsed as? InboxTakeCommand)?.words == ["1", "b", "dir"])
+        #expect((try InboxCommand.parseAsRoot(["verify"]) as? InboxVerifyCommand)?.arrivals == [])
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Inbox
+
+@Suite("Verifying the Inbox")
+struct VerificationTests {
+    private let folder = TemporaryFolder()
+    private var path: String { folder / "Inbox" }
+
+    private func verify(_ arrival: Arrival, arrived: WallTime = now()) throws -> ItemFinding {
+        try InboxVerification.verify(arrival, arrived: arrived, inbox: path)
+    }
+
+    @Test("what is as it arrived is ok: files and trees, whatever they are called")
+    func ok() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrivals = [
+            try inbox.receive("", as: "empty"), try inbox.receive("text", as: "é\u{301} \"'$.txt"),
+            try inbox.receive("#!/bin/sh", as: "run.sh", executable: true),
+            try inbox.receiveTree(["a": "1", "b/c.sh": "2", "b/d/e": "3"], as: "tree"),
+            try inbox.receiveTree([:], as: "empty tree"),
+        ]
+        for arrival in arrivals { #expect(try verify(arrival) == ItemFinding(state: .ok)) }
+    }
+
+    @Test("a bit that is turned in a file is found, and that nobody wrote to it")
+    func rotten() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrival = try inbox.receive(String(repeating: "x", count: 100_000), as: "a.txt")
+        try rot(path + "/a.txt", at: 50_000)
+        #expect(try verify(arrival) == ItemFinding(state: .changed, differences: [.contents]))
+        // An hour after it had arrived: somebody did that.
+        let finding = try verify(arrival, arrived: now(minus: 3_600))
+        #expect(finding.touched != nil && finding.differences == [.contents])
+    }
+
+    @Test("a bit that is turned in a tree is found, and so is an executable bit")
+    func rottenTree() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrival = try inbox.receiveTree(["a": "1", "b/c": "22"], as: "tree")
+        try rot(path + "/tree/b/c", at: 1)
+        #expect(try verify(arrival) == ItemFinding(state: .changed, differences: [.contents]))
+        try rot(path + "/tree/b/c", at: 1, to: UInt8(ascii: "2"))
+        #expect(try verify(arrival).state == .ok)
+        chmod(path + "/tree/a", 0o555)
+        #expect(try verify(arrival).differences == [.contents])
+    }
+
+    @Test("what was edited is found with what differs")
+    func edited() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let longer = try inbox.receive("text", as: "longer")
+        chmod(path + "/longer", 0o644)
+        makeFile(path + "/longer", "text and more")
+        let finding = try verify(longer)
+        #expect(finding.differences == [.size, .mode])
+        #expect(finding.detail == "13 bytes instead of 4")
+        let tree = try inbox.receiveTree(["a": "1", "b/c": "2"], as: "tree")
+        unlink(path + "/tree/a")
+        #expect(try verify(tree).differences == [.size, .entries])
+        makeFile(path + "/tree/a", "1")
+        #expect(try verify(tree).state == .ok)
+        rename(path + "/tree/a", path + "/tree/z")
+        #expect(try verify(tree).differences == [.contents])
+    }
+
+    @Test("another kind of thing is no longer the item, and a link to it neither")
+    func otherKinds() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let file = try inbox.receive("text", as: "file")
+        rename(path + "/file", folder / "file")
+        symlink(folder / "file", path + "/file")
+        #expect(try verify(file) == ItemFinding(state: .changed, differences: [.kind], detail: "it is a link now"))
+        let tree = try inbox.receiveTree(["a": "1"], as: "tree")
+        rename(path + "/tree", folder / "tree")
+        symlink(folder / "tree", path + "/tree")
+        #expect(try verify(tree).differences == [.kind])
+        unlink(path + "/tree")
+        makeFile(path + "/tree")
+        #expect(try verify(tree) == ItemFinding(state: .changed, differences: [.kind], detail: "it is a file now"))
+    }
+
+    @Test("what was moved away or deleted is missing, and found again when it comes back")
+    func missing() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrival = try inbox.receive("text", as: "file")
+        rename(path + "/file", folder / "elsewhere")
+        #expect(try verify(arrival) == ItemFinding(state: .missing))
+        rename(folder / "elsewhere", path + "/file")
+        #expect(try verify(arrival).state == .ok)
+        rename(path, folder / "Moved")
+        #expect(try verify(arrival) == ItemFinding(state: .missing))
+    }
+
+    @Test("what lies in a folder of the Inbox is reached by no link")
+    func destinations() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        var arrival = try inbox.receive("text", as: "file")
+        mkdir(path + "/Photos", 0o755)
+        rename(path + "/file", path + "/Photos/file")
+        arrival.stored.path = path + "/Photos/file"
+        #expect(try verify(arrival).state == .ok)
+        rename(path + "/Photos", folder / "Photos")
+        symlink(folder / "Photos", path + "/Photos")
+        #expect(try verify(arrival).state == .missing)
+    }
+
+    @Test("what may not be read is unreadable, not changed")
+    func unreadable() throws {
+        try #require(geteuid() == 0, "as root only: another user is needed")
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let file = try inbox.receive("text", as: "file")
+        chmod(folder.path, 0o755)
+        chmod(path, 0o755)
+        chmod(path + "/file", 0o400)
+        let finding = try asOrdinaryUser { try verify(file) }
+        #expect(finding.state == .unreadable && finding.detail.contains("Permission denied"), "\(finding)")
+    }
+
+    @Test("tells how far it is, and ends when it is told to")
+    func progress() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrival = try inbox.receive(String(repeating: "x", count: 1_000_000), as: "a")
+        var bytes = 0
+        _ = try InboxVerification.verify(arrival, arrived: now(), inbox: path) { bytes += $0 }
+        #expect(bytes == 1_000_000)
+        #expect(throws: StoredDigestFault.self) {
+            try InboxVerification.verify(arrival, arrived: now(), inbox: path) { _ throws(StoredDigestFault) in
+                throw StoredDigestFault(.cancelled, "a", "enough")
+            }
+        }
+    }
+}

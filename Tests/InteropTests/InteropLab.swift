@@ -1,0 +1,152 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The programs: ours as they were built, OpenDrop as `Scripts/setup-interop` installed it.
+enum Programs {
+    static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let folder = "\(root)/.build/\(environment["WAFT_TEST_PROGRAMS"] ?? "debug")"
+    static let waft = environment["WAFT_TEST_WAFT"] ?? folder + "/waft"
+    static let lab = root + "/Scripts/lab"
+    static let interop = environment["WAFT_INTEROP"] ?? root + "/.build/interop"
+    static let opendrop = interop + "/bin/opendrop"
+
+    /// Whether these tests can run here.
+    static let arePossible = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: opendrop)
+}
+
+/// Two hosts on a network of their own, with link-local addresses only: OpenDrop knows no others.
+struct InteropLab: Sendable {
+    let name: String
+    /// Where the hosts keep their files; the machine's own.
+    let folder: String
+
+    /// Makes a lab, calls `body`, and removes the lab and all that runs in it whatever happens.
+    static func with(_ body: @Sendable (InteropLab) async throws -> Void) async throws {
+        let folder = "/tmp/waft-interop-\(UInt64.random(in: 0...UInt64.max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lab = InteropLab(name: "i\(UInt32.random(in: 0...UInt32.max))", folder: folder)
+        do {
+            try await lab.call(["up", lab.name, "--hosts", "kitchen,study", "--avahi", "none"])
+            for host in ["kitchen", "study"] {
+                for words in [
+                    ["-4", "addr", "flush", "dev", "eth0"], ["-6", "addr", "flush", "dev", "eth0", "scope", "global"],
+                ] {
+                    try await lab.call(["run", lab.name, host, "ip"] + words)
+                }
+            }
+            try await body(lab)
+        } catch {
+            try? await lab.call(["down", lab.name])
+            throw error
+        }
+        try await lab.call(["down", lab.name])
+    }
+
+    struct Outcome: Sendable {
+        var exit: Int
+        var output: String
+        var errors: String
+    }
+
+    /// Runs a program on a host to its end.
+    func run(
+        _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil
+    ) async throws -> Outcome {
+        let result = try await Subprocess.run(
+            configuration(host, words, environment, place), input: .none, output: .string(limit: 8 << 20),
+            error: .string(limit: 8 << 20))
+        var exit = 128
+        if case .exited(let code) = result.terminationStatus { exit = Int(code) }
+        return Outcome(exit: exit, output: result.standardOutput, errors: result.standardError)
+    }
+
+    /// Runs a program on a host for as long as `body` takes.
+    /// - Parameter sign: what it says on standard output when it is ready; nil: nothing.
+    func running(
+        _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil,
+        sign: String?, _ body: @Sendable @escaping () async throws -> Void
+    ) async throws {
+        _ = try await Subprocess.run(
+            configuration(host, words, environment, place), input: .none, output: .sequence, error: .discarded
+        ) { execution in
+            let (lines, feed) = AsyncStream<String>.makeStream()
+            let reading = Task {
+                for try await line in execution.standardOutput.strings() { feed.yield(line) }
+                feed.finish()
+            }
+            defer { kill(execution.processIdentifier.value, SIGTERM) }
+            if let sign {
+                var isReady = false
+                for await line in lines where line.contains(sign) {
+                    isReady = true
+                    break
+                }
+                try #require(isReady, "\(words.joined(separator: " ")) never said \(sign)")
+            }
+            try await body()
+            reading.cancel()
+        }
+    }
+
+    private func configuration(
+        _ host: String, _ words: [String], _ environment: [String: String], _ place: String?
+    ) -> Configuration {
+        var variables: [Environment.Key: String?] = [:]
+        for (name, value) in environment {
+            if let key = Environment.Key(rawValue: name) { variables[key] = value }
+        }
+        return Configuration(
+            executable: .path(FilePath(Programs.lab)), arguments: Arguments(["run", name, host] + words),
+            environment: .inherit.updating(variables), workingDirectory: place.map { FilePath($0) })
+    }
+
+    private func call(_ words: [String]) async throws {
+        let result = try await Subprocess.run(
+            .path(FilePath(Programs.lab)), arguments: Arguments(words), input: .none, output: .discarded,
+            error: .string(limit: 1 << 20))
+        try #require(result.terminationStatus.isSuccess, "lab \(words.joined(separator: " ")): \(result.standardError)")
+    }
+
+    /// A folder of a host's own.
+    func home(_ host: String, _ place: String = "home") throws -> String {
+        let path = "\(folder)/\(host)/\(place)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+}
+
+/// What is sent in either direction.
+enum Samples {
+    /// A picture of one pixel, of which OpenDrop makes a preview.
+    private static let picture =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+    /// - Returns: the names of the files that were written.
+    static func write(to folder: String, largeBytes: Int) throws -> [String] {
+        var large = Data(capacity: largeBytes)
+        var state: UInt64 = 1
+        while large.count < largeBytes {
+            // Xorshift: what cannot be compressed, without a disk full of it.
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            withUnsafeBytes(of: state) { large.append(contentsOf: $0) }
+        }
+        let files: [(String, Data)] = [
+            ("note.txt", Data("a text\n".utf8)), ("empty", Data()),
+            ("gr\u{F6}\u{DF}e \u{1F373}.txt", Data("UTF-8".utf8)),
+            ("pixel.png", Data(base64Encoded: picture) ?? Data()), ("large.bin", large),
+        ]
+        for (name, contents) in files { try contents.write(to: URL(fileURLWithPath: folder + "/" + name)) }
+        return files.map(\.0)
+    }
+
+    static func areEqual(_ left: String, _ right: String) -> Bool {
+        FileManager.default.contentsEqual(atPath: left, andPath: right)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// With OpenDrop, an implementation of AirDrop by others: what it sends arrives here, and what is sent from here there.
+@Suite(
+    "OpenDrop", .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: Programs.arePossible, "run Scripts/setup-interop, and the tests as root"))
+struct OpenDropTests {
+    /// Bytes of the large file; 200 MB as in the figures.
+    private static let largeBytes = 200_000_000
+
+    /// Searches until somebody of a name was found; OpenDrop keeps what it finds in its home.
+    private func find(_ name: String, _ lab: InteropLab, home: String) async throws {
+        for _ in 0..<10 {
+            let search = ["timeout", "--foreground", "-s", "INT", "4", Programs.opendrop, "find", "-i", "eth0"]
+            _ = try await lab.run("study", search, environment: ["HOME": home], in: home)
+            let report = FileManager.default.contents(atPath: home + "/.opendrop/discover.last.json") ?? Data()
+            if String(decoding: report, as: UTF8.self).contains("\"name\": \"\(name)\"") { return }
+        }
+        Issue.record("OpenDrop never found \(name)")
+    }
+
+    @Test("OpenDrop finds this receiver and sends it files of all kinds, and a link")
+    func receiving() async throws {
+        try await InteropLab.with { lab in
+            let home = try lab.home("study")
+            let names = try Samples.write(to: home, largeBytes: Self.largeBytes)
+            let kitchen = ["WAFT_HOME": try lab.home("kitchen"), "WAFT_NAME": "Kitchen"]
+            let inbox = try lab.home("kitchen") + "/Documents/Inbox"
+            try await lab.running(
+                "kitchen", [Programs.waft, "receive", "--accept", "everyone", "--json"], environment: kitchen,
+                sign: "\"ready\""
+            ) {
+                try await find("Kitchen", lab, home: home)
+                for name in names {
+                    let sent = try await lab.run(
+                        "study", [Programs.opendrop, "send", "-i", "eth0", "-r", "0", "-f", name],
+                        environment: ["HOME": home], in: home)
+                    // Its exit code is 0 whatever happens.
+                    #expect((sent.output + sent.errors).contains("successful"), "\(name): \(sent.errors)")
+                    #expect(Samples.areEqual(home + "/" + name, inbox + "/" + name), "\(name) arrived otherwise")
+                }
+                // It takes its own sending of links for a failure, since there is nothing to upload.
+                _ = try await lab.run(
+                    "study",
+                    [Programs.opendrop, "send", "-i", "eth0", "-r", "0", "-f", "https://example.com/x", "--url"],
+                    environment: ["HOME": home], in: home)
+                let link = try String(contentsOfFile: inbox + "/example.com.url", encoding: .utf8)
+                #expect(link.contains("URL=https://example.com/x"))
+                let history = try await lab.run(
+                    "kitchen", [Programs.waft, "history", "--json"], environment: kitchen)
+                #expect(history.output.split(separator: "\n").count == names.count + 1)
+                #expect(history.output.split(separator: "\n").allSatisfy { $0.contains("\"via\":\"airdrop\"") })
+            }
+        }
+    }
+
+    @Test("who is not visible to everyone is not there for OpenDrop")
+    func hidden() async throws {
+        try await InteropLab.with { lab in
+            let kitchen = ["WAFT_HOME": try lab.home("kitchen"), "WAFT_NAME": "Kitchen"]
+            let home = try lab.home("study")
+            try await lab.running(
+                "kitchen", [Programs.waft, "receive", "--json"], environment: kitchen, sign: "\"ready\""
+            ) {
+                let search = ["timeout", "--foreground", "-s", "INT", "6", Programs.opendrop, "find", "-i", "eth0"]
+                let found = try await lab.run("study", search, environment: ["HOME": home], in: home)
+                #expect(!found.output.contains("Kitchen"))
+            }
+        }
+    }
+
+    @Test("files of all kinds, several at once, a folder and a link are sent to OpenDrop")
+    func sending() async throws {
+        try await InteropLab.with { lab in
+            let home = try lab.home("study")
+            let arrived = try lab.home("study", "arrived")
+            let own = try lab.home("kitchen")
+            let names = try Samples.write(to: own, largeBytes: Self.largeBytes)
+            try FileManager.default.createDirectory(
+                atPath: own + "/folder/inside", withIntermediateDirectories: true)
+            try "deep".write(toFile: own + "/folder/inside/file", atomically: true, encoding: .utf8)
+            let kitchen = ["WAFT_HOME": own + "/.waft"]
+            @Sendable func send(_ words: String...) async throws {
+                let sent = try await lab.run(
+                    "kitchen", [Programs.waft, "send", "--to", "bob", "--timeout", "60"] + words, environment: kitchen,
+                    in: own)
+                #expect(sent.exit == 0, "\(words): \(sent.errors)")
+            }
+            try await lab.running(
+                "study", [Programs.opendrop, "receive", "-i", "eth0", "-n", "Bob"], environment: ["HOME": home],
+                in: arrived, sign: nil
+            ) {
+                let peers = try await lab.run(
+                    "kitchen", [Programs.waft, "peers", "--timeout", "20", "--json"], environment: kitchen)
+                #expect(peers.output.contains("\"name\":\"Bob\"") && peers.output.contains("\"via\":\"airdrop\""))
+                for name in names {
+                    try await send(name)
+                    #expect(Samples.areEqual(own + "/" + name, arrived + "/" + name), "\(name) arrived otherwise")
+                    try FileManager.default.removeItem(atPath: arrived + "/" + name)
+                }
+                try await send(names[0], names[1], names[2], "folder")
+                for name in names[0...2] + ["folder/inside/file"] {
+                    #expect(Samples.areEqual(own + "/" + name, arrived + "/" + name), "\(name) arrived otherwise")
+                }
+                try await send("--url", "https://example.com/y")
+                #expect(FileManager.default.fileExists(atPath: arrived + "/example.com.webloc"))
+            }
+        }
+    }
+}

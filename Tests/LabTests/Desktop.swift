@@ -1,0 +1,65 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// A desktop that nobody sees: a session bus, a display, and dunst as its notification server.
+struct Desktop: Sendable {
+    /// What a program needs to speak with it.
+    let environment: [String: String]
+    private let host: Host
+    private let folder: String
+
+    /// - Parameter folder: an existing one, of the desktop's own.
+    static func with(in folder: String, _ body: @Sendable @escaping (Desktop) async throws -> Void) async throws {
+        let host = Host(home: folder)
+        let bus = folder + "/bus.conf"
+        try """
+        <busconfig>
+          <type>session</type><listen>unix:path=\(folder)/bus</listen><auth>EXTERNAL</auth>
+          <policy context="default">
+            <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
+          </policy>
+        </busconfig>
+        """.write(toFile: bus, atomically: false, encoding: .utf8)
+        // What a user would choose from in dunst's menu is chosen by the label in a file.
+        try writeScript("#!/bin/sh\nexec grep -F -m 1 \"#$(cat '\(folder)/choice') \"\n", to: folder + "/choose")
+        let settings = "[global]\n  dmenu = \(folder)/choose\n  notification_limit = 20\n  format = \"%s\\n%b\"\n"
+        try settings.write(toFile: folder + "/dunstrc", atomically: false, encoding: .utf8)
+        let serving = ["--config-file=\(bus)", "--nofork", "--nopidfile", "--print-address"]
+        try await host.withProgram("/usr/bin/dbus-daemon", serving, signal: .terminate) { daemon in
+            try await daemon.transcript.says("unix:")
+            let screen = ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+            try await host.withProgram("/usr/bin/Xvfb", screen, signal: .terminate) { display in
+                let number = try await display.transcript.first("a display") { text in
+                    text.firstMatch(of: /(?m)^(\d+)$/).map { String($0.output.1) }
+                }
+                var drawing = host
+                drawing.environment = [
+                    "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/bus", "DISPLAY": ":\(number)", "HOME": folder,
+                    "XDG_CACHE_HOME": folder,
+                ]
+                let desktop = Desktop(
+                    environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/bus"], host: drawing, folder: folder)
+                try await drawing.withProgram("/usr/bin/dunst", ["-conf", folder + "/dunstrc"], signal: .terminate) {
+                    _ in
+                    try await body(desktop)
+                }
+            }
+        }
+    }
+
+    /// Asks until so many notifications are on the display: dunst tells nobody that it has drawn one.
+    func displays(_ count: Int) async throws {
+        while try await control("count", "displayed") != "\(count)\n" { try Task.checkCancellation() }
+    }
+
+    /// Chooses an action of the notification at the top; nothing happens where there is none.
+    func choose(_ label: String) async throws {
+        try label.write(toFile: folder + "/choice", atomically: true, encoding: .utf8)
+        _ = try await control("context")
+    }
+
+    private func control(_ words: String...) async throws -> String {
+        try await host.run("/usr/bin/dunstctl", words).output
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What is done with what has arrived, with the real programs.
+@Suite("The Inbox's verbs", .serialized)
+struct InboxVerbTests {
+    private struct Kitchen: Sendable {
+        let folder: String
+        var host: Host
+        let study: Host
+
+        init(_ folder: String) throws {
+            self.folder = folder
+            host = .loopback(folder + "/kitchen")
+            study = .loopback(folder + "/study")
+            for name in ["sources", "out"] {
+                try FileManager.default.createDirectory(
+                    atPath: folder + "/" + name, withIntermediateDirectories: true)
+            }
+        }
+
+        func write(_ files: [String: String]) throws {
+            for (name, text) in files {
+                let path = URL(fileURLWithPath: folder + "/sources/" + name)
+                try FileManager.default.createDirectory(
+                    at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(text.utf8).write(to: path)
+            }
+        }
+
+        func send(_ names: [String], to running: RunningReceiver) async throws -> Outcome {
+            try await study.run(arguments: ["send"] + names + ["--to", running.address], in: folder + "/sources")
+        }
+
+        func inbox(_ words: String...) async throws -> Outcome {
+            try await host.run(arguments: ["inbox"] + words)
+        }
+
+        func out(_ name: String) -> String { folder + "/out/" + name }
+    }
+
+    private func withKitchen(_ body: @escaping @Sendable (Kitchen) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in try await body(Kitchen(folder)) }
+    }
+
+    private static let files = ["a.txt": "hello\n", "tree/a": "1\n", "tree/b/c": "2\n", "b.txt": "x\n", "c.txt": "y\n"]
+
+    /// Overwrites a byte of something that cannot be written to.
+    private func rot(_ path: String) throws {
+        let before = try mode(of: path)
+        chmod(path, 0o644)
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        #expect(pwrite(file, "Z", 1, 0) == 1)
+        chmod(path, mode_t(before))
+    }
+
+    @Test("verify finds what has changed and what is missing, and knows what was taken and removed")
+    func verify() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt", "tree", "b.txt", "c.txt"], to: running).exit == 0)
+                let good = try await kitchen.inbox("verify")
+                #expect(good.exit == 0 && good.output == "4 ok\n", "\(good)")
+                try rot(running.inbox + "/tree/b/c")
+                unlink(running.inbox + "/b.txt")
+                let bad = try await kitchen.inbox("verify")
+                #expect(bad.exit == 17)
+                #expect(bad.output.contains("2  tree: changed: contents\n"), "\(bad)")
+                #expect(bad.output.contains("3  b.txt: missing"))
+                #expect(bad.output.hasSuffix("2 ok, 1 changed, 1 missing\n"))
+                let documents = try await kitchen.inbox("verify", "--json").events
+                #expect(documents.map(\.event) == ["changed", "missing", "verified"])
+                #expect(documents.map(\.arrival) == [2, 3, nil])
+                #expect(try await kitchen.inbox("verify", "1", "c.txt").output == "2 ok\n")
+                #expect(try await kitchen.inbox("verify", "99").exit == 66)
+
+                let taken = try await kitchen.inbox("take", "1", kitchen.folder + "/out")
+                #expect(taken.exit == 0, "\(taken)")
+                #expect(try await kitchen.inbox("remove", "tree", "b.txt").exit == 0)
+                #expect(try await kitchen.inbox("verify").output == "1 ok\n")
+                #expect(try await kitchen.inbox("verify", "1").exit == 66)
+            }
+            // And with nobody there.
+            #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)
+            #expect(try await kitchen.inbox("remove", "c.txt").exit == 66)
+            #expect(try await kitchen.inbox("verify").output == "0 ok\n")
+            let history = try await kitchen.host.run(arguments: ["history"]).output
+            #expect(
+                history.contains("taken to \(kitchen.out("a.txt"))") && history.contains("removed on"), "\(history)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: kitchen.out("a.txt"))) == Data("hello\n".utf8))
+            #expect(try mode(of: kitchen.out("a.txt")) == 0o666 & ~umaskOfTests)
+        }
+    }
+
+    @Test("what a handler moved out is no finding, and what it left is")
+    func handlers() async throws {
+        try await withKitchen { kitchen in
+            var kitchen = kitchen
+            let place = try kitchen.host.useHook(
+                "#!/bin/sh\ncase \"$WAFT_NAME\" in a*) mv \"$WAFT_FILE\" .;; esac\n", in: kitchen.folder)
+            try kitchen.write(Self.files)
+            let those = kitchen
+            try await those.host.withReceiver { running in
+                #expect(try await those.send(["a.txt", "b.txt"], to: running).exit == 0)
+                for name in ["a.txt", "b.txt"] { _ = try await running.log.first("opened") { $0.stored == name } }
+            }
+            #expect(FileManager.default.fileExists(atPath: place + "/a.txt"))
+            #expect(try await those.inbox("verify").output == "1 ok\n")
+            let shown = try await those.inbox("show", "1").output
+            #expect(shown.contains("gone after") && shown.contains("was asked"), "\(shown)")
+            unlink("\(those.host.home)/Documents/Inbox/b.txt")
+            #expect(try await those.inbox("verify").exit == 17)
+        }
+    }
+
+    @Test("take moves to another disk and never replaces anything")
+    func take() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let disk = kitchen.folder + "/out"
+            try #require(mount("none", disk, "tmpfs", 0, "size=4m") == 0, "mounting needs root")
+            defer { umount2(disk, Int32(MNT_DETACH)) }
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: disk + "/a.txt"))
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt", "tree"], to: running).exit == 0)
+                let refused = try await kitchen.inbox("take", "1", disk, "--name", "a.txt")
+                #expect(refused.exit == 64 && refused.errors.contains("something is called a.txt there already"))
+                #expect(try running.names() == ["a.txt", "tree"])
+                let taken = try await kitchen.inbox("take", "a.txt", "tree", disk)
+                #expect(taken.exit == 0, "\(taken)")
+                #expect(taken.output == "1  a.txt: → \(disk)/a-1.txt\n2  tree: → \(disk)/tree\n")
+                #expect(try running.names() == [])
+                #expect(try await kitchen.inbox("take", "1", disk).exit == 66)
+                #expect(try await kitchen.inbox("take", "1", "2", disk + "/none").exit == 66)
+            }
+            #expect(try String(contentsOfFile: disk + "/a.txt", encoding: .utf8) == "mine")
+            #expect(try String(contentsOfFile: disk + "/tree/b/c", encoding: .utf8) == "2\n")
+            #expect(try mode(of: disk + "/tree/b/c") == 0o666 & ~umaskOfTests)
+        }
+    }
+
+    @Test("with --conflict skip what is there already is not taken, and the rest is")
+    func conflicts() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let words = ["receive", "--accept", "everyone", "--conflict", "skip"]
+            try await kitchen.host.withReceiver(Programs.waft, words) { running in
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
+                try kitchen.write(["a.txt": "another\n"])
+                let second = try await kitchen.send(["a.txt", "b.txt"], to: running)
+                #expect(second.exit == 12)
+                #expect(
+                    (second.output + second.errors).contains("something of that name is there already"), "\(second)")
+                #expect(try running.names() == ["a.txt", "b.txt"])
+                #expect(try String(contentsOfFile: running.inbox + "/a.txt", encoding: .utf8) == "hello\n")
+            }
+        }
+    }
+
+    @Test("a stranger fills its quota and no more, until something is taken out")
+    func quota() async throws {
+        try await withKitchen { kitchen in
+            var kitchen = kitchen
+            kitchen.host.environment["WAFT_STRANGER_QUOTA"] = "10 kB"
+            let those = kitchen
+            try those.write(["one": String(repeating: "1", count: 6_000), "two": String(repeating: "2", count: 6_000)])
+            try await those.host.withReceiver { running in
+                #expect(try await those.send(["one"], to: running).exit == 0)
+                let full = try await those.send(["two"], to: running)
+                #expect(full.exit == 14)
+                #expect(
+                    (full.output + full.errors).contains(
+                        "10.0 kB are kept from one stranger, and 6.0 kB of yours are there; 6.0 kB offered"), "\(full)")
+                #expect(try await those.inbox("take", "one", those.folder + "/out").exit == 0)
+                #expect(try await those.send(["two"], to: running).exit == 0)
+                unlink(running.inbox + "/two")
+                #expect(try await those.send(["one"], to: running).exit == 0, "what was deleted by hand counts no more")
+            }
+        }
+    }
+
+    @Test("an Inbox whose disk is read-only or gone is told to the sender and the user")
+    func disks() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let disk = kitchen.host.home + "/Documents"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            try #require(mount("none", disk, "tmpfs", 0, "size=8m") == 0, "mounting needs root")
+            defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
+                try #require(mount("none", disk, nil, UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0)
+                let sealed = try await kitchen.send(["b.txt"], to: running)
+                let line = "the Inbox cannot be used: its file system is read-only"
+                #expect(sealed.exit == 14)
+                #expect((sealed.output + sealed.errors).contains(line), "\(sealed)")
+                #expect(try await kitchen.host.run(arguments: ["status"]).output.contains(line))
+                try #require(mount("none", disk, nil, UInt(MS_REMOUNT), nil) == 0)
+                #expect(try await kitchen.send(["b.txt"], to: running).exit == 0)
+                try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
+                let gone = try await kitchen.send(["c.txt"], to: running)
+                #expect(gone.exit == 14)
+                #expect((gone.output + gone.errors).contains("it lies on another disk"), "\(gone)")
+            }
+            #expect(try await kitchen.inbox("verify").exit == 17)
+        }
+    }
+}

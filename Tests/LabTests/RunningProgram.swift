@@ -1,0 +1,196 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// What a running program has printed on both of its outputs.
+actor Transcript {
+    private var bytes: [UInt8] = []
+    private var isOver = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    func add(_ more: some Sequence<UInt8>) {
+        bytes += more
+        wake()
+    }
+
+    func end() {
+        isOver = true
+        wake()
+    }
+
+    /// Waits for the first that `find` makes of the text.
+    /// - Throws: `EventLog.Ended` when the program ends without it.
+    func first<Found: Sendable>(_ what: String, _ find: @Sendable (String) -> Found?) async throws -> Found {
+        while true {
+            if let found = find(text) { return found }
+            if isOver { throw EventLog.Ended(description: "the program ended without \(what): \(text)") }
+            await withCheckedContinuation { waiters.append($0) }
+        }
+    }
+
+    /// Waits until `words` stand there so many times.
+    func says(_ words: String, times: Int = 1) async throws {
+        _ = try await first("\(times) times \(words)") { text in
+            text.ranges(of: words).count >= times ? true : nil
+        }
+    }
+
+    private func wake() {
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+}
+
+/// A program that runs while a test does things to it. Its standard input is open until the test is done with it.
+struct RunningProgram: Sendable {
+    let transcript: Transcript
+    let process: ProcessIdentifier
+    let type: @Sendable (String) async throws -> Void
+}
+
+extension Host {
+    /// Runs a program beside `body`; then its input ends and, with `signal`, so does the program.
+    /// - Returns: what `body` returned, the exit code, and what the program has printed.
+    @discardableResult
+    func withProgram<Result: Sendable>(
+        _ program: String, _ arguments: [String], signal: Signal? = nil, in folder: String? = nil,
+        _ body: @Sendable @escaping (RunningProgram) async throws -> Result
+    ) async throws -> (result: Result, exit: Int, text: String) {
+        let transcript = Transcript()
+        let outcome = try await Subprocess.run(
+            configuration(program, arguments, in: folder), input: .inputWriter, output: .sequence,
+            error: .combinedWithOutput
+        ) { execution -> Swift.Result<Result, any Error> in
+            let reading = Task {
+                for try await piece in execution.standardOutput {
+                    await transcript.add(piece.withUnsafeBytes(Array.init))
+                }
+                await transcript.end()
+            }
+            let writer = execution.standardInputWriter
+            let running = RunningProgram(transcript: transcript, process: execution.processIdentifier) { text in
+                _ = try await writer.write(text)
+            }
+            let outcome: Swift.Result<Result, any Error>
+            do { outcome = .success(try await body(running)) } catch { outcome = .failure(error) }
+            try? await writer.finish()
+            if let signal { kill(execution.processIdentifier.value, signal.rawValue) }
+            if case .failure = outcome { kill(execution.processIdentifier.value, SIGTERM) }
+            _ = try? await reading.value
+            return outcome
+        }
+        return (try outcome.closureResult.get(), outcome.terminationStatus.code, await transcript.text)
+    }
+
+    /// Runs `waft` at a terminal of its own beside `body`. Signals do not reach it: Ctrl-C is typed.
+    @discardableResult
+    func atTerminal<Result: Sendable>(
+        _ arguments: [String], in folder: String? = nil,
+        _ body: @Sendable @escaping (RunningProgram) async throws -> Result
+    ) async throws -> (result: Result, exit: Int, text: String) {
+        let command = ([Programs.waft] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        let words = ["--quiet", "--flush", "--return", "--echo", "never", "--command", command, "/dev/null"]
+        return try await withProgram("/usr/bin/script", words, in: folder) { running in
+            do {
+                return try await body(running)
+            } catch {
+                try? await running.type("\u{3}")
+                throw error
+            }
+        }
+    }
+}
+
+// MARK: A peer that is no Waft
+
+/// What `Tests/Stranger` prints.
+struct StrangerEvent: Decodable, Sendable {
+    var event: String
+    var port: Int?
+    var id: String?
+    /// Digits, as the side sees them that began the pairing, and the other one.
+    var initiator: String?
+    var responder: String?
+    var step: String?
+    var reason: String?
+    var path: String?
+    var status: Int?
+    var answer: String?
+    var body: String?
+    var busy: Int?
+    var declined: Int?
+    var closed: Int?
+}
+
+/// A peer with its own key and its own mind.
+struct Stranger: Sendable {
+    static let script = Programs.root + "/Tests/Stranger/stranger.py"
+
+    let running: RunningProgram
+
+    /// Waits for the last of `count` events of that name.
+    func event(_ name: String, number count: Int = 1) async throws -> StrangerEvent {
+        try await running.transcript.first("\(count) events \(name)") { text in
+            let found = Self.events(text).filter { $0.event == name }
+            return found.count >= count ? found[count - 1] : nil
+        }
+    }
+
+    /// Waits for an event that is meant.
+    func event(where isMeant: @escaping @Sendable (StrangerEvent) -> Bool) async throws -> StrangerEvent {
+        try await running.transcript.first("the event") { Self.events($0).first(where: isMeant) }
+    }
+
+    var events: [StrangerEvent] { get async { Self.events(await running.transcript.text) } }
+
+    private static func events(_ text: String) -> [StrangerEvent] {
+        text.split(separator: "\n").compactMap {
+            try? JSONDecoder().decode(StrangerEvent.self, from: Data($0.utf8))
+        }
+    }
+}
+
+extension Host {
+    /// Runs a stranger beside `body`. Its key lies in the home of this host, under `key`.
+    @discardableResult
+    func withStranger<Result: Sendable>(
+        _ role: String, key: String = "stranger", _ words: [String],
+        _ body: @Sendable @escaping (Stranger) async throws -> Result
+    ) async throws -> Result {
+        let arguments = ["python3", "-B", Stranger.script, role, home + "/" + key] + words
+        return try await withProgram("/usr/bin/env", arguments) { running in
+            try await body(Stranger(running: running))
+        }.result
+    }
+
+    /// Offers as a stranger, and waits for what comes of it.
+    func offer(_ message: some Encodable & Sendable, to address: String, key: String = "stranger") async throws
+        -> [StrangerEvent]
+    {
+        let text = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
+        return try await withStranger("offer", key: key, [address, text]) { stranger in
+            _ = try await stranger.event("done")
+            return await stranger.events
+        }
+    }
+
+    /// The id of the key of the peer that lives here.
+    func ownID() async throws -> String {
+        struct Me: Decodable { var id: String }
+        let outcome = try await run(arguments: ["contacts", "me", "--json"])
+        try #require(outcome.exit == 0, "\(outcome.errors)")
+        return try JSONDecoder().decode(Me.self, from: Data(outcome.output.utf8)).id
+    }
+
+    /// Makes another peer a contact of this one's.
+    func allow(_ other: Host, _ name: String, _ flags: [String] = []) async throws {
+        let outcome = try await run(arguments: ["contacts", "allow", try await other.ownID(), "--name", name] + flags)
+        try #require(outcome.exit == 0, "\(outcome.errors)")
+    }
+
+    /// What it holds of contacts; empty where it has none.
+    var contactsFile: String { (try? String(contentsOfFile: home + "/state/contacts.json", encoding: .utf8)) ?? "" }
+}

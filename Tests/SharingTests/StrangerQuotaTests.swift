@@ -1,0 +1,139 @@
+import TestSupport
+import Testing
+
+@testable import Sharing
+
+@Suite("The quota of a stranger")
+struct StrangerQuotaTests {
+    private struct Occupancy: OccupancyReading {
+        var bytes: UInt64? = 0
+
+        func occupied(by peer: PeerID) throws(JournalFault) -> UInt64 {
+            guard let bytes else { throw JournalFault("the disk has gone") }
+            return bytes
+        }
+    }
+
+    private func quota(_ limit: UInt64, _ occupancy: Occupancy = Occupancy()) throws -> StrangerQuota {
+        let quota = StrangerQuota(limit: limit, isStranger: { $0 == .sample(1) }, occupancy: occupancy)
+        return try #require(quota)
+    }
+
+    @Test(
+        "counts what lies there, what is under way and what is offered, and does not overflow",
+        arguments: [
+            (0, 0, 100, true), (50, 25, 25, true), (0, 0, 101, false), (101, 0, 0, false), (50, 25, 26, false),
+            (UInt64.max, 0, 0, false), (1, .max, 0, false), (0, 0, .max, false), (.max, .max, .max, false),
+            (100, 0, 0, true),
+        ] as [(UInt64, UInt64, UInt64, Bool)])
+    func judging(lying: UInt64, underWay: UInt64, offered: UInt64, fits: Bool) {
+        let verdict = StrangerQuota.judge(offered: offered, lying: lying, underWay: underWay, limit: 100)
+        #expect((verdict == nil) == fits)
+        #expect(fits || verdict?.answer == .noRoom)
+    }
+
+    @Test("is told with its figures")
+    func figures() {
+        let verdict = StrangerQuota.judge(
+            offered: 2_000_000, lying: 9_000_000, underWay: 500_000, limit: 10_000_000)
+        #expect(
+            verdict?.reason
+                == "10.0 MB are kept from one stranger, and 9.0 MB of yours are there, 500.0 kB on their way; "
+                + "2.0 MB offered")
+    }
+
+    @Test("is none for contacts, nor where it is 0")
+    func contacts() throws {
+        let offer = Offer.sample(items: 1, size: 1_000)
+        let quota = try quota(10, Occupancy(bytes: .max))
+        #expect(quota.refusal(of: offer, from: .sample(1), underWay: 0)?.answer == .noRoom)
+        #expect(quota.refusal(of: offer, from: .sample(2), underWay: .max) == nil)
+        #expect(quota.allowance(for: .sample(1), underWay: 0) == 0)
+        #expect(quota.allowance(for: .sample(2), underWay: 0) == nil)
+        #expect(StrangerQuota(limit: 0, isStranger: { _ in true }, occupancy: Occupancy()) == nil)
+    }
+
+    @Test("that cannot be known lets nothing in")
+    func unknown() throws {
+        let quota = try quota(1_000_000, Occupancy(bytes: nil))
+        #expect(quota.refusal(of: .sample(), from: .sample(1), underWay: 0)?.answer == .busy)
+    }
+
+    private func reception(
+        _ quota: StrangerQuota, inbox: MemoryInbox = MemoryInbox()
+    ) -> Reception {
+        Reception(
+            inbox: inbox, journal: MemoryJournal(), consent: ScriptedConsent(.accept), delivery: RecordingDelivery(),
+            quota: quota, observe: { _ in })
+    }
+
+    @Test("counts what was accepted and has not come yet")
+    func underWay() async throws {
+        let reception = reception(try quota(10))
+        #expect(await reception.judge(.sample(items: 1, size: 6), from: .sample(1)).acceptsAnything)
+        let second = await reception.judge(.sample(items: 1, size: 6), from: .sample(1))
+        #expect(second.items.map(\.answer) == [.noRoom])
+        #expect(await reception.judge(.sample(items: 1, size: 4), from: .sample(1)).acceptsAnything)
+        #expect(await reception.judge(.sample(items: 1, size: 600), from: .sample(2)).acceptsAnything)
+    }
+
+    @Test("ends what brings more than that without having said its size")
+    func unannounced() async throws {
+        let reception = reception(try quota(10, Occupancy(bytes: 4)))
+        let offer = Offer.sample(items: 1, size: nil)
+        #expect(await reception.judge(offer, from: .sample(1)).acceptsAnything)
+        let transfer = try reception.begin(offer.transfer, from: .sample(1))
+        try transfer.beginItem(0)
+        try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: nil))
+        try [1, 2, 3, 4, 5, 6].withUnsafeBytes { try transfer.write(UnsafeRawBufferPointer(rebasing: $0[..<6])) }
+        let fault = #expect(throws: TransferFault.self) {
+            try [UInt8(7)].withUnsafeBytes { try transfer.write($0) }
+        }
+        #expect(fault?.code == .noRoom)
+        if let fault { reception.end(transfer, transfer.fail(fault), fault: fault) }
+    }
+}
+
+@Suite("Conflicts of names")
+struct ConflictRuleTests {
+    private struct Answers: ConsentAsking {
+        var verdicts: [ItemVerdict]
+
+        func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] { verdicts }
+    }
+
+    @Test("decline what was accepted and is there already, where it would go, and tell nobody else")
+    func skip() async throws {
+        let folder = try SafeRelativePath("Photos")
+        let answers = [
+            ItemVerdict.accepted, ItemVerdict(.declined, reason: "no"),
+            ItemVerdict(.accepted, destination: .init(handler: nil, folder: folder)),
+            .accepted,
+        ]
+        let consent = ConflictConsent(asking: Answers(verdicts: answers)) { name, place in
+            (name.text == "file-0" && place == nil) || (name.text == "file-1")
+                || (name.text == "file-2" && place == nil)
+        }
+        let verdicts = await consent.consent(to: .sample(items: 4), from: .sample(1), freeRoom: 0)
+        #expect(verdicts.map(\.answer) == [.declined, .declined, .accepted, .accepted])
+        #expect(verdicts[0].reason == "something of that name is there already")
+        #expect(verdicts[1].reason == "no")
+        let tooFew = ConflictConsent(asking: Answers(verdicts: [])) { _, _ in true }
+        #expect(await tooFew.consent(to: .sample(items: 2), from: .sample(1), freeRoom: 0).isEmpty)
+    }
+}
+
+@Suite("A receipt")
+struct ReceiptFailureTests {
+    @Test("says in one line what came to nothing")
+    func failures() {
+        func receipt(_ outcomes: [ItemReceipt.Outcome]) -> Receipt {
+            Receipt(transfer: TransferID(), items: outcomes.map { ItemReceipt($0) })
+        }
+        let fault = TransferFault(.storage, "the disk has gone")
+        #expect(receipt([.notSent]).failures == nil)
+        #expect(receipt([.notSent, .failed(fault)]).failures == "the disk has gone")
+        #expect(
+            receipt([.failed(fault), .notSent, .failed(fault)]).failures == "the disk has gone (and 1 more failed)")
+    }
+}
