@@ -107,6 +107,7 @@ let package = Package(
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing"])
         + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
+        + module("Wakefulness", ["CDBus", logging])
         + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
@@ -146,7 +147,8 @@ let package = Package(
             [
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
                 "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Notifications", "Outbox", "Control",
+                "Pairing",
+                "Notifications", "Outbox", "Wakefulness", "Control",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -154,7 +156,8 @@ let package = Package(
             "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox", "CLinuxShims",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox",
+                "Wakefulness", "CLinuxShims",
                 argumentParser, logging,
                 lifecycle, unixSignals, nioPosix,
             ]

@@ -3,6 +3,7 @@ import Foundation
 import Peer
 import Sharing
 import UniformTypes
+import Wakefulness
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 
@@ -88,7 +89,9 @@ struct SendCommand: AsyncParsableCommand {
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
         let references = try names.map(Self.reference)
         let sender = Sender(
-            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"))
+            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"),
+            inhibitor: surroundings.settings.inhibitsSleep
+                ? SleepInhibitor(logger: surroundings.logger("waft")) : nil)
         let rendering = SendRendering(json: json, quiet: quiet, peers: references.count)
         let exits = try await Interruption.watching(cancellation) {
             await withTaskGroup(of: (Int, WaftExit).self) { group in

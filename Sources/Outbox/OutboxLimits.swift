@@ -11,7 +11,7 @@ package enum OutboxLimits {
     /// The longest that the user can say, in days.
     package static let longestDays = 365
     /// Bytes of copies, unless the settings say otherwise.
-    package static let spooledBytes: UInt64 = 20 << 30
+    package static let spooledBytes: UInt64 = 20_000_000_000
     /// Bytes that are left free on the disk: so many, or a twentieth of it where that is less.
     package static let reserve: UInt64 = 1 << 30
     /// Bytes of one file that describes a job.

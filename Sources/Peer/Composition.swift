@@ -8,9 +8,18 @@ extension PeerNetwork {
     /// - Throws: an error with one readable line.
     package static func make(home: Home, settings: Settings, logger: Logger) throws -> PeerNetwork {
         try home.makeFolders()
-        let identity = try Identity.load(orMakeIn: home.state)
-        return PeerNetwork(
+        return make(
+            home: home, settings: settings, identity: try Identity.load(orMakeIn: home.state),
             directory: settings.discovery ? try Directories.automatic(denied: settings.denied, logger: logger) : nil,
+            logger: logger)
+    }
+
+    /// The same with what a receiver has already: one process has one responder.
+    static func make(
+        home: Home, settings: Settings, identity: Identity, directory: (any ServiceDirectory)?, logger: Logger
+    ) -> PeerNetwork {
+        PeerNetwork(
+            directory: directory,
             identity: identity,
             contacts: home.contactBook(),
             airdrop: settings.airdrop.isEnabled ? AirDropSide(settings) : nil,

@@ -6,20 +6,23 @@ import Sharing
 import Synchronization
 import UniformTypes
 import WaftDialect
+import Wakefulness
 
 /// Sends jobs of the outbox over the network.
 struct OutboxSender: OutboxSending {
     private let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
+    private let inhibitor: SleepInhibitor?
 
     /// Whether a receiver takes a transfer again under the number that it had: then it goes on where it was, and needs no
     /// second consent. Otherwise what is left of it is a transfer of its own.
-    private static let offersAgain = false
+    private static let offersAgain = true
     /// How long a peer is looked for in one attempt.
     private static let finding: Duration = .seconds(10)
 
-    init(network: PeerNetwork, ownName: String, logger: Logger) {
+    init(network: PeerNetwork, ownName: String, logger: Logger, inhibitor: SleepInhibitor?) {
+        self.inhibitor = inhibitor
         self.network = network
         self.ownName = ownName
         self.logger = logger
@@ -148,7 +151,7 @@ struct OutboxSender: OutboxSending {
         options.transfer = parcel.transfer
         let peer = Mutex<(id: PeerID, name: String?)?>(nil)
         let broken = Mutex<OutboxError?>(nil)
-        let sender = Sender(network: network, ownName: ownName, logger: logger)
+        let sender = Sender(network: network, ownName: ownName, logger: logger, inhibitor: inhibitor)
         let report: SendReport
         do throws(SendFailure) {
             report = try await sender.send(

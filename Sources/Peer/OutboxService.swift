@@ -1,4 +1,5 @@
 import Control
+import Discovery
 import Glibc
 import HTTPChannel
 import Handlers
@@ -6,7 +7,9 @@ import HookSandbox
 import Logging
 import Notifications
 import Outbox
+import SecureTransport
 import Sharing
+import Wakefulness
 
 /// The outbox of a receiver: sends what lies in it, and tells the user what became of it.
 struct OutboxService: Sendable {
@@ -15,14 +18,18 @@ struct OutboxService: Sendable {
 
     /// Reads nothing yet.
     /// - Throws: `ReceiverFailure` for a hook that cannot be run.
-    init(_ receiver: Receiver) throws {
+    init(
+        _ receiver: Receiver, _ identity: Identity, _ directory: (any ServiceDirectory)?, _ inhibitor: SleepInhibitor?
+    ) throws {
         let (home, settings) = (receiver.home, receiver.settings)
-        let network = try PeerNetwork.make(home: home, settings: settings, logger: receiver.logger)
+        let network = PeerNetwork.make(
+            home: home, settings: settings, identity: identity, directory: directory, logger: receiver.logger)
         let reports = try OutboxReports(receiver)
         self.reports = reports
         engine = OutboxEngine(
             store: OutboxStore(folder: home.outbox),
-            sender: OutboxSender(network: network, ownName: settings.name, logger: receiver.logger),
+            sender: OutboxSender(
+                network: network, ownName: settings.name, logger: receiver.logger, inhibitor: inhibitor),
             report: { await reports.tell($0) },
             logger: receiver.logger
         )

@@ -12,6 +12,7 @@ import ServiceLifecycle
 package import Sharing
 import Synchronization
 import WaftDialect
+import Wakefulness
 
 /// Why a receiver could not start or go on: one line for the user.
 package struct ReceiverFailure: Error, CustomStringConvertible {
@@ -41,6 +42,8 @@ package final class Receiver: Service {
     let hook: HandlerProgram?
     let logger: Logger
     let observe: @Sendable (ReceiverEvent) -> Void
+    /// Nil where the machine may sleep.
+    let inhibitor: SleepInhibitor?
     /// What those hear who watch over the control socket.
     let events: EventFeed
     let relay: EventRelay
@@ -77,6 +80,7 @@ package final class Receiver: Service {
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
+        inhibitor = settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil
         self.observe = { event in
             observe(event)
             relay.see(event)

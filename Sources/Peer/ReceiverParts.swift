@@ -23,10 +23,11 @@ struct ReceiverParts: Sendable {
     let door: Doorkeeper
     let reception: Reception
     let pairing: PairingAcceptance
+    let outbox: OutboxService
+    private let awake: TransfersAwake
     /// Through which all services are announced; nil where none is. One for all: two responders in one process would
     /// take each other for others.
     let directory: Result<any ServiceDirectory, any Error>?
-    let outbox: OutboxService
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
@@ -43,7 +44,9 @@ struct ReceiverParts: Sendable {
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
             own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
-        outbox = try OutboxService(receiver)
+        awake = TransfersAwake(receiver.inhibitor)
+        // Where nothing can be seen, addresses can be tried all the same.
+        outbox = try OutboxService(receiver, identity, try? directory?.get(), receiver.inhibitor)
         let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
         self.catalog = catalog
         let inbox = try FileInbox(
@@ -100,7 +103,10 @@ struct ReceiverParts: Sendable {
                 limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
                 occupancy: InboxOccupancy(journal: journal)),
             memory: consents,
-            observe: { receiver.observe(.reception($0)) }
+            observe: { [awake] event in
+                awake.hear(event)
+                receiver.observe(.reception(event))
+            }
         )
     }
 

@@ -12,6 +12,8 @@ extension Sender {
         of offer: Offer, from reference: PeerReference, options: SendOptions
     ) async throws(SendFailure) -> Receipt? {
         let target = try await network.resolve(reference, within: options.finding)
+        // AirDrop knows no receipts.
+        if target.airdrop != nil { return nil }
         let connection = try await network.connect(to: target, within: options.finding)
         do {
             return try await HTTPClient.run(connection.http) { http in

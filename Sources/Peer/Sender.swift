@@ -4,6 +4,7 @@ package import Logging
 import NIOCore
 package import Sharing
 import WaftDialect
+package import Wakefulness
 
 /// How a user wants something sent.
 package struct SendOptions: Sendable {
@@ -99,8 +100,11 @@ package struct Sender: Sendable {
     let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
+    private let inhibitor: SleepInhibitor?
 
-    package init(network: PeerNetwork, ownName: String, logger: Logger) {
+    /// - Parameter inhibitor: keeps the machine awake from when something is accepted; nil where nothing is to.
+    package init(network: PeerNetwork, ownName: String, logger: Logger, inhibitor: SleepInhibitor? = nil) {
+        self.inhibitor = inhibitor
         self.network = network
         self.ownName = ownName
         self.logger = logger
@@ -119,6 +123,12 @@ package struct Sender: Sendable {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendFailure) -> SendReport {
+        let awake = WakeHold(inhibitor)
+        defer { withExtendedLifetime(awake) {} }
+        let observe: @Sendable (SendEvent) -> Void = { event in
+            if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
+            observe(event)
+        }
         let target = try await network.resolve(reference, within: options.finding)
         let offer = Offer(
             transfer: options.transfer ?? TransferID(),

@@ -118,7 +118,7 @@ package enum ConfigurationTemplate {
         # standard input. It is restricted as the hook is, and may write where that may.
         #outboxHook: /home/me/bin/outbox-hook
         # Room for the copies in the outbox (WAFT_OUTBOX_QUOTA).
-        #outboxQuota: 20 GiB
+        #outboxQuota: 20 GB
         # Whether the machine is kept awake while something is being sent or received (WAFT_INHIBIT_SLEEP).
         #inhibitSleep: true
 

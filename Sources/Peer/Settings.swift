@@ -195,7 +195,7 @@ struct SettingKey: Sendable {
             return !text.isEmpty
         },
         SettingKey("outboxQuota", "WAFT_OUTBOX_QUOTA", expected: "bytes, or a size such as 20 GB") { text, partial in
-            partial.outboxQuota = Self.bytes(text)
+            partial.outboxQuota = try? ByteCountText.read(text)
             return partial.outboxQuota != nil
         },
         SettingKey("inhibitSleep", "WAFT_INHIBIT_SLEEP", expected: "true or false") { text, partial in
@@ -247,20 +247,6 @@ struct SettingKey: Sendable {
         case "false", "no", "off", "0": false
         default: nil
         }
-    }
-
-    /// `20 GB`, `500MB`, `20 GiB`, `1000000`: whole numbers alone.
-    private static func bytes(_ text: String) -> UInt64? {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let unit = text.dropFirst(digits.count).trimmingPrefix(" ").lowercased()
-        guard let number = UInt64(digits) else { return nil }
-        let factors: [String: UInt64] = [
-            "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
-            "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
-        ]
-        guard let factor = factors[unit] else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
-        return overflow ? nil : bytes
     }
 
     /// Of the schemes that are built in only those of the web are opened for a stranger.

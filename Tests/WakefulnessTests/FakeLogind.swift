@@ -1,0 +1,117 @@
+import CDBus
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+
+/// A system bus of a test's own, with a logind on it that gives locks and hears when they are given back.
+final class FakeLogind: Sendable {
+    enum Heard: Hashable, Sendable {
+        case ready
+        /// What, who, why, mode.
+        case inhibit([String])
+        case released
+    }
+
+    let heard = Recorder<Heard>()
+    let address: String
+    private let folder = TemporaryFolder()
+    private let daemon: Mutex<Process>
+    private let isOver = Atomic<Bool>(false)
+
+    /// - Parameter refuses: whether no lock is given.
+    init(refuses: Bool = false) async throws {
+        let configuration = folder.file(
+            "bus.conf",
+            """
+            <busconfig>
+              <type>system</type>
+              <listen>unix:path=\(folder / "bus")</listen>
+              <auth>EXTERNAL</auth>
+              <policy context="default">
+                <allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/><allow user="*"/>
+              </policy>
+            </busconfig>
+            """)
+        address = "unix:path=" + (folder / "bus")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
+        process.arguments = ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        // It prints its address when it listens.
+        _ = output.fileHandleForReading.availableData
+        daemon = Mutex(process)
+        Thread.detachNewThread { [self] in serve(refuses) }
+        try await heard.first { $0 == .ready }
+    }
+
+    /// The bus goes, and logind with it.
+    func end() {
+        isOver.store(true, ordering: .relaxed)
+        daemon.withLock { process in
+            process.terminate()
+            process.waitUntilExit()
+        }
+    }
+
+    private func serve(_ refuses: Bool) {
+        guard let bus = dbus_connection_open_private(address, nil) else { return }
+        defer {
+            dbus_connection_close(bus)
+            dbus_connection_unref(bus)
+        }
+        dbus_connection_set_exit_on_disconnect(bus, 0)
+        guard dbus_bus_register(bus, nil) != 0,
+            dbus_bus_request_name(bus, "org.freedesktop.login1", 0, nil) > 0
+        else { return }
+        heard.record(.ready)
+        while !isOver.load(ordering: .relaxed), dbus_connection_read_write(bus, 100) != 0 {
+            while let message = dbus_connection_pop_message(bus) {
+                if dbus_message_is_method_call(message, "org.freedesktop.login1.Manager", "Inhibit") != 0 {
+                    answer(message, on: bus, refuses)
+                }
+                dbus_message_unref(message)
+            }
+        }
+    }
+
+    private func answer(_ call: OpaquePointer, on bus: OpaquePointer, _ refuses: Bool) {
+        var reader = DBusMessageIter()
+        dbus_message_iter_init(call, &reader)
+        var words: [String] = []
+        while dbus_message_iter_get_arg_type(&reader) == Int32(UInt8(ascii: "s")) {
+            var text: UnsafePointer<CChar>?
+            dbus_message_iter_get_basic(&reader, &text)
+            words.append(text.map { String(cString: $0) } ?? "")
+            dbus_message_iter_next(&reader)
+        }
+        var ends: [Int32] = [-1, -1]
+        let reply =
+            refuses
+            ? dbus_message_new_error(call, "org.freedesktop.DBus.Error.AccessDenied", "no")
+            : dbus_message_new_method_return(call)
+        guard let reply, pipe(&ends) == 0 else { return }
+        defer { dbus_message_unref(reply) }
+        if !refuses {
+            var writer = DBusMessageIter()
+            dbus_message_iter_init_append(reply, &writer)
+            // The library sends a copy.
+            dbus_message_iter_append_basic(&writer, Int32(UInt8(ascii: "h")), &ends[1])
+        }
+        dbus_connection_send(bus, reply, nil)
+        dbus_connection_flush(bus)
+        close(ends[1])
+        heard.record(.inhibit(words))
+        let end = ends[0]
+        Thread.detachNewThread { [heard] in
+            // Its end comes when all copies of the other end are closed.
+            var byte: UInt8 = 0
+            while read(end, &byte, 1) < 0, errno == EINTR {}
+            close(end)
+            heard.record(.released)
+        }
+    }
+}

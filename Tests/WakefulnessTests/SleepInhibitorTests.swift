@@ -1,0 +1,96 @@
+import Logging
+import TestSupport
+import Testing
+
+@testable import Wakefulness
+
+@Suite("Keeping the machine awake", .serialized, .timeLimit(.minutes(1)))
+struct SleepInhibitorTests {
+    private func inhibitor(_ bus: String, _ log: Recorder<String> = Recorder()) -> SleepInhibitor {
+        SleepInhibitor(bus: bus, lingering: .milliseconds(1), logger: Logger(label: "test") { _ in Listening(log) })
+    }
+
+    @Test("idle and sleep are blocked while something runs, and not after it")
+    func held() async throws {
+        let logind = try await FakeLogind()
+        defer { logind.end() }
+        let inhibitor = inhibitor(logind.address)
+        inhibitor.begin()
+        let heard = try await logind.heard.element(2)
+        #expect(heard == .inhibit(["idle:sleep", "Waft", "Something is being sent or received", "block"]))
+        // A second thing needs no second lock.
+        inhibitor.begin()
+        inhibitor.end()
+        #expect(!logind.heard.all.contains(.released))
+        inhibitor.end()
+        try await logind.heard.first { $0 == .released }
+        #expect(!inhibitor.isHeld)
+        // And once more.
+        await inhibitor.whileAwake {
+            _ = try? await logind.heard.element(4)
+        }
+        #expect(try await logind.heard.element(5) == .released)
+    }
+
+    @Test("what is over before logind has answered leaves no lock")
+    func short() async throws {
+        let logind = try await FakeLogind()
+        defer { logind.end() }
+        let inhibitor = inhibitor(logind.address)
+        inhibitor.begin()
+        inhibitor.end()
+        try await logind.heard.first { $0 == .released }
+        #expect(!inhibitor.isHeld)
+    }
+
+    @Test("a hold is taken once, and given back when it is let go of")
+    func hold() async throws {
+        let logind = try await FakeLogind()
+        defer { logind.end() }
+        let inhibitor = inhibitor(logind.address)
+        var hold: WakeHold? = WakeHold(inhibitor)
+        hold?.take()
+        hold?.take()
+        try await logind.heard.element(2)
+        #expect(!logind.heard.all.contains(.released))
+        hold = nil
+        try await logind.heard.first { $0 == .released }
+    }
+
+    @Test("without a bus, or where logind refuses, nothing happens but a line in the log")
+    func nothingThere() async throws {
+        let folder = TemporaryFolder()
+        let log = Recorder<String>()
+        inhibitor("unix:path=" + folder / "none", log).begin()
+        try await log.first { $0.contains("not kept awake") }
+        let logind = try await FakeLogind(refuses: true)
+        defer { logind.end() }
+        let refused = inhibitor(logind.address, log)
+        refused.begin()
+        try await log.element(2)
+        #expect(!refused.isHeld)
+        // It is not asked about each transfer.
+        refused.begin()
+        #expect(logind.heard.all.count { $0 != .ready } <= 2)
+    }
+}
+
+/// A log that a test listens to.
+private struct Listening: LogHandler {
+    let lines: Recorder<String>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.debug
+
+    init(_ lines: Recorder<String>) {
+        self.lines = lines
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.record("\(event.message)")
+    }
+}
