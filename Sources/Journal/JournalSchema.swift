@@ -111,7 +111,7 @@ enum JournalSchema {
     // What a sender that comes again is recognised by.
     private static let again = """
         CREATE INDEX arrivals_by_transfer ON arrivals (transfer);
-        CREATE INDEX arrivals_by_peer_and_name ON arrivals (peer, name);
+        CREATE INDEX arrivals_by_name_and_peer ON arrivals (name, peer);
         """
 
     // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.

@@ -28,6 +28,11 @@ package struct OutboxStore: Sendable {
         package var standing: OutboxStanding
 
         package var number: JobNumber { job.number }
+
+        package init(job: OutboxJob, standing: OutboxStanding) {
+            self.job = job
+            self.standing = standing
+        }
     }
 
     /// What lies in the outbox.

@@ -24,6 +24,7 @@ package final class JournalContract {
     package func violations() -> [String] {
         do {
             try arriving()
+            try recognising()
             try attempting()
             try answering()
             try ending()
@@ -125,6 +126,55 @@ package final class JournalContract {
         expect(next.allSatisfy { $0 > numbers[3] }, "the number of what is forgotten is not given again")
         try open().settle(next.map { (number: $0, stored: stored("d")) })
         expect(try open().waiting().map(\.number) == [numbers[0]] + next, "deliveries come by number")
+    }
+
+    private func recognising() throws {
+        func written(_ number: Int, _ change: (inout ArrivalFacts) -> Void) -> IntendedArrival {
+            var facts = facts(number)
+            facts.transfer = transfer
+            facts.item = item
+            facts.size = 7
+            change(&facts)
+            return IntendedArrival(facts: facts, identity: nil, isDelivered: false)
+        }
+        let transfer = TransferID()
+        let item = OfferedItem(kind: .file, name: safe("again.bin"), type: uniform("public.data"), size: 7)
+        let (peer, other) = (facts(0).peer, PeerID.sample(255))
+        expect(try open().arrivals(of: transfer, from: peer).isEmpty, "nothing has arrived of an unknown transfer")
+        expect(try open().earlier(item, from: peer, limit: 9).isEmpty, "nothing has arrived before")
+        let numbers = try open().intend([
+            written(1) { $0.peer = peer }, written(2) { $0.peer = peer },
+            written(3) {
+                $0.peer = peer
+                $0.item.name = safe("Again.bin")
+            },
+            written(4) {
+                $0.peer = peer
+                $0.item.kind = .text
+            },
+            written(5) {
+                $0.peer = peer
+                $0.size = 8
+            }, written(6) { $0.peer = other },
+            written(7) {
+                $0.peer = peer
+                $0.transfer = TransferID()
+            }, written(8) { $0.peer = peer },
+        ])
+        try open().settle(numbers.dropLast().map { (number: $0, stored: stored("again-\($0)")) })
+        expect(
+            try open().arrivals(of: transfer, from: peer).map(\.number) == Array(numbers.prefix(5)),
+            "what is settled of a peer's transfer is told by number")
+        expect(
+            try open().arrivals(of: transfer, from: other).map(\.number) == [numbers[5]],
+            "what another peer calls by the same id is another transfer")
+        expect(
+            try open().earlier(item, from: peer, limit: 9).map(\.number) == [numbers[6], numbers[1], numbers[0]],
+            "the same item is told again, the latest first, and nothing that is not the same")
+        expect(
+            try open().earlier(item, from: peer, limit: 2).map(\.number) == [numbers[6], numbers[1]],
+            "no more are told than are wanted")
+        try open().settle([(number: numbers[7], stored: nil)])
     }
 
     private func attempting() throws {

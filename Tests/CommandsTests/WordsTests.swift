@@ -22,12 +22,12 @@ struct WordsTests {
 
     @Test("every option of send that takes a value is known to the splitting of words")
     func completeness() throws {
-        let options = ["--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout"]
+        let options = ["--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires"]
         for option in options {
-            let value = option == "--wait" ? "opened" : option == "--timeout" ? "3" : "v"
+            let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
             let words = SendWords([option, value, "item"])
             #expect(words.items == ["item"])
-            let parsed = try SendCommand.parse(words.options)
+            let parsed = try SendCommand.parse(words.options + ["--queue"])
             #expect(parsed.items.isEmpty, "\(option)")
         }
         // A new option with a value would stand in the help as `--x <x>`.

@@ -51,6 +51,9 @@ struct Event: Sendable, Decodable {
     var reason: String?
     var note: String?
     var transfer: String?
+    var bytes: UInt64?
+    var moved: UInt64?
+    var alreadyThere: Bool?
     var offer: Int?
 
     init?(line: String) {

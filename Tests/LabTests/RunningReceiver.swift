@@ -24,7 +24,14 @@ struct RunningReceiver: Sendable {
     }
 
     /// What lies in staging: nothing, when nothing is under way.
-    func staged() throws -> [String] {
+    func staged() throws -> [String] { try inStaging().filter { !Self.isKept($0) } }
+
+    /// What is kept of items that did not come whole.
+    func kept() throws -> [String] { try inStaging().filter(Self.isKept) }
+
+    private static func isKept(_ name: String) -> Bool { name.hasPrefix("p-") || name.hasPrefix("o-") }
+
+    private func inStaging() throws -> [String] {
         let inbox = URL(fileURLWithPath: inbox)
         let staging = inbox.deletingLastPathComponent().path + "/.waft-staging/" + inbox.lastPathComponent
         return try FileManager.default.contentsOfDirectory(atPath: staging).filter { !$0.contains("lock") }

@@ -1,0 +1,284 @@
+import Foundation
+import Subprocess
+import Synchronization
+import Testing
+
+/// What is left to the daemon with `waft send --queue`, with the real programs on loopback.
+@Suite("The outbox", .serialized, .timeLimit(.minutes(3)))
+struct OutboxTests {
+    /// A job as `waft outbox show --json` prints it.
+    private struct Job: Decodable {
+        struct Item: Decodable {
+            var stored: String?
+            var digest: String?
+        }
+
+        var state: String
+        var attempts: Int
+        var items: [Item]
+        var reason: String?
+        var exit: Int?
+    }
+
+    private struct Places: Sendable {
+        var folder: String
+        /// Sends.
+        var study: Host
+        /// Receives.
+        var kitchen: Host
+        var port: Int
+
+        var address: String { "127.0.0.1:\(port)" }
+        var inbox: String { kitchen.home + "/Documents/Inbox" }
+
+        func names() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: inbox).sorted()
+        }
+
+        @discardableResult
+        func file(_ name: String, _ text: String) throws -> String {
+            try text.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
+            return folder + "/" + name
+        }
+
+        /// Queues something, and expects that to succeed.
+        @discardableResult
+        func queue(_ arguments: [String], input: String = "") async throws -> Outcome {
+            let outcome = try await study.run(
+                Programs.waft, ["send"] + arguments + ["--to", address, "--queue"], input: input)
+            try #require(outcome.exit == 0, "\(outcome.errors)")
+            return outcome
+        }
+
+        func receiving<Value: Sendable>(
+            _ rule: String = "everyone", _ body: @Sendable @escaping (RunningReceiver) async throws -> Value
+        ) async throws -> Value {
+            try await kitchen.withReceiver(
+                Programs.waft, ["receive", "--accept", rule, "--port", "\(port)"], body
+            ).result
+        }
+
+        func daemon<Value: Sendable>(
+            _ body: @Sendable @escaping (RunningReceiver) async throws -> Value
+        ) async throws -> Value {
+            try await study.withReceiver(Programs.waftd, [], body).result
+        }
+    }
+
+    private func withPlaces(_ body: (Places) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            try await body(
+                Places(
+                    folder: folder, study: .loopback(folder + "/study"), kitchen: .loopback(folder + "/kitchen"),
+                    port: try freePort()))
+        }
+    }
+
+    private func job(_ number: Int, _ places: Places) async throws -> Job {
+        let shown = try await places.study.run(arguments: ["outbox", "show", "\(number)", "--json"])
+        try #require(shown.exit == 0, "\(shown.errors)")
+        return try JSONDecoder().decode(Job.self, from: Data(shown.output.utf8))
+    }
+
+    @Test("what is queued while nobody runs is sent when both do, files and standard input; the pipe is long gone then")
+    func nobodyThere() async throws {
+        try await withPlaces { places in
+            let queued = try await places.queue([try places.file("a.txt", "hello")])
+            #expect(queued.errors.contains("when waftd runs"))
+            let piped = try await places.queue(["-", "--name", "p.txt", "--json"], input: "from a pipe")
+            #expect(piped.output.contains("\"daemon\":false"))
+            try await places.daemon { daemon in
+                // Nobody listens yet: it is tried again by itself.
+                while try await job(2, places).attempts == 0 { await Task.yield() }
+                try await places.receiving { kitchen in
+                    _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("a.txt") == true }
+                    _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("p.txt") == true }
+                }
+                try await daemon.log.error(containing: "job=1 reason=- state=done")
+                try await daemon.log.error(containing: "job=2 reason=- state=done")
+            }
+            #expect(try places.names() == ["a.txt", "p.txt"])
+            #expect(try String(contentsOfFile: places.inbox + "/p.txt", encoding: .utf8) == "from a pipe")
+            let shown = try await job(2, places)
+            #expect(shown.state == "done")
+            #expect(shown.exit == 0)
+            #expect(shown.items[0].stored == "p.txt")
+            // The copy is not needed any more.
+            #expect(!FileManager.default.fileExists(atPath: places.study.home + "/state/outbox/2/items"))
+            let left = try await places.study.run(arguments: ["outbox"])
+            #expect(left.output == "")
+        }
+    }
+
+    @Test("a daemon that is killed in the middle, again and again, has the file there once in the end")
+    func killed() async throws {
+        try await withPlaces { places in
+            let size = 150_000_000
+            let path = try places.file("big.bin", "")
+            #expect(truncate(path, size) == 0)
+            try await places.queue([path])
+            try await places.receiving { kitchen in
+                for _ in 0..<4 {
+                    try await places.daemon { daemon in
+                        while try kitchen.staged().isEmpty, try places.names().isEmpty { await Task.yield() }
+                        daemon.signal(.kill)
+                    }
+                }
+                try await places.daemon { daemon in
+                    try await daemon.log.error(containing: "state=done")
+                }
+                #expect(try places.names() == ["big.bin"])
+                let attributes = try FileManager.default.attributesOfItem(atPath: places.inbox + "/big.bin")
+                #expect(attributes[.size] as? Int == size)
+            }
+            let shown = try await job(1, places)
+            #expect(shown.state == "done")
+            #expect(shown.attempts >= 2)
+        }
+    }
+
+    @Test("a daemon that is killed at any step that it writes down has the file there exactly once")
+    func killedAnywhere() async throws {
+        var kills = 0
+        // The tracer counts the calls of each thread by itself.
+        for calls in ["rename,renameat,renameat2", "fsync", "flock", "newfstatat,fstat", "writev,sendto,sendmsg"] {
+            for step in 1...8 {
+                guard try await killed(at: calls, step) else { break }
+                kills += 1
+            }
+        }
+        #expect(kills >= 5)
+        print("the outbox: killed \(kills) times")
+    }
+
+    /// The kernel's tracer kills the daemon at one of its calls.
+    /// - Returns: whether it came to that.
+    private func killed(at calls: String, _ step: Int) async throws -> Bool {
+        let wasKilled = Flag()
+        try await withPlaces { places in
+            // Identity and folders are made: what is killed below is a daemon in the midst of its life.
+            try await places.daemon { _ in }
+            try await places.queue([try places.file("a.txt", "hello")])
+            try await places.receiving { kitchen in
+                var host = places.study
+                host.prefix = [
+                    "/usr/bin/strace", "-D", "-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(calls)",
+                    "-e", "inject=\(calls):signal=KILL:when=\(step)",
+                ]
+                do {
+                    let (_, exit) = try await host.withReceiver(Programs.waftd, []) { daemon in
+                        try? await daemon.log.error(containing: "job=1 reason=- state=done [Peer]")
+                        // More is written down after the user was told.
+                        let end = ContinuousClock.now + .milliseconds(300)
+                        while ContinuousClock.now < end { await Task.yield() }
+                    }
+                    wasKilled.value = exit == 128 + Int(SIGKILL)
+                } catch is EventLog.Ended {
+                    wasKilled.value = true
+                }
+                try await places.daemon { daemon in
+                    while try await job(1, places).state != "done" { await Task.yield() }
+                }
+                #expect(try places.names() == ["a.txt"], "killed at \(calls) \(step)")
+            }
+        }
+        return wasKilled.value
+    }
+
+    @Test("a cancelled job is not sent; those after it are")
+    func cancelled() async throws {
+        try await withPlaces { places in
+            try await places.queue([try places.file("no.txt", "no")])
+            try await places.queue([try places.file("neither.txt", "no")])
+            let early = try await places.study.run(arguments: ["outbox", "cancel", "1"])
+            #expect(early.exit == 0, "\(early.errors)")
+            try await places.daemon { daemon in
+                let late = try await places.study.run(arguments: ["outbox", "cancel", "2", "9"])
+                #expect(late.exit == 64, "there is no job 9")
+                try await places.queue([try places.file("yes.txt", "yes")])
+                let status = try await places.study.run(arguments: ["status"])
+                #expect(status.output.contains("outbox"))
+                try await places.receiving { kitchen in _ = try await kitchen.log.first("stored") }
+                try await daemon.log.error(containing: "job=3 reason=- state=done")
+            }
+            #expect(try places.names() == ["yes.txt"])
+            let again = try await places.study.run(arguments: ["outbox", "retry", "2"])
+            #expect(again.exit == 64)
+        }
+    }
+
+    @Test("a snapshot is what was queued; a reference that has changed is not sent, and says so")
+    func snapshot() async throws {
+        try await withPlaces { places in
+            let path = try places.file("a.txt", "as it was")
+            try await places.queue([path, "--snapshot"])
+            try await places.queue([path, "--name", "b.txt"])
+            try places.file("a.txt", "as it is")
+            try await places.receiving { _ in
+                try await places.daemon { daemon in
+                    try await daemon.log.error(containing: "job=1 reason=- state=done")
+                    try await daemon.log.error(containing: "job=2 reason=changed state=failed")
+                }
+            }
+            #expect(try places.names() == ["a.txt"])
+            #expect(try String(contentsOfFile: places.inbox + "/a.txt", encoding: .utf8) == "as it was")
+            let shown = try await job(2, places)
+            #expect(shown.exit == 17)
+            #expect(shown.reason?.contains("--snapshot") == true)
+        }
+    }
+
+    @Test("what is declined is given up at once, and the outbox hook hears of it")
+    func declined() async throws {
+        try await withPlaces { places in
+            var places = places
+            let out = places.folder + "/out"
+            try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
+            try writeScript(
+                "#!/bin/sh\ncat > '\(out)/facts'\necho \"$1 $WAFT_JOB $WAFT_JOB_STATE\" > '\(out)/told'\n",
+                to: places.folder + "/told.sh")
+            places.study.environment["WAFT_OUTBOX_HOOK"] = places.folder + "/told.sh"
+            places.study.environment["WAFT_HOOK_WRITABLE"] = out
+            try await places.queue([try places.file("a.txt", "hello")])
+            let there = places
+            try await places.receiving("none") { _ in
+                try await there.daemon { daemon in
+                    try await daemon.log.error(containing: "job=1 reason=declined state=failed")
+                    while !FileManager.default.fileExists(atPath: out + "/told") { await Task.yield() }
+                }
+            }
+            #expect(try String(contentsOfFile: out + "/told", encoding: .utf8) == "outbox 1 failed\n")
+            let facts = try Data(contentsOf: URL(fileURLWithPath: out + "/facts"))
+            let document = try #require(try JSONSerialization.jsonObject(with: facts) as? [String: Any])
+            #expect(document["code"] as? String == "declined")
+            #expect(try await job(1, places).exit == 12)
+        }
+    }
+}
+
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+
+    var value: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+/// One on which nobody listens just now.
+private func freePort() throws -> Int {
+    let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard file >= 0 else { throw CocoaError(.fileReadUnknown) }
+    defer { close(file) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            bind(file, address, length) == 0 && getsockname(file, address, &length) == 0
+        }
+    }
+    guard isBound else { throw CocoaError(.fileReadUnknown) }
+    return Int(UInt16(bigEndian: address.sin_port))
+}
