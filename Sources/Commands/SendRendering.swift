@@ -107,7 +107,7 @@ final class SendRendering: Sendable {
         Console.shared.endStatus()
         var first = WaftExit.done
         for (number, item) in report.items.enumerated() {
-            let outcome = ItemText(item, wait: wait)
+            let outcome = ItemText(item, wait: wait, by: report.offer.dialect)
             if first == .done { first = outcome.exit }
             let origin = sources[number].origin
             if json {
@@ -175,7 +175,8 @@ struct ItemText {
     /// It had been stored before, and nothing was stored now.
     var isAlready = false
 
-    init(_ item: SendOutcome.Item, wait: SendOptions.Wait) {
+    /// - Parameter dialect: how it was sent; what can be said of it depends on that.
+    init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect = .waft) {
         switch item {
         case .notAccepted(let verdict):
             let reason = verdict.reason.isEmpty ? "" : ": \(TerminalText.escaped(verdict.reason))"
@@ -184,9 +185,21 @@ struct ItemText {
             self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: "failed")
         case .lost(let fault):
             self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
+        case .acknowledged(let receipt, _) where dialect == .airdrop:
+            self.init(taken: receipt, wait: wait)
         case .acknowledged(let receipt, let ours):
             self.init(receipt, ours: ours, wait: wait)
         }
+    }
+
+    /// AirDrop gives no receipt: the other side has said that it has everything, not where, nor what it is there.
+    private init(taken receipt: ItemReceipt, wait: SendOptions.Wait) {
+        self.init(exit: .done, text: "the other side says it has it", event: "taken")
+        if case .stored(let name, let size, _) = receipt.outcome {
+            text = "sent as \(TerminalText.escaped(name)), \(ByteCount.text(size)); \(text)"
+            self.size = size
+        }
+        if wait == .opened { text += ", and nothing of whether it was opened" }
     }
 
     private init(exit: WaftExit, text: String, event: String) {

@@ -167,22 +167,28 @@ extension PeerNetwork {
             let plan = try SendingPlan(offer, sources, to: peer.flags)
             let connection = try await dialAirDrop(target, airdrop, within: options.finding)
             observe(.connected(peer.id, name: peer.name))
-            let items = try await withTaskExecutorPreference(blocking) {
+            let (items, moved) = try await withTaskExecutorPreference(blocking) {
                 try await HTTPClient.run(connection) { http in
                     let client = AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
                     observe(.offered(offer))
                     let verdict = try await client.ask(plan, patience: options.answer)
                     observe(.answered(verdict))
-                    guard verdict.acceptsAnything else { return verdict.items.map { SendOutcome.Item.notAccepted($0) } }
+                    var moved: UInt64 = 0
+                    guard verdict.acceptsAnything else {
+                        return (verdict.items.map { SendOutcome.Item.notAccepted($0) }, moved)
+                    }
                     let total = offer.knownSize
                     let outcome = try await client.upload(
-                        plan, to: peer.flags, patience: options.silence, cancellation: cancellation,
-                        progressed: { observe(.progressed($0, of: total)) })
+                        plan, to: peer.flags, patience: options.silence, cancellation: cancellation
+                    ) { bytes in
+                        moved = bytes
+                        observe(.progressed(bytes, of: total))
+                    }
                     observe(.settled)
-                    return outcome.items
+                    return (outcome.items, moved)
                 }
             }
-            return SendReport(peer: peer.id, name: peer.name, offer: offer, items: items)
+            return SendReport(peer: peer.id, name: peer.name, offer: offer, items: items, movedBytes: moved)
         } catch let fault as SourceFault {
             throw SendFailure(.refused(fault.code == .changed ? .changed : .unreadable), fault.message)
         } catch let fault as TransferFault {

@@ -133,7 +133,7 @@ package struct Sender: Sendable {
         let offer = Offer(
             transfer: options.transfer ?? TransferID(),
             items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
-            takesPart: options.takesPart)
+            takesPart: options.takesPart, dialect: target.airdrop == nil ? .waft : .airdrop)
         if let peer = target.airdrop {
             return try await network.sendByAirDrop(
                 sources, offer, to: target, peer, options: options, cancellation: cancellation, observe: observe)

@@ -175,6 +175,36 @@ struct HostileSenderTests {
         }
     }
 
+    @Test("nothing is put behind a link, or where something lies already")
+    func swaps() async throws {
+        let bodies = [
+            Self.archive { archive in
+                archive.folder("./d")
+                archive.link("./d/l", to: "x")
+                archive.add("./d/l/y", [1])
+            },
+            Self.archive { archive in
+                archive.add("./d/x", [1])
+                archive.add("./d/x", [2])
+            },
+            Self.archive { archive in
+                archive.add("./d/x", [1])
+                archive.add("./d/x/y", [2])
+            },
+            Self.archive { archive in
+                archive.folder("./d/x")
+                archive.link("./d/x", to: "y")
+            },
+        ]
+        for body in bodies {
+            try await AirDropLoopback.run { receiver in
+                let answers = try await receiver.send(ask: HandMadeAsk.folder("d"), pieces: [body])
+                #expect(answers.upload == 400)
+                #expect(receiver.inbox.stored.isEmpty && receiver.inbox.stagedCount == 0)
+            }
+        }
+    }
+
     // MARK: Sizes
 
     @Test("more than was announced is refused, less than was announced is taken")
@@ -299,6 +329,55 @@ struct HostileSenderTests {
                     #expect(receiver.inbox.stagedCount == 0)
                 }
             }
+        }
+    }
+
+    @Test("a receiver that is stopped in the middle ends, and leaves nothing staged")
+    func stopped() async throws {
+        let inbox = MemoryInbox()
+        var archive = HandMadeArchive()
+        archive.add("./a", [UInt8](repeating: 1, count: 100_000), claimed: 1_000_000)
+        let part = ByteBuffer(bytes: archive.bytes)
+        let hasEnded = Gate()
+        try await AirDropLoopback.run(inbox: inbox) { receiver in
+            // Goes on while the receiver is being stopped, and ends with its connection.
+            Task {
+                try? await receiver.bare { bare in
+                    let ask = HandMadeAsk.files("a")
+                    try await bare.send("POST /Ask HTTP/1.1\r\nContent-Length: \(ask.readableBytes)\r\n\r\n")
+                    try await bare.send(ask)
+                    _ = try await bare.receive(until: "ReceiverModelName")
+                    try await bare.send(
+                        "POST /Upload HTTP/1.1\r\nContent-Type: application/x-cpio\r\n"
+                            + "Content-Length: 2000000\r\n\r\n")
+                    try await bare.send(part)
+                    _ = try await bare.receive(until: "never")
+                }
+                hasEnded.open()
+            }
+            _ = try await receiver.events.first { event in
+                if case .progressed = event { true } else { false }
+            }
+        }
+        await hasEnded.wait()
+        #expect(inbox.stored.isEmpty && inbox.stagedCount == 0)
+    }
+
+    @Test("contents that were changed on the way end, whatever they have become", arguments: 0..<120 as Range<UInt64>)
+    func changedContents(seed: UInt64) async throws {
+        let names = ["plain.odc.cpio", "plain.newc.cpio", "plain.odc.cpio.gz", "mixed.dvzip", "apple.dvzip"]
+        var numbers = SeededNumbers(seed: seed)
+        var body = try Vector.bytes(names[Int(seed) % names.count])
+        for _ in 0..<Int.random(in: 1...6, using: &numbers) {
+            body[Int.random(in: 0..<body.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+        }
+        let contents = ByteBuffer(bytes: body)
+        try await AirDropLoopback.run { receiver in
+            _ = try await receiver.send(
+                ask: Vector.buffer("ask.apple.plist"), type: "application/x-dvzip", pieces: contents.pieces(of: 200))
+            _ = try await receiver.end()
+            #expect(receiver.inbox.stagedCount == 0, "seed \(seed)")
+            #expect(Set(receiver.inbox.names).isSubset(of: Vector.names), "seed \(seed)")
         }
     }
 

@@ -233,6 +233,27 @@ struct ReceivingTests {
         }
     }
 
+    @Test("thirty senders at the same time are all served")
+    func many() async throws {
+        try await AirDropLoopback.run { receiver in
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                for number in 0..<30 {
+                    group.addTask {
+                        var archive = HandMadeArchive()
+                        archive.add("./n\(number)", [UInt8](repeating: UInt8(number), count: 200_000))
+                        return try await receiver.send(
+                            ask: HandMadeAsk.files("n\(number)"),
+                            pieces: ByteBuffer(bytes: archive.whole).pieces(of: 10_000)
+                        ).upload
+                    }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(receiver.inbox.stored.count == 30 && receiver.inbox.stagedCount == 0)
+            #expect(receiver.inbox["n7"]?.bytes == [UInt8](repeating: 7, count: 200_000))
+        }
+    }
+
     @Test("nobody that comes by AirDrop is anybody that is known, and each connection is somebody else")
     func strangers() async throws {
         try await AirDropLoopback.run { receiver in

@@ -86,6 +86,7 @@ struct OpenDropTests {
                     "kitchen", [Programs.waft, "send", "--to", "bob", "--timeout", "60"] + words, environment: kitchen,
                     in: own)
                 #expect(sent.exit == 0, "\(words): \(sent.errors)")
+                #expect(sent.output.contains("the other side says it has it"), "\(sent.output)")
             }
             try await lab.running(
                 "study", [Programs.opendrop, "receive", "-i", "eth0", "-n", "Bob"], environment: ["HOME": home],
