@@ -91,7 +91,9 @@ struct ReceiverParts: Sendable {
             asking: consents.wrapping(
                 RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)))
         if settings.conflict == .skip {
-            consent = ConflictConsent(asking: consent) { inbox.holds($0, in: $1) }
+            let earlier = EarlierArrivals(inbox: inbox, journal: journal)
+            consent = ConflictConsent(
+                asking: consent, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
         }
         reception = Reception(
             inbox: inbox,

@@ -13,12 +13,21 @@ package enum ConflictRule: String, Sendable, Codable, CaseIterable {
 package struct ConflictConsent: ConsentAsking {
     private let asking: any ConsentAsking
     private let isTaken: @Sendable (SafeName, SafeRelativePath?) -> Bool
+    private let isKnown: @Sendable (OfferedItem, PeerID) -> Bool
 
-    /// - Parameter isTaken: whether something of that name lies in that folder below the Inbox (nil: the Inbox itself); may
-    ///   look at the disk.
-    package init(asking: any ConsentAsking, isTaken: @escaping @Sendable (SafeName, SafeRelativePath?) -> Bool) {
+    /// Both may look at the disk.
+    ///
+    /// - Parameters:
+    ///   - isTaken: whether something of that name lies in that folder below the Inbox (nil: the Inbox itself).
+    ///   - isKnown: whether what lies there seems to be this very item. Then it is left to its digest: what is the same is
+    ///     there already, and the contents of another do not come to lie beside it.
+    package init(
+        asking: any ConsentAsking, isTaken: @escaping @Sendable (SafeName, SafeRelativePath?) -> Bool,
+        isKnown: @escaping @Sendable (OfferedItem, PeerID) -> Bool = { _, _ in false }
+    ) {
         self.asking = asking
         self.isTaken = isTaken
+        self.isKnown = isKnown
     }
 
     package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
@@ -26,7 +35,10 @@ package struct ConflictConsent: ConsentAsking {
         // Too few of them are found out by whoever asked.
         guard verdicts.count == offer.items.count else { return verdicts }
         return zip(offer.items, verdicts).map { item, verdict in
-            guard verdict.answer == .accepted, isTaken(item.name, verdict.destination.folder) else { return verdict }
+            guard verdict.answer == .accepted, isTaken(item.name, verdict.destination.folder), !isKnown(item, peer)
+            else {
+                return verdict
+            }
             return ItemVerdict(.declined, reason: ConflictRule.taken)
         }
     }

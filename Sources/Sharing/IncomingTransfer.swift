@@ -232,24 +232,15 @@ package final class IncomingTransfer {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
         if let arrival = earlier[number], arrival.digest == digest { return }
-        if let arrival = here(offer.items[number], digest) {
+        if let arrival = EarlierArrivals(inbox: inbox, journal: journal)
+            .verified(offer.items[number], from: peer, digest)
+        {
             receipts[number] = ItemReceipt(arrival, isAlready: true)
         } else {
             let what = "\(offer.items[number].name) is not in the Inbox any more as it was"
             setFault(TransferFault(.notKept, what), number)
         }
     }
-
-    private func here(_ item: OfferedItem, _ digest: Digest) -> Arrival? {
-        let candidates = (try? journal.earlier(item, from: peer, limit: Self.earlierArrivals)) ?? []
-        return candidates.first { arrival in
-            arrival.digest == digest && inbox.seemsPresent(arrival)
-                && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
-        }
-    }
-
-    /// Arrivals of one item that are looked at, the latest first, to find one that lies in the Inbox still.
-    static let earlierArrivals = 4
 
     /// What is in the Inbox stays so, whatever becomes of a second attempt at it.
     private func setFault(_ fault: TransferFault, _ number: Int) {

@@ -14,7 +14,8 @@ extension Reception {
                 // Whatever has become of it since: by this transfer it was stored.
                 verdict.items[number].present = arrival.digest
             } else {
-                verdict.items[number].present = present(item, from: peer, verdict.digest)
+                verdict.items[number].present =
+                    EarlierArrivals(inbox: inbox, journal: journal).latest(item, from: peer, verdict.digest)?.digest
             }
             verdict.items[number].hasKept = inbox.hasKept(key)
         }
@@ -28,11 +29,6 @@ extension Reception {
         var coming = offer
         coming.items = zip(offer.items, known).filter { $0.1.present == nil }.map(\.0)
         return coming
-    }
-
-    private func present(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Digest? {
-        let candidates = (try? journal.earlier(item, from: peer, limit: IncomingTransfer.earlierArrivals)) ?? []
-        return candidates.first { $0.digest.algorithm == algorithm && inbox.seemsPresent($0) }?.digest
     }
 
     /// Reads what is kept of the items of an accepted transfer whose contents have not begun, and sums it up.
@@ -59,4 +55,38 @@ extension Reception {
 
     /// Longer than any disk takes to read what is kept.
     private static let keptReading: Duration = .seconds(86_400)
+}
+
+/// What has arrived of an item before, in whatever transfer, and seems to lie in the Inbox still.
+package struct EarlierArrivals: Sendable {
+    /// Arrivals of one item that are looked at, the latest first.
+    private static let limit = 4
+
+    private let inbox: any InboxStoring
+    private let journal: any ArrivalJournal
+
+    package init(inbox: any InboxStoring, journal: any ArrivalJournal) {
+        self.inbox = inbox
+        self.journal = journal
+    }
+
+    package func contain(_ item: OfferedItem, from peer: PeerID) -> Bool {
+        candidates(item, from: peer).contains { inbox.seemsPresent($0) }
+    }
+
+    func latest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Arrival? {
+        candidates(item, from: peer).first { $0.digest.algorithm == algorithm && inbox.seemsPresent($0) }
+    }
+
+    /// The one that has this digest now; reads its contents.
+    func verified(_ item: OfferedItem, from peer: PeerID, _ digest: Digest) -> Arrival? {
+        candidates(item, from: peer).first { arrival in
+            arrival.digest == digest && inbox.seemsPresent(arrival)
+                && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
+        }
+    }
+
+    private func candidates(_ item: OfferedItem, from peer: PeerID) -> [Arrival] {
+        (try? journal.earlier(item, from: peer, limit: Self.limit)) ?? []
+    }
 }
