@@ -61,6 +61,7 @@ struct StatusCommand: AsyncParsableCommand {
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
             ("outbox", Self.jobs(status)),
+            ("kept partials", Self.partials(status)),
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
@@ -74,6 +75,11 @@ struct StatusCommand: AsyncParsableCommand {
         let (waiting, failed) = (status.waitingJobs ?? 0, status.failedJobs ?? 0)
         let hint = waiting + failed > 0 ? "; see: waft outbox" : ""
         return "\(waiting) waiting, \(status.sendingJobs ?? 0) being sent, \(failed) given up\(hint)"
+    }
+
+    private static func partials(_ status: DaemonStatus) -> String {
+        guard let count = status.keptPartials else { return "unknown" }
+        return count == 0 ? "none" : "\(count), \(ByteCount.text(status.keptBytes ?? 0))"
     }
 
     private static func deliveries(_ status: DaemonStatus) -> String {

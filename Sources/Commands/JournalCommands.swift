@@ -40,7 +40,7 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "List what has arrived, and what handlers said of it.",
         discussion: """
-            Example: waft history --limit 20
+            Example: waft history --limit 20, or: waft history --sent
 
             The latest comes last. More of one: waft inbox show NUMBER.
             """
@@ -52,10 +52,17 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(name: .long, help: "List those before this number.")
     var before: Int64?
 
+    @Flag(name: .long, help: "List what was sent from here instead, a transfer a line.")
+    var sent = false
+
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         guard (1...100_000).contains(limit) else { throw CommandFailure(.usage, "--limit is 1 to 100000") }
+        if sent {
+            guard before == nil else { throw CommandFailure(.usage, "--before is for what has arrived") }
+            return try SentHistory.show(latest: limit, json: output.json)
+        }
         let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
         let entries = try JournalReading.read { reader throws(JournalFault) in
             try reader.entries(latest: limit, before: before)

@@ -77,6 +77,9 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     /// Deliveries that wait for a handler, that nobody is asked about any more, and that failed.
     package var waitingDeliveries: Int?
     package var parkedDeliveries: Int?
+    /// Items that did not come whole and are kept to be gone on with, and their bytes.
+    package var keptPartials: Int?
+    package var keptBytes: UInt64?
     package var failedDeliveries: Int?
     /// Jobs of the outbox that wait, are being sent, and were given up.
     package var waitingJobs: Int?

@@ -23,6 +23,7 @@ extension PeerNetwork {
             identity: identity,
             contacts: home.contactBook(),
             airdrop: settings.airdrop.isEnabled ? AirDropSide(settings) : nil,
+            sentLog: home.sentLog,
             logger: logger
         )
     }

@@ -67,8 +67,9 @@ package struct PeerNetwork: Sendable {
 
     package init(
         directory: (any ServiceDirectory)?, identity: Identity, contacts: ContactBook? = nil,
-        airdrop: AirDropSide? = nil, logger: Logger
+        airdrop: AirDropSide? = nil, sentLog: SentLog? = nil, logger: Logger
     ) {
+        self.sentLog = sentLog
         self.directory = directory
         self.identity = identity
         self.contacts = contacts
@@ -76,6 +77,9 @@ package struct PeerNetwork: Sendable {
         self.logger = logger
         self.blocking = BlockingExecutor(threads: 8)
     }
+
+    /// Where it is written down what was sent; nil where it is not.
+    let sentLog: SentLog?
 
     /// The same network, on which nobody but this peer is spoken to.
     func expecting(_ peer: PeerID?) -> PeerNetwork {

@@ -117,6 +117,8 @@ extension Receiver {
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
         let jobs = parts.outbox.summary
         (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
+        let partials = parts.inbox.partials
+        (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting
             status.parkedDeliveries = deliveries.parked

@@ -51,7 +51,7 @@ struct ReceiverParts: Sendable {
         self.catalog = catalog
         let inbox = try FileInbox(
             path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
-            checker: ContentChecker(types: catalog.current.registry))
+            checker: ContentChecker(types: catalog.current.registry), partials: settings.partials)
         self.inbox = inbox
         journal = try Journal(
             folder: home.state,

@@ -123,6 +123,19 @@ package struct Sender: Sendable {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendFailure) -> SendReport {
+        let report = try await run(
+            sources, to: reference, options: options, cancellation: cancellation, observe: observe)
+        network.sentLog?.note(report)
+        return report
+    }
+
+    private func run(
+        _ sources: [any ItemSource],
+        to reference: PeerReference,
+        options: SendOptions,
+        cancellation: Cancellation,
+        observe: @escaping @Sendable (SendEvent) -> Void
+    ) async throws(SendFailure) -> SendReport {
         let awake = WakeHold(inhibitor)
         defer { withExtendedLifetime(awake) {} }
         let observe: @Sendable (SendEvent) -> Void = { event in

@@ -134,6 +134,10 @@ package enum ConfigurationTemplate {
         # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
         # taken). Nothing is ever replaced.
         #conflict: keep-both
+        # What did not come whole is kept out of sight, to go on with it (WAFT_PARTIAL_LIFETIME): how long,
+        #partialLifetime: 7d
+        # and how much of it (WAFT_PARTIAL_QUOTA).
+        #partialQuota: 20 GiB
 
         # Other protocols. AirDrop is spoken while this machine is visible to everyone (waft visible); flags say what it can
         # do, as a number, and modelName which picture others show.

@@ -47,6 +47,8 @@ package struct Settings: Sendable {
     /// Bytes that may lie in the Inbox from one stranger; 0 for no bound.
     package var strangerQuota: UInt64
     package var conflict: ConflictRule
+    /// What is kept of items that did not come whole.
+    package var partials: PartialBounds
     package var logLevel: Logger.Level
     /// AirDrop; the file alone can say it.
     package var airdrop: AirDropSettings
@@ -81,6 +83,8 @@ package struct Settings: Sendable {
         package var reserve: DiskReserve?
         package var strangerQuota: UInt64?
         package var conflict: ConflictRule?
+        package var partialLifetime: Duration?
+        package var partialQuota: UInt64?
         package var logLevel: Logger.Level?
         package var airdrop: AirDropSettings?
 
@@ -113,6 +117,9 @@ package struct Settings: Sendable {
         reserve = first(\.reserve) ?? .standard
         strangerQuota = first(\.strangerQuota) ?? StrangerQuota.standardLimit
         conflict = first(\.conflict) ?? .keepBoth
+        partials = PartialBounds(
+            lifetime: first(\.partialLifetime) ?? PartialBounds.standard.lifetime,
+            quota: first(\.partialQuota) ?? PartialBounds.standard.quota)
         logLevel = first(\.logLevel) ?? .notice
         airdrop = first(\.airdrop) ?? AirDropSettings()
     }
@@ -226,6 +233,16 @@ struct SettingKey: Sendable {
         SettingKey("conflict", "WAFT_CONFLICT", expected: "keep-both or skip") { text, partial in
             partial.conflict = ConflictRule(rawValue: text)
             return partial.conflict != nil
+        },
+        SettingKey("partialLifetime", "WAFT_PARTIAL_LIFETIME", expected: "a time such as 7d or 12h") { text, partial in
+            partial.partialLifetime = try? DurationText.read(text)
+            return partial.partialLifetime != nil
+        },
+        SettingKey(
+            "partialQuota", "WAFT_PARTIAL_QUOTA", expected: "a size such as 20 GiB, or 0 for nothing"
+        ) { text, partial in
+            partial.partialQuota = try? ByteCountText.read(text)
+            return partial.partialQuota != nil
         },
         SettingKey("logLevel", "WAFT_LOG_LEVEL", expected: "debug, info, notice, warning or error") { text, partial in
             guard let level = Logger.Level(rawValue: text) else { return false }

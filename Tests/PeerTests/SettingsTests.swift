@@ -91,6 +91,8 @@ struct SettingsTests {
             reserve: 3 %
             strangerQuota: 0
             conflict: skip
+            partialLifetime: 12h
+            partialQuota: 0
             logLevel: debug
             """)
         #expect(partial.name == "kitchen")
@@ -99,6 +101,8 @@ struct SettingsTests {
         #expect(partial.reserve == .percent(3))
         #expect(partial.strangerQuota == 0)
         #expect(partial.conflict == .skip)
+        #expect(partial.partialLifetime == .seconds(43_200))
+        #expect(partial.partialQuota == 0)
         #expect(partial.hook == "/bin/true")
         #expect(partial.hookTimeout == .seconds(5))
         #expect(partial.hookWritable == ["/home/me/Pictures"])

@@ -1,0 +1,35 @@
+import Peer
+import Sharing
+
+/// `waft history --sent`: what was sent from here, and what became of it.
+enum SentHistory {
+    static func show(latest count: Int, json: Bool) throws(CommandFailure) {
+        let entries = try Surroundings().home.sentLog.entries(latest: count)
+        if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
+        for entry in entries { Console.shared.result(json ? JSONText.line(entry) : line(entry)) }
+    }
+
+    /// One transfer, what came from elsewhere escaped.
+    static func line(_ entry: SentLog.Entry) -> String {
+        let time = JournalText.time(WallTime(milliseconds: entry.time))
+        let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
+        let rest = entry.count > 1 ? " and \(entry.count - 1) more" : ""
+        let key = PeerID(text: entry.peer)?.short ?? TerminalText.escaped(entry.peer, limit: 64)
+        let peer = entry.name.map { "\(TerminalText.escaped($0, limit: 64)) (\(key))" } ?? key
+        return "\(time)  \(first)\(rest) → \(peer): \(outcome(entry))"
+    }
+
+    private static func outcome(_ entry: SentLog.Entry) -> String {
+        // What went wrong first says more than how much went well.
+        let bad = entry.items.first { !["stored", "alreadyThere", "taken"].contains($0.state) }
+        let moved = entry.moved > 0 ? ", \(ByteCount.text(entry.moved)) moved" : ""
+        if entry.arrived == entry.count {
+            let isOld = entry.items.allSatisfy { $0.state == "alreadyThere" }
+            let isTaken = entry.items.contains { $0.state == "taken" }
+            return (isTaken ? "the other side says it has it" : isOld ? "already there" : "stored") + moved
+        }
+        let reason = bad?.reason.map { ": \(TerminalText.escaped($0, limit: 200))" } ?? ""
+        let state = bad.map { TerminalText.escaped($0.state, limit: 32) } ?? "not all stored"
+        return entry.count == 1 ? state + reason : "\(entry.arrived) of \(entry.count) stored, \(state)\(reason)"
+    }
+}
