@@ -1,4 +1,6 @@
 import Digests
+private import Synchronization
+import UniformTypes
 
 extension Reception {
     /// Adds to a verdict what is here already of the items that it accepts: what lies in the Inbox, and what is kept of an
@@ -21,6 +23,29 @@ extension Reception {
         }
         return verdict
     }
+
+    /// Waits a moment for transfers of the same items by the same peer that are coming to their end: a sender that was
+    /// killed and is called again at once finds what the one before has brought only when that has been put aside. One on
+    /// which nothing has come for a while is ended; one that goes on is left alone, and both have their own place.
+    package func awaitRivals(of offer: Offer, from peer: PeerID) async {
+        let end = ContinuousClock.now + Self.rivalWait
+        let first = rivals(of: offer, from: peer).map { $0.pulse.state.received }.max()
+        guard let first else { return }
+        while ContinuousClock.now < end, !Task.isCancelled {
+            let rivals = rivals(of: offer, from: peer)
+            if rivals.isEmpty { return }
+            let states = rivals.map(\.pulse.state)
+            if (states.map(\.received).max() ?? 0) > first + Self.buffered { return }
+            for (rival, state) in zip(rivals, states) where state.last + Self.stalled < .now { rival.interrupt() }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private static let rivalWait: Duration = .seconds(5)
+    /// How long nothing has come on a connection that is given up for a new one.
+    private static let stalled: Duration = .seconds(3)
+    /// More than is on its way between a sender that is gone and our disk.
+    private static let buffered: UInt64 = 64 << 20
 
     /// The offer without the items that seem to be here already.
     func coming(of offer: Offer, from peer: PeerID) -> Offer {
@@ -88,5 +113,25 @@ package struct EarlierArrivals: Sendable {
 
     private func candidates(_ item: OfferedItem, from peer: PeerID) -> [Arrival] {
         (try? journal.earlier(item, from: peer, limit: Self.limit)) ?? []
+    }
+}
+
+/// How a transfer comes along.
+final class TransferPulse: Sendable {
+    private let current = Mutex<(received: UInt64, last: ContinuousClock.Instant)>((0, .now))
+
+    var state: (received: UInt64, last: ContinuousClock.Instant) { current.withLock { $0 } }
+
+    func beat(_ received: UInt64) { current.withLock { $0 = (received, .now) } }
+}
+
+/// What makes an item the same as far as what is kept of it goes.
+struct ItemLikeness: Hashable {
+    private let kind: ItemKind
+    private let name: SafeName
+    private let type: UniformType
+
+    init(_ item: OfferedItem) {
+        (kind, name, type) = (item.kind, item.name, item.type)
     }
 }

@@ -41,6 +41,8 @@ package final class Reception: Sendable {
     private struct Receiving {
         var claim: Claim
         var interrupt: @Sendable () -> Void
+        var offer: Offer
+        let pulse = TransferPulse()
     }
 
     private struct Accepted {
@@ -256,16 +258,19 @@ package final class Reception: Sendable {
         _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact,
         interrupt: @escaping @Sendable () -> Void = {}
     ) throws(TransferFault) -> IncomingTransfer {
-        let accepted: Accepted? = ledger.withLock { ledger in
+        let begun: (Accepted, TransferPulse)? = ledger.withLock { ledger in
             guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now,
                 !ledger.isStopping
             else { return nil }
             ledger.accepted[id] = nil
-            ledger.receiving[id] = Receiving(claim: accepted.claim, interrupt: interrupt)
+            let receiving = Receiving(claim: accepted.claim, interrupt: interrupt, offer: accepted.offer)
+            ledger.receiving[id] = receiving
             ledger.finished[id]?.hasEnded = false
-            return accepted
+            return (accepted, receiving.pulse)
         }
-        guard let accepted else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
+        guard let (accepted, pulse) = begun else {
+            throw TransferFault(.notAccepted, "no accepted offer covers this transfer")
+        }
         let earlier: [Arrival]
         do {
             earlier = try journal.arrivals(of: id, from: peer)
@@ -295,8 +300,22 @@ package final class Reception: Sendable {
             // A liar is handed to nobody: it stays in the Inbox, marked.
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },
-            progressed: { observe(.progressed(id, from: peer, received: $0, of: total)) }
+            progressed: { received in
+                pulse.beat(received)
+                observe(.progressed(id, from: peer, received: received, of: total))
+            }
         )
+    }
+
+    /// Other transfers of the peer that are being received and have an item of the same kind, name and type.
+    func rivals(of offer: Offer, from peer: PeerID) -> [(pulse: TransferPulse, interrupt: @Sendable () -> Void)] {
+        let others = ledger.withLock { ledger in
+            ledger.receiving.filter { $0.key != offer.transfer && $0.value.claim.peer == peer }.map(\.value)
+        }
+        if others.isEmpty { return [] }
+        let wanted = Set(offer.items.map(ItemLikeness.init))
+        return others.filter { other in other.offer.items.contains { wanted.contains(ItemLikeness($0)) } }
+            .map { ($0.pulse, $0.interrupt) }
     }
 
     /// Lets an accepted transfer wait for its contents for so long from now.

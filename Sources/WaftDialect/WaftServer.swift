@@ -82,7 +82,10 @@ package struct WaftServer: Sendable {
         let reception = self.reception
         let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: peer) }
         if Task.isCancelled { throw Self.stopping }
-        let told = await exchange.keepingClientInformed { reception.recognising(offer, verdict, from: peer) }
+        let told = await exchange.keepingClientInformed {
+            if verdict.acceptsAnything { await reception.awaitRivals(of: offer, from: peer) }
+            return reception.recognising(offer, verdict, from: peer)
+        }
         try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
     }
 

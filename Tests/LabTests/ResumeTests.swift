@@ -143,16 +143,21 @@ struct ResumeTests {
     func standardInput() async throws {
         try await withTemporaryFolder { folder in
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            // What is piped in stops in the middle until somebody has opened the gate.
+            let gate = folder + "/gate"
+            try #require(mkfifo(gate, 0o600) == 0)
             try await kitchen.withReceiver(Programs.waft, Self.arguments) { first in
-                let arguments = ["send", "-", "--name", "pipe.bin", "--to", first.address]
-                let sent = try await study.withProgram(Programs.waft, arguments) { sender in
-                    try await sender.type(String(repeating: "x", count: 1 << 20))
+                let script = """
+                    { head -c 1048576 /dev/zero; cat '\(gate)'; head -c 4194304 /dev/zero; } \
+                        | '\(Programs.waft)' send - --name pipe.bin --to \(first.address)
+                    """
+                let sent = try await study.withProgram("/bin/sh", ["-c", script]) { sender in
                     _ = try await first.log.first("progress")
                     first.signal(.kill)
                     let again = Self.arguments + ["--port", "\(first.port)"]
                     try await kitchen.withReceiver(Programs.waft, again) { second in
                         // It notices when it has more to send.
-                        try? await sender.type(String(repeating: "y", count: 4 << 20))
+                        close(open(gate, O_WRONLY))
                         try await sender.transcript.says("standard input cannot be read again")
                         #expect(try second.names() == [] && second.staged() == [] && second.kept() == [])
                     }

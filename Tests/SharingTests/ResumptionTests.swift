@@ -1,8 +1,9 @@
 import Digests
-import Sharing
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Sharing
 
 /// Marks in memory, as a disk would keep them over a restart.
 private final class Marks: ConsentMarking {
@@ -147,6 +148,24 @@ struct OfferedAgainTests {
         receiver.current.end(first, first.fail(gone), fault: gone)
         #expect(try await receiver.attempt(offer, items: 2) == [.accepted, .accepted])
         #expect(receiver.inbox.names == ["file-0", "file-1"])
+    }
+
+    @Test("what comes to its end is waited for, and what another peer or another item is under way for is not")
+    func rivals() async throws {
+        let receiver = Asking()
+        let offer = Offer.sample(items: 2)
+        _ = await receiver.current.judge(offer, from: .sample(1))
+        let first = try receiver.current.begin(offer.transfer, from: .sample(1))
+        let again = receiver.again(offer)
+        await receiver.current.awaitRivals(of: again, from: .sample(2))
+        await receiver.current.awaitRivals(of: offer, from: .sample(1))
+        var others = again
+        others.items = Offer.sample(items: 3).items.suffix(1)
+        await receiver.current.awaitRivals(of: others, from: .sample(1))
+        async let waiting: Void = receiver.current.awaitRivals(of: again, from: .sample(1))
+        receiver.current.end(first, first.fail(gone), fault: gone)
+        await waiting
+        #expect(receiver.current.rivals(of: again, from: .sample(1)).isEmpty)
     }
 
     @Test("with another number of items is not taken")
