@@ -1,4 +1,3 @@
-import Digests
 import Foundation
 import Glibc
 import Sharing
@@ -118,7 +117,7 @@ extension SentLog.Entry.Item {
             switch receipt.outcome {
             case .stored(let name, let size, let digest):
                 state = dialect == .airdrop ? "taken" : receipt.isAlready ? "alreadyThere" : "stored"
-                (stored, self.size, self.digest) = (name, size, digest.description)
+                (stored, self.size, self.digest) = (name, size, "\(digest)")
             case .failed(let fault): (state, reason) = ("failed", fault.message)
             case .notSent: state = "notSent"
             }
