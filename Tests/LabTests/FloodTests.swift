@@ -29,6 +29,8 @@ struct FloodTests {
                 try await mallory.withStranger("flood", [running.address, "500"]) { flood in
                     // In the middle of it.
                     _ = try await flood.event { $0.event == "tally" && ($0.busy ?? 0) >= 100 }
+                    // Something new: what is there already is not stored again.
+                    try "again".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
                     #expect(try await trusted.run(arguments: sending, in: folder).exit == 0)
                     async let question = asked.run(arguments: sending, in: folder)
                     let status = try await kitchen.run(arguments: ["status"])
