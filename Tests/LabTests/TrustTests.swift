@@ -123,6 +123,8 @@ struct TrustTests {
                 let changed = try await pair.kitchen.run(
                     arguments: ["contacts", "set", "Study", "--policy", "ask", "--handler", "inbox"])
                 #expect(changed.exit == 0, "\(changed.errors)")
+                // Something new: what is there already is not stored again.
+                try "again".write(toFile: pair.folder + "/note.txt", atomically: false, encoding: .utf8)
                 async let asked = pair.send(to: running)
                 while try await pair.kitchen.run(arguments: ["accept", "1", "--to", "Deep/er"]).exit != 0 {}
                 #expect(try await asked.exit == 0)
