@@ -74,24 +74,49 @@ class SmallDisk:
         if os.path.exists(self.filler):
             os.unlink(self.filler)
 
-    def remount(self, mode):
-        # Busy while somebody writes: then this fault does not happen this time.
-        return subprocess.run(["mount", "-o", f"remount,{mode}", self.path], capture_output=True).returncode == 0
+    def remount(self, mode, within=0.5):
+        """Busy while somebody writes: tried again for a while. Where it does not come to be, it was no fault."""
+        end = time.monotonic() + within
+        while True:
+            if subprocess.run(["mount", "-o", f"remount,{mode}", self.path], capture_output=True).returncode == 0:
+                return True
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
 
     def remove(self):
         subprocess.run(["umount", "-l", self.path], check=True)
 
 
+class Link:
+    """The loopback of a network namespace of our own: it can go down, and lose packets."""
+
+    LOSS = ["INPUT", "-i", "lo", "-p", "tcp", "-m", "statistic", "--mode", "random", "--probability"]
+
+    def down(self, seconds):
+        subprocess.run(["ip", "link", "set", "lo", "down"], check=True)
+        time.sleep(seconds)
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+    def lose(self, share, seconds):
+        rule = [*self.LOSS, str(share), "-j", "DROP"]
+        subprocess.run(["iptables", "-A", *rule], check=True)
+        time.sleep(seconds)
+        subprocess.run(["iptables", "-D", *rule], check=True)
+
+
 class Soak:
     def __init__(self, options, folder):
         self.rng, self.options, self.folder = random.Random(options.seed), options, folder
-        self.disk = None
-        os.makedirs(disk := os.path.join(folder, "disk"))
+        self.disk = self.link = None
+        home = os.path.join(folder, "home")
+        # The disk of the Inbox and of staging; the journal is elsewhere, and does not keep it busy.
+        os.makedirs(disk := os.path.join(home, "Documents"))
         if os.geteuid() == 0:
-            self.disk = SmallDisk(disk, "1g")
+            self.disk, self.link = SmallDisk(disk, "1g"), Link()
         else:
-            print("soak: NOT ROOT: full and read-only disks are NOT TRIED", flush=True)
-        self.receiver = Receiver(options.program, os.path.join(disk, "home"))
+            print("soak: NOT ROOT: full and read-only disks, dead and lossy links are NOT TRIED", flush=True)
+        self.receiver = Receiver(options.program, home)
         self.proxy = Proxy()
         self.sender_home = os.path.join(folder, "sender")
         self.counts, self.faults, self.rounds, self.sends = {}, 0, 0, 0
@@ -155,7 +180,7 @@ class Soak:
         """One run of `waft send`, with something that goes wrong: its exit code."""
         fault = None if calm else self.rng.choice(
             ["network", "network", "network", "kill receiver", "kill sender"]
-            + (["disk full", "read-only"] if self.disk else []))
+            + (["disk full", "read-only", "link down", "packet loss"] if self.disk else []))
         if fault == "network":
             self.proxy.arm(plan := Plan(self.rng, size))
         words = [self.options.program, "send", *paths, "--to", f"127.0.0.1:{self.proxy.port}", "--timeout",
@@ -163,6 +188,7 @@ class Soak:
         before = self.proxy.happened
         if fault == "disk full":
             self.disk.fill(self.rng)
+        is_read_only = fault == "read-only" and self.disk.remount("ro")
         self.sends += 1
         sender = subprocess.Popen(words, env=surroundings(self.sender_home), stdout=subprocess.DEVNULL,
                                   stderr=open(os.path.join(self.folder, "sender.log"), "a"))
@@ -176,12 +202,18 @@ class Soak:
             self.receiver.kill()
             self.happened(fault)
             self.receiver.start()
-        elif fault == "read-only":
+        elif is_read_only:
+            self.happened(fault)
+            time.sleep(self.rng.uniform(0.1, 1.5))
+            if not self.disk.remount("rw", within=5):
+                raise Broken("the disk cannot be made writable again")
+        elif fault == "link down":
             time.sleep(moment)
-            if self.disk.remount("ro"):
-                self.happened(fault)
-                time.sleep(0.3)
-                self.disk.remount("rw")
+            self.happened(fault)
+            self.link.down(self.rng.uniform(0.1, 1.5))
+        elif fault == "packet loss":
+            self.happened(fault)
+            self.link.lose(self.rng.choice([0.05, 0.3]), self.rng.uniform(0.3, 2))
         elif fault == "disk full":
             self.happened(fault)
             time.sleep(self.rng.uniform(0.1, 1.5))
@@ -271,6 +303,13 @@ def main():
     parser.add_argument("--largest", type=int, default=200, help="MiB of the largest file")
     parser.add_argument("--keep", action="store_true", help="leave everything where it is when something is broken")
     options = parser.parse_args()
+    if os.geteuid() == 0 and "WAFT_SOAK_NAMESPACE" not in os.environ:
+        # Links are broken in a network of our own, and nowhere else.
+        os.environ["WAFT_SOAK_NAMESPACE"] = "1"
+        os.execvp("unshare", ["unshare", "--net", sys.executable, os.path.abspath(sys.argv[0]), *sys.argv[1:],
+                              "--seed", str(options.seed)])
+    if os.geteuid() == 0:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     print(f"soak: seed {options.seed}", flush=True)
     folder = tempfile.mkdtemp(prefix="waft-soak-")
     soak = Soak(options, folder)
@@ -280,7 +319,7 @@ def main():
     except Broken as reason:
         broken = True
         print(f"soak: BROKEN after {soak.faults} faults, seed {options.seed}: {reason}", flush=True)
-        for log in ["sender.log", "receiver.log", "disk/receiver.log"]:
+        for log in ["sender.log", "receiver.log"]:
             path = os.path.join(folder, log)
             if os.path.exists(path):
                 with open(path, errors="replace") as file:
