@@ -8,6 +8,10 @@ import Foundation
 final class ControlLock: Sendable {
     private let descriptor: Int32
 
+    /// A second in all, in microseconds each.
+    private static let tries = 50
+    private static let pause: UInt32 = 20_000
+
     /// - Throws: `alreadyRunning` where another process, or another server of this one, has it.
     init(beside socket: ControlSocket) throws(ControlError) {
         let path = socket.path + ".lock"
@@ -15,6 +19,13 @@ final class ControlLock: Sendable {
         guard descriptor >= 0 else {
             throw .broken(
                 "the lock of the control socket, \(path), cannot be made: \(String(cString: strerror(errno)))")
+        }
+        // One that was killed just now may still be going: the kernel gives back its lock at its end. Nothing else goes on
+        // in a receiver that starts, so that a thread can wait for it.
+        var triesLeft = Self.tries
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, triesLeft > 0 {
+            triesLeft -= 1
+            usleep(Self.pause)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             // `deinit` closes it.
