@@ -86,6 +86,7 @@ struct ReceiverParts: Sendable {
         let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
         self.door = door
         let consents = ConsentMemory(inbox)
+        consents.mend(by: journal)
         var consent: any ConsentAsking = GatedConsent(
             door.gate,
             asking: consents.wrapping(
