@@ -12,6 +12,8 @@ enum Programs {
     static let waft = folder + "/waft"
     static let waftd = folder + "/waftd"
     static let lab = root + "/Scripts/lab"
+    /// Built with the tests; of the programs under test it is none.
+    static let diskSteps = root + "/.build/debug/disk-steps"
 }
 
 /// What a program left behind.
