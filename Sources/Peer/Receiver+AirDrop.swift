@@ -47,8 +47,15 @@ extension Receiver {
         let card = AirDropCard(name: settings.name, model: settings.airdrop.modelName)
         let door = parts.door
         let catalog = parts.catalog
+        let log = logger
+        let refusals = Mutex(SeldomSaid())
         let server = AirDropServer(
             reception: parts.reception, flags: settings.airdrop.flags, registry: { catalog.current.registry },
+            refused: { fault in
+                // Strangers do not fill the log.
+                guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                log.notice("a question by AirDrop was refused", metadata: ["reason": "\(fault.message)"])
+            },
             card: { door.visibility == .everyone ? card : nil })
         let blocking = parts.blocking
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -104,5 +111,16 @@ extension Receiver {
         }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
+    }
+}
+
+/// Lets something be said once in ten seconds.
+private struct SeldomSaid {
+    private var last: ContinuousClock.Instant?
+
+    mutating func mayBeSaid(now: ContinuousClock.Instant) -> Bool {
+        if let last, now - last < .seconds(10) { return false }
+        last = now
+        return true
     }
 }
