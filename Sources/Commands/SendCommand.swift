@@ -154,6 +154,10 @@ enum SendRun {
         let peer = reference.description
         do throws(SendFailure) {
             let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
+                switch $0 {
+                case .connected, .answered, .settled: ProgramMemory.releasePassedStage()
+                default: break
+                }
                 rendering.show($0, to: peer)
             }
             return rendering.show(report, to: peer, sources: sources, wait: options.wait)
