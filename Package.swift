@@ -74,10 +74,12 @@ let package = Package(
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        // Its header alone: CArchiveShims loads it.
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
+        .target(name: "CArchiveShims", dependencies: ["CArchive"]),
         .target(name: "CLinuxShims"),
         .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
         .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
@@ -130,7 +132,10 @@ let package = Package(
         )
         + module(
             "AirDropDialect",
-            ["CArchive", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            [
+                "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
+                nioHTTP1,
+            ],
             tests: [nioPosix], exclude: ["Vectors"]
         )
         + module(

@@ -117,7 +117,7 @@ struct Host: Sendable {
     ) async throws -> Outcome {
         let result = try await Subprocess.run(
             configuration(program, arguments, in: folder),
-            input: .string(input),
+            input: .fileDescriptor(try StandardInput.holding(input), closeAfterSpawningProcess: true),
             output: .string(limit: 64 << 20),
             error: .string(limit: 8 << 20)
         )
