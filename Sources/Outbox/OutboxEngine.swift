@@ -36,6 +36,7 @@ package final class OutboxEngine: Sendable {
     let inlet: AsyncStream<Event>.Continuation
     private let events: AsyncStream<Event>
     private let standing = Mutex(Summary())
+    let board = OutboxProgressBoard()
 
     /// - Parameters:
     ///   - places: jobs that are sent at once; to one peer one after another.
@@ -59,6 +60,9 @@ package final class OutboxEngine: Sendable {
     }
 
     package var summary: Summary { standing.withLock { $0 } }
+
+    /// Of the jobs that are being sent, as far as something of them has moved.
+    package var progress: [OutboxProgress] { board.all }
 
     func show(_ summary: Summary) { standing.withLock { $0 = summary } }
 

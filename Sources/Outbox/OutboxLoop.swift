@@ -268,7 +268,10 @@ struct OutboxLoop {
                 job: job, open: open,
                 sources: { items throws(OutboxFailure) in try OutboxSources.make(job, items, in: store) },
                 transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
-                offered: standing.offered ?? Array(job.items.indices))
+                offered: standing.offered ?? Array(job.items.indices),
+                progressed: { bytes, total in
+                    engine.board.note(OutboxProgress(job: job.number, bytes: bytes, total: total))
+                })
             return await engine.sender.send(shipment, cancellation: cancellation) { step throws(OutboxError) in
                 try note(step, job.number, engine.store)
             }
@@ -296,6 +299,7 @@ struct OutboxLoop {
 
     private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
         entries[number]?.attempt = nil
+        engine.board.remove(number)
         let now = engine.clock.now()
         let (isStopping, clock) = (self.isStopping, engine.clock)
         let changed: OutboxStore.Record?
@@ -309,6 +313,10 @@ struct OutboxLoop {
                 }
                 return true
             }
+        } catch  where error.code == .unknown {
+            // It was cancelled and removed meanwhile.
+            entries[number] = nil
+            return
         } catch {
             // The disk says that it is being sent: the peer is asked for its receipt before it is sent again.
             entries[number]?.notBefore = clock.uptime() + Self.diskPause

@@ -188,6 +188,47 @@ struct EngineTests {
         #expect(try store.record(number).standing.state == .cancelled)
     }
 
+    @Test("how far a job is is known as long as it is being sent")
+    func progress() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let (isThere, gate) = (Recorder<Bool>(), Recorder<Bool>())
+        let sender = ScriptedSender { shipment, cancellation, note in
+            shipment.progressed(3, 5)
+            isThere.record(true)
+            _ = try? await gate.first()
+            return await ScriptedSender.storing(shipment, cancellation, note)
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await isThere.first()
+            #expect(engine.progress == [OutboxProgress(job: number, bytes: 3, total: 5)])
+            gate.record(true)
+            try await reports.first()
+            #expect(engine.progress == [])
+        }
+    }
+
+    @Test("a job that was cancelled and removed while it is being sent is forgotten when that has ended")
+    func removed() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let (isThere, gate) = (Recorder<Bool>(), Recorder<Bool>())
+        let sender = ScriptedSender { _, _, _ in
+            isThere.record(true)
+            _ = try? await gate.first()
+            return OutboxResult(failure: OutboxFailure(.unreachable, "cancelled", isFinal: false))
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await isThere.first()
+            #expect(await engine.cancel(number) == nil)
+            try store.remove(number)
+            gate.record(true)
+            let next = try store.queue(folder.file("b.txt"))
+            engine.lookAgain()
+            // To one peer one after another: this one begins when the other has ended.
+            try await sender.shipments.first { $0.job.number == next }
+            #expect(engine.summary == .init(waiting: 0, sending: 1, failed: 0))
+        }
+    }
+
     @Test("a failed job can be tried again")
     func again() async throws {
         let number = try store.queue(folder.file("a.txt"))
