@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Control
 import Foundation
+import Inbox
 import ItemSources
 import NIOPosix
 import Outbox

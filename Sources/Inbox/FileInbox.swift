@@ -51,7 +51,7 @@ package final class FileInbox: InboxStoring {
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
-        now: @escaping @Sendable () -> Timestamp = { .now },
+        time: KeptTime = .system,
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
@@ -72,7 +72,7 @@ package final class FileInbox: InboxStoring {
         self.conflict = conflict
         self.placement = placement
         self.staging = try StagingFolder.open(
-            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, now: now)
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
         self.state = Mutex(State(inbox: inbox, checker: checker))
     }
 

@@ -32,7 +32,7 @@ final class StagingFolder: Sendable {
 
     private init(
         _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve,
-        bounds: PartialBounds, now: @escaping @Sendable () -> Timestamp
+        bounds: PartialBounds, time: KeptTime
     ) {
         let numbers = Numbers()
         self.folder = folder
@@ -40,7 +40,7 @@ final class StagingFolder: Sendable {
         self.lock = lock
         self.opening = opening
         self.numbers = numbers
-        self.partials = Partials(in: folder, bounds: bounds, now: now) { name in
+        self.partials = Partials(in: folder, bounds: bounds, time: time) { name in
             FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
         }
     }
@@ -52,14 +52,14 @@ final class StagingFolder: Sendable {
     ///   - path: where the Inbox lies, absolute.
     ///   - opening: how paths in it will be opened.
     ///   - bounds: of what is kept.
-    ///   - now: the time by which that ages.
+    ///   - time: the clocks by which that ages.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
         opening: BeneathOpening,
         reserve: DiskReserve,
         bounds: PartialBounds = .standard,
-        now: @escaping @Sendable () -> Timestamp = { .now }
+        time: KeptTime = .system
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
         do {
@@ -74,7 +74,7 @@ final class StagingFolder: Sendable {
         }
         let lock = try takeLock(in: folder, path: path)
         let staging = StagingFolder(
-            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, now: now)
+            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, time: time)
         staging.sweep()
         return staging
     }

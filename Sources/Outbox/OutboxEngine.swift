@@ -31,6 +31,8 @@ package final class OutboxEngine: Sendable {
     let sender: any OutboxSending
     let places: Int
     let clock: OutboxClock
+    /// By which jobs are given up and forgotten.
+    let calendar: CautiousClock
     let report: @Sendable (OutboxStore.Record) async -> Void
     let logger: Logger
     let inlet: AsyncStream<Event>.Continuation
@@ -54,6 +56,7 @@ package final class OutboxEngine: Sendable {
         self.sender = sender
         self.places = places
         self.clock = clock
+        calendar = CautiousClock(wall: clock.now, steady: clock.uptime, settling: clock.settling)
         self.report = report
         self.logger = logger
         (events, inlet) = AsyncStream.makeStream()
