@@ -90,28 +90,29 @@ def airdrop(places):
         with open(path, "wb") as file:
             file.write(os.urandom(BYTES // places.divisor))
 
-    def sent_by_opendrop():
-        words = hosts.on("study", opendrop, "send", "-i", "eth0", "-r", "0", "-f", path)
+    def sent_by_opendrop(name="Bob"):
+        words = hosts.on("study", opendrop, "send", "-i", "eth0", "-r", name, "-f", path)
         return Measured(words, env={**os.environ, "HOME": hosts.home}, stdout=subprocess.DEVNULL,
                         stderr=subprocess.DEVNULL)
+
+    # One for all runs: its port is not free again at once.
+    arrived = places.home("arrived", places.memory)
+    bob = subprocess.Popen(hosts.on("kitchen", opendrop, "receive", "-i", "eth0", "-n", "Bob"), cwd=arrived,
+                           env={**os.environ, "HOME": places.home("bob")}, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    places.on_close(lambda: end(bob))
 
     def to_opendrop(send):
         def measure():
             new_file()
-            arrived = places.home("arrived", places.memory)
-            home = places.home("bob")
-            words = hosts.on("kitchen", opendrop, "receive", "-i", "eth0", "-n", "Bob")
-            receiver = subprocess.Popen(words, env={**os.environ, "HOME": home}, cwd=arrived,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             hosts.find(opendrop, "Bob")
             began = time.monotonic()
             figures = send().usage("sender")
             figures["wall"] = time.monotonic() - began
-            end(receiver)
             # Its exit code is 0 whatever happens.
             if os.path.getsize(os.path.join(arrived, "airdrop.bin")) != BYTES // places.divisor:
                 raise SystemExit("bench: it did not arrive")
-            shutil.rmtree(arrived)
+            os.unlink(os.path.join(arrived, "airdrop.bin"))
             return figures
         return measure
 
@@ -124,7 +125,7 @@ def airdrop(places):
         receiver = Receiver(hosts)
         hosts.find(opendrop, "Kitchen")
         began = time.monotonic()
-        return receiver.figures(sent_by_opendrop(), began)
+        return receiver.figures(sent_by_opendrop("Kitchen"), began)
 
     def from_plain_sender():
         new_file()
