@@ -93,6 +93,8 @@ let package = Package(
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+        // What stops a receiver after any system call that changes the disk, for LabTests and Scripts/soak.
+        .executableTarget(name: "disk-steps", path: "Tests/DiskSteps"),
         // What JournalTests kill while it writes.
         .executableTarget(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],

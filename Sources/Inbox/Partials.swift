@@ -22,7 +22,7 @@ final class Partials: Sendable {
         var entries: [String: Entry] = [:]
     }
 
-    private let folder: OpenFolder
+    let folder: OpenFolder
     private let bounds: PartialBounds
     private let now: @Sendable () -> Timestamp
     private let remove: @Sendable (String) -> Void
@@ -46,7 +46,7 @@ final class Partials: Sendable {
     /// Whether a name in the folder is of the form that is kept.
     static func isKept(_ name: String) -> Bool { isForm("p-", name) || isForm("o-", name) }
 
-    private static func isForm(_ prefix: String, _ name: String) -> Bool {
+    static func isForm(_ prefix: String, _ name: String) -> Bool {
         name.hasPrefix(prefix) && TransferID(String(name.dropFirst(2))) != nil
     }
 
@@ -56,6 +56,10 @@ final class Partials: Sendable {
         var consents: [(name: String, used: Timestamp)] = []
         for name in names {
             guard let used = used(name) else { continue }
+            if hasSecondName(name) {
+                remove(name)
+                continue
+            }
             if Self.isForm("o-", name) {
                 if isExpired(used) { remove(name) } else { consents.append((name, used)) }
             } else {
@@ -66,6 +70,14 @@ final class Partials: Sendable {
         consents.sort { $0.used > $1.used }
         for consent in consents.dropFirst(Self.consentLimit) { remove(consent.name) }
         trim()
+    }
+
+    /// Whether a file is there under another name too: then it is in the Inbox, and a crash came between `Placement`'s two
+    /// steps. Who went on with it would write to what is in the Inbox.
+    private func hasSecondName(_ name: String) -> Bool {
+        var status = stat()
+        guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_nlink > 1
     }
 
     // MARK: Use
@@ -158,40 +170,13 @@ final class Partials: Sendable {
         return true
     }
 
-    private func isExpired(_ used: Timestamp) -> Bool {
+    func isExpired(_ used: Timestamp) -> Bool {
         let (age, overflow) = now().seconds.subtractingReportingOverflow(used.seconds)
         return !overflow && age >= bounds.lifetime.components.seconds
     }
 
-    // MARK: Consents
-
-    /// - Returns: nil where there is none, or none that still holds.
-    func consent(_ name: String) -> Int? {
-        guard let used = used(name), !isExpired(used) else { return nil }
-        let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard raw >= 0 else { return nil }
-        let file = FileDescriptor(owning: raw)
-        return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { buffer in
-            let count = max(0, pread(file.raw, buffer.baseAddress, buffer.count, 0))
-            // What a crash has left of it counts as nothing stored: whoever is asked then said yes.
-            return Int(String(decoding: buffer[..<count], as: UTF8.self)) ?? 0
-        }
-    }
-
-    func setConsent(_ name: String, _ stored: Int?) {
-        guard let stored else {
-            unlinkat(folder.raw, name, 0)
-            return
-        }
-        let raw = openat(folder.raw, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { return }
-        let file = FileDescriptor(owning: raw)
-        _ = String(stored).withCString { write(file.raw, $0, strlen($0)) }
-        // After a crash it is to be there as long as what was begun under it: that is synced later than this.
-    }
-
     /// When something was changed last; nil where it is not there.
-    private func used(_ name: String) -> Timestamp? {
+    func used(_ name: String) -> Timestamp? {
         var status = stat()
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return Timestamp(
