@@ -99,7 +99,12 @@ let package = Package(
         .executableTarget(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
             path: "Tests/JournalProbe", swiftSettings: strict),
-        .testTarget(name: "LabTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
+        // What stands in for logind, on a bus of its own.
+        .target(
+            name: "FakeLogind", dependencies: ["CDBus", "TestSupport"], path: "Tests/FakeLogind", swiftSettings: strict),
+        .testTarget(
+            name: "LabTests", dependencies: ["FakeLogind", "TestSupport", subprocess, systemPackage],
+            swiftSettings: strict),
         // Programs that others wrote, installed by Scripts/setup-interop.
         .testTarget(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
@@ -111,7 +116,7 @@ let package = Package(
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing"])
         + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
-        + module("Wakefulness", ["CDBus", logging])
+        + module("Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
         + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module("Digests", ["CXXHash", "COpenSSL"])
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])

@@ -17,8 +17,8 @@ package final class Console: Sendable {
     private let writer = DispatchQueue(label: "waft.console")
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
     private static let mostWaiting = 16 << 20
-    /// How long the end of the program waits for a reader.
-    private static let farewell: DispatchTimeInterval = .seconds(2)
+    /// How long the end of the program waits for a reader: milliseconds.
+    private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error.
     package let isInteractive = isatty(STDERR_FILENO) == 1
 
@@ -68,9 +68,14 @@ package final class Console: Sendable {
 
     /// Waits, for a moment, until everything is written: the last thing before the program ends.
     package func flush() {
-        let done = DispatchSemaphore(value: 0)
-        writer.async { done.signal() }
-        _ = done.wait(timeout: .now() + Self.farewell)
+        // A semaphore's wait goes by the wall clock here, and is over at once when that is set forward.
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return writer.sync {} }
+        let (reading, writing) = (ends[0], ends[1])
+        writer.async { close(writing) }
+        var done = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        while poll(&done, 1, Self.farewell) < 0, errno == EINTR {}
+        close(reading)
     }
 
     private func write(_ text: String, to descriptor: Int32) {

@@ -17,11 +17,13 @@ struct OutboxCommand: AsyncParsableCommand {
               waft outbox
               waft outbox show 3
               waft outbox cancel 3
+              waft outbox remove 3 4
 
             A job is tried with growing pauses, and at once when its peer comes into view, for seven days.
             """,
         subcommands: [
             OutboxListCommand.self, OutboxShowCommand.self, OutboxCancelCommand.self, OutboxRetryCommand.self,
+            OutboxRemoveCommand.self,
         ],
         defaultSubcommand: OutboxListCommand.self
     )
@@ -53,6 +55,29 @@ struct OutboxAccess {
         }
     }
 
+    /// How the jobs are doing that are being sent, as the receiver has it.
+    ///
+    /// - Parameter records: nobody is asked where none of them is being sent.
+    func course(of records: [OutboxStore.Record]) async -> OutboxCourse {
+        guard records.contains(where: { $0.standing.state == .sending }) else { return OutboxCourse() }
+        do throws(ControlError) {
+            let socket = try ControlSocket(folder: home.run)
+            let reply = try await ControlClient.ask(
+                .outbox(.progress), at: socket, on: MultiThreadedEventLoopGroup.singleton)
+            guard case .progress(let jobs) = reply else { return OutboxCourse() }
+            return OutboxCourse(jobs)
+        } catch {
+            return OutboxCourse(isReceiverThere: error.code != .notRunning)
+        }
+    }
+
+    /// Tells the receiver, where one is running, that the folder is not what it was.
+    func tellReceiver() async {
+        guard let socket = try? ControlSocket(folder: home.run) else { return }
+        _ = try? await ControlClient.ask(
+            .outbox(.lookAgain), at: socket, on: MultiThreadedEventLoopGroup.singleton)
+    }
+
     /// Has the receiver do something; where none is running it is done here.
     func change(
         _ request: OutboxRequest, here body: () throws(OutboxError) -> Void
@@ -79,7 +104,7 @@ struct OutboxAccess {
         }
     }
 
-    private static func failure(_ error: OutboxError) -> CommandFailure {
+    static func failure(_ error: OutboxError) -> CommandFailure {
         let exit: WaftExit = error.code == .unknown || error.code == .unfit ? .usage : .unexpected
         let hint = error.code == .unknown ? "see: waft outbox list --all" : nil
         return CommandFailure(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
@@ -100,11 +125,14 @@ struct OutboxListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let contents = try OutboxAccess().contents()
+        let access = try OutboxAccess()
+        let contents = try access.contents()
         let records = contents.records.filter { all || ![.done, .cancelled].contains($0.standing.state) }
         if records.isEmpty, !output.json { Console.shared.note("nothing waits to be sent") }
+        let course = await access.course(of: records)
         for record in records {
-            Console.shared.result(output.json ? JSONText.line(OutboxLine(record)) : OutboxText.line(record))
+            Console.shared.result(
+                output.json ? JSONText.line(OutboxLine(record, course)) : OutboxText.line(record, course))
         }
         for fault in contents.faults { Console.shared.note("waft: \(TerminalText.escaped(fault, limit: 1_000))") }
     }
@@ -124,9 +152,11 @@ struct OutboxShowCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let record = try OutboxAccess().record(job)
-        if output.json { return Console.shared.result(JSONText.line(OutboxLine(record))) }
-        for line in OutboxText.lines(record) { Console.shared.result(line) }
+        let access = try OutboxAccess()
+        let record = try access.record(job)
+        let course = await access.course(of: [record])
+        if output.json { return Console.shared.result(JSONText.line(OutboxLine(record, course))) }
+        for line in OutboxText.lines(record, course) { Console.shared.result(line) }
     }
 }
 
@@ -170,6 +200,52 @@ struct OutboxRetryCommand: AsyncParsableCommand {
             try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)
             }
+        }
+    }
+}
+
+/// `waft outbox remove`.
+struct OutboxRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Take what is over from the list, with its copies.",
+        discussion: """
+            Examples:
+              waft outbox remove 3 4
+              waft outbox remove --all
+
+            A job is over when it was sent, cancelled, or given up; to end another one: waft outbox cancel. What has
+            arrived stays where it is, and the files that were sent do too.
+            """
+    )
+
+    @Argument(help: "Numbers of jobs, as waft outbox list --all shows them.")
+    var jobs: [Int] = []
+
+    @Flag(name: .long, help: "All that is over.")
+    var all = false
+
+    func validate() throws {
+        if jobs.isEmpty != all { throw ValidationError("name the jobs, or say --all") }
+    }
+
+    func run() async throws {
+        let access = try OutboxAccess()
+        if all {
+            do throws(OutboxError) {
+                try access.store.removeFinal()
+            } catch {
+                throw OutboxAccess.failure(error)
+            }
+            return await access.tellReceiver()
+        }
+        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+            do throws(OutboxError) {
+                try access.store.remove(JobNumber(number))
+            } catch {
+                throw OutboxAccess.failure(error)
+            }
+            await access.tellReceiver()
         }
     }
 }

@@ -1,6 +1,28 @@
+import Control
 import Foundation
 import Outbox
 import Sharing
+
+/// What the receiver says of the jobs that it is sending.
+struct OutboxCourse: Sendable {
+    /// Whether there is a receiver; what nobody sends only was being sent.
+    var isReceiverThere: Bool
+    private var progress: [Int: JobProgress] = [:]
+
+    init(isReceiverThere: Bool = true) {
+        self.isReceiverThere = isReceiverThere
+    }
+
+    init(_ jobs: [JobProgress]) {
+        isReceiverThere = true
+        progress = Dictionary(jobs.map { ($0.job, $0) }) { _, later in later }
+    }
+
+    /// Nil where the job is not being sent, or nothing of it has moved.
+    func progress(of record: OutboxStore.Record) -> JobProgress? {
+        record.standing.state == .sending ? progress[record.number.value] : nil
+    }
+}
 
 /// A job of the outbox in words. Everything that came from elsewhere is escaped.
 enum OutboxText {
@@ -13,17 +35,17 @@ enum OutboxText {
     }
 
     /// One line of a list.
-    static func line(_ record: OutboxStore.Record) -> String {
+    static func line(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) -> String {
         let job = record.job
         var names = job.items.prefix(2).map { TerminalText.escaped($0.name, limit: 60) }.joined(separator: ", ")
         if job.items.count > 2 { names += " and \(job.items.count - 2) more" }
         let number = "\(record.number)"
         let padding = String(repeating: " ", count: max(0, 4 - number.count))
-        return "\(padding)\(number)  \(names) → \(to(job)) (\(ByteCount.text(job.size))): \(state(record))"
+        return "\(padding)\(number)  \(names) → \(to(job)) (\(ByteCount.text(job.size))): \(state(record, course))"
     }
 
     /// All that is known, a line each.
-    static func lines(_ record: OutboxStore.Record) -> [String] {
+    static func lines(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) -> [String] {
         let (job, standing) = (record.job, record.standing)
         var facts = [("to", to(job))]
         if let peer = job.destination.key ?? standing.peer {
@@ -31,7 +53,7 @@ enum OutboxText {
             facts.append(("peer", peer.short + name))
         }
         facts += [
-            ("state", state(record)), ("amount", amount(job)), ("queued", time(job.queued)),
+            ("state", state(record, course)), ("amount", amount(job)), ("queued", time(job.queued)),
             ("given up", time(standing.expires)), ("attempts", "\(standing.attempts)"),
             ("transfer", standing.transfer),
         ]
@@ -52,19 +74,27 @@ enum OutboxText {
         (job.items.count == 1 ? "1 item" : "\(job.items.count) items") + ", \(ByteCount.text(job.size))"
     }
 
-    private static func state(_ record: OutboxStore.Record) -> String {
+    private static func state(_ record: OutboxStore.Record, _ course: OutboxCourse) -> String {
         let standing = record.standing
         let reason = standing.failure.map { TerminalText.escaped($0.reason, limit: 400) }
         switch standing.state {
         case .waiting where standing.attempts == 0: return "waits"
         case .waiting:
             return "waits, is tried again at \(time(standing.due))" + (reason.map { "; the last time: \($0)" } ?? "")
-        case .sending: return "is being sent"
+        case .sending where !course.isReceiverThere:
+            return "was being sent when the receiver ended; goes on when waftd runs"
+        case .sending: return "is being sent" + (course.progress(of: record).map(progress) ?? "")
         case .done: return "sent"
         case .failed:
             return "given up: \(reason ?? "for no known reason"); again: waft outbox retry \(record.number)"
         case .cancelled: return "cancelled"
         }
+    }
+
+    private static func progress(_ progress: JobProgress) -> String {
+        guard let total = progress.total, total > 0 else { return ", \(ByteCount.text(progress.bytes)) so far" }
+        let percent = Int(min(Double(progress.bytes) / Double(total), 1) * 100)
+        return ", \(percent) %: \(ByteCount.text(progress.bytes)) of \(ByteCount.text(total))"
     }
 
     private static func line(_ item: OutboxItem) -> String {
@@ -122,6 +152,9 @@ struct OutboxLine: Encodable {
     var due: Int64?
     var finished: Int64?
     var attempts: Int
+    /// Bytes that were handed over or were there already, and of how many: while it is being sent.
+    var bytes: UInt64?
+    var total: UInt64?
     var transfer: String
     var size: UInt64
     var count: Int
@@ -131,13 +164,14 @@ struct OutboxLine: Encodable {
     /// As an exit code of `waft send`.
     var exit: Int32?
 
-    init(_ record: OutboxStore.Record) {
+    init(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) {
         let (job, standing) = (record.job, record.standing)
         self.job = record.number.value
         state = standing.state.rawValue
         to = job.destination.text
         peer = (job.destination.key ?? standing.peer).map { EventLine.Peer(id: $0.text, name: standing.peerName) }
         (queued, expires, finished) = (job.queued, standing.expires, standing.finished)
+        (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)
         due = standing.state == .waiting ? standing.due : nil
         (attempts, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
         items = job.items.prefix(EventLine.shownItems).enumerated().map { number, item in

@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Control
 import Foundation
+import Inbox
 import ItemSources
 import NIOPosix
 import Outbox
@@ -63,7 +64,9 @@ struct Queuing {
         let store = OutboxStore(folder: surroundings.home.outbox)
         do {
             let draft = try OutboxDraft.make(
-                in: store, quota: surroundings.settings.outboxQuota, isCancelled: { cancellation.isRequested })
+                in: store, quota: surroundings.settings.outboxQuota,
+                reserve: { [reserve = surroundings.settings.reserve] in reserve.bytes(ofFileSystem: $0) },
+                isCancelled: { cancellation.isRequested })
             for (number, source) in sources.enumerated() { try add(source, number, to: draft) }
             if cancellation.isRequested { throw CancellationError() }
             return try draft.commit(

@@ -34,6 +34,23 @@ package enum OutboxRequest: Codable, Sendable, Equatable {
     case lookAgain
     case cancel(Int)
     case retry(Int)
+    /// How far those are that are being sent.
+    case progress
+}
+
+/// How far a job of the outbox is that is being sent.
+package struct JobProgress: Codable, Sendable, Equatable {
+    package var job: Int
+    /// Bytes of contents that were handed over, or were there already.
+    package var bytes: UInt64
+    /// Bytes of all that was accepted; nil where that is not known.
+    package var total: UInt64?
+
+    package init(job: Int, bytes: UInt64, total: UInt64?) {
+        self.job = job
+        self.bytes = bytes
+        self.total = total
+    }
 }
 
 /// The daemon's answer.
@@ -49,6 +66,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case refused(String)
     /// How a pairing stands.
     case pairing(PairingStanding)
+    /// Of jobs of which something has moved.
+    case progress([JobProgress])
 }
 
 /// How a receiver is doing.

@@ -10,7 +10,24 @@ extension FileInbox {
         return staging.partials.summary
     }
 
+    /// Removes what has been kept long enough, or is too much.
+    package func trimPartials() { staging.partials.trim() }
+
     package func hasKept(_ key: PartialKey) -> Bool { staging.partials.isThere(Partials.name(of: key)) }
+
+    package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
+        let owner = PartialKey.owner(peer)
+        guard staging.partials.isAnythingThere(of: owner) else { return }
+        var spared: [String: UInt64] = [:]
+        for item in items {
+            guard let key = PartialKey(item, from: peer) else { continue }
+            // The disk takes more than the bytes of contents: a block or two for each entry.
+            let (blocks, isMuch) = (item.entries ?? 1).addingReportingOverflow(8)
+            let (most, overflow) = key.size.addingReportingOverflow(isMuch ? .max : blocks.multipliedSaturating(by: 8_192))
+            spared[Partials.name(of: key)] = overflow ? .max : most
+        }
+        staging.partials.bound(owner, to: bytes, besides: spared)
+    }
 
     package func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool) {
         let name = Partials.name(of: key)
@@ -128,5 +145,12 @@ private struct KeptReading: ~Copyable {
             kept.digests.append(state.finalize())
         }
         return kept
+    }
+}
+
+extension UInt64 {
+    fileprivate func multipliedSaturating(by factor: UInt64) -> UInt64 {
+        let (product, overflow) = multipliedReportingOverflow(by: factor)
+        return overflow ? .max : product
     }
 }

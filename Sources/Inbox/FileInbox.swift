@@ -54,7 +54,7 @@ package final class FileInbox: InboxStoring {
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
-        now: @escaping @Sendable () -> Timestamp = { .now },
+        time: KeptTime = .system,
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
@@ -77,7 +77,7 @@ package final class FileInbox: InboxStoring {
         // Whoever made it may have died before its name was on the disk.
         FolderMaking.syncParent(of: inbox)
         let staging = try StagingFolder.open(
-            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, now: now)
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
         self.state = Mutex(State(inbox: inbox, staging: staging, checker: checker))
     }
 

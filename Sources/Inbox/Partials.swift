@@ -15,7 +15,14 @@ final class Partials: Sendable {
         /// Bytes on the disk; what is written to it now is not in it.
         var bytes: UInt64
         var used: Timestamp
+        /// The same by the steady clock; nil for what an earlier process has left.
+        var usedHere: Duration?
         var isInUse = false
+
+        /// What an earlier process has left is older, whatever the wall clock said then.
+        static func isOlder(_ left: Entry, _ right: Entry) -> Bool {
+            (left.usedHere ?? .zero, left.used) < (right.usedHere ?? .zero, right.used)
+        }
     }
 
     private struct State {
@@ -24,18 +31,18 @@ final class Partials: Sendable {
 
     let folder: OpenFolder
     private let bounds: PartialBounds
-    private let now: @Sendable () -> Timestamp
+    let time: KeptTime
     private let remove: @Sendable (String) -> Void
     private let state = Mutex(State())
 
     /// - Parameter remove: removes what lies under a name in the folder.
     init(
-        in folder: OpenFolder, bounds: PartialBounds, now: @escaping @Sendable () -> Timestamp,
+        in folder: OpenFolder, bounds: PartialBounds, time: KeptTime,
         remove: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         self.bounds = bounds
-        self.now = now
+        self.time = time
         self.remove = remove
     }
 
@@ -61,7 +68,8 @@ final class Partials: Sendable {
                 continue
             }
             if Self.isForm("o-", name) {
-                if isExpired(used) { remove(name) } else { consents.append((name, used)) }
+                // Who is asked once more than needed loses nothing: the wall clock is good enough.
+                if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
             } else {
                 let bytes = DiskUse.bytes(of: name, in: folder.raw)
                 state.withLock { $0.entries[name] = Entry(bytes: bytes, used: used) }
@@ -88,7 +96,8 @@ final class Partials: Sendable {
         state.withLock { state in
             if state.entries[name]?.isInUse ?? false { return nil }
             let isThere = state.entries[name] != nil
-            state.entries[name] = Entry(bytes: state.entries[name]?.bytes ?? 0, used: now(), isInUse: true)
+            state.entries[name] = Entry(
+                bytes: state.entries[name]?.bytes ?? 0, used: time.now(), usedHere: time.steady(), isInUse: true)
             return isThere
         }
     }
@@ -103,7 +112,7 @@ final class Partials: Sendable {
         // Sets its time, too.
         utimensat(folder.raw, name, nil, AT_SYMLINK_NOFOLLOW)
         let bytes = DiskUse.bytes(of: name, in: folder.raw)
-        state.withLock { $0.entries[name] = Entry(bytes: bytes, used: now()) }
+        state.withLock { $0.entries[name] = Entry(bytes: bytes, used: time.now(), usedHere: time.steady()) }
         trim()
     }
 
@@ -111,7 +120,8 @@ final class Partials: Sendable {
     func giveBack(_ name: String) {
         state.withLock { state in
             state.entries[name]?.isInUse = false
-            state.entries[name]?.used = now()
+            state.entries[name]?.used = time.now()
+            state.entries[name]?.usedHere = time.steady()
         }
     }
 
@@ -146,11 +156,11 @@ final class Partials: Sendable {
         var removed: [String] = []
         var total: UInt64 = 0
         // The latest first.
-        let kept = state.entries.filter { !$0.value.isInUse }.sorted { $0.value.used > $1.value.used }
+        let kept = state.entries.filter { !$0.value.isInUse }.sorted { Entry.isOlder($1.value, $0.value) }
         for (place, (name, entry)) in kept.enumerated() {
             total &+= entry.bytes
             let isTooMuch = total > bounds.quota && (place > 0 || bounds.quota == 0)
-            guard isTooMuch || isExpired(entry.used) else { continue }
+            guard isTooMuch || isExpired(entry) else { continue }
             removed.append(name)
             state.entries[name] = nil
         }
@@ -161,7 +171,7 @@ final class Partials: Sendable {
     /// - Returns: whether there was one.
     func removeOldest() -> Bool {
         let name: String? = state.withLock { state in
-            let oldest = state.entries.filter { !$0.value.isInUse }.min { $0.value.used < $1.value.used }?.key
+            let oldest = state.entries.filter { !$0.value.isInUse }.min { Entry.isOlder($0.value, $1.value) }?.key
             if let oldest { state.entries[oldest] = nil }
             return oldest
         }
@@ -170,10 +180,47 @@ final class Partials: Sendable {
         return true
     }
 
-    func isExpired(_ used: Timestamp) -> Bool {
-        let (age, overflow) = now().seconds.subtractingReportingOverflow(used.seconds)
+    /// By the steady clock where that has been running since its last use.
+    private func isExpired(_ entry: Entry) -> Bool {
+        if let usedHere = entry.usedHere { return time.steady() - usedHere >= bounds.lifetime }
+        guard let now = time.believed() else { return false }
+        return isExpired(entry.used, at: now)
+    }
+
+    func isExpired(_ used: Timestamp, at now: Timestamp) -> Bool {
+        let (age, overflow) = now.seconds.subtractingReportingOverflow(used.seconds)
         return !overflow && age >= bounds.lifetime.components.seconds
     }
+
+    // MARK: Bounds of one peer
+
+    func isAnythingThere(of owner: String) -> Bool {
+        state.withLock { $0.entries.contains { !$0.value.isInUse && $0.key.hasPrefix(Self.prefix(of: owner)) } }
+    }
+
+    /// Removes the oldest of a peer's until the rest takes no more than so many bytes.
+    /// - Parameter spared: names that stay and do not count, unless they take more than so many bytes.
+    func bound(_ owner: String, to bytes: UInt64, besides spared: [String: UInt64]) {
+        let removed = state.withLock { state in
+            var removed: [String] = []
+            var total: UInt64 = 0
+            let kept = state.entries.filter { !$0.value.isInUse && $0.key.hasPrefix(Self.prefix(of: owner)) }
+            for (name, entry) in kept.sorted(by: { Entry.isOlder($1.value, $0.value) }) {
+                if let most = spared[name] {
+                    if entry.bytes <= most { continue }
+                } else {
+                    total &+= entry.bytes
+                    if total <= bytes { continue }
+                }
+                removed.append(name)
+                state.entries[name] = nil
+            }
+            return removed
+        }
+        for name in removed { remove(name) }
+    }
+
+    private static func prefix(of owner: String) -> String { "p-" + owner }
 
     /// When something was changed last; nil where it is not there.
     func used(_ name: String) -> Timestamp? {
@@ -181,6 +228,36 @@ final class Partials: Sendable {
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return Timestamp(
             seconds: Int64(status.st_ctim.tv_sec), nanoseconds: UInt32(clamping: status.st_ctim.tv_nsec))
+    }
+}
+
+/// The clocks by which things are kept.
+struct KeptTime: Sendable {
+    /// The wall clock's time.
+    let now: @Sendable () -> Timestamp
+    /// Time that has passed since some moment; it goes on while the machine sleeps.
+    let steady: @Sendable () -> Duration
+    private let calendar: CautiousClock
+
+    init(
+        now: @escaping @Sendable () -> Timestamp, steady: @escaping @Sendable () -> Duration, settling: Duration
+    ) {
+        (self.now, self.steady) = (now, steady)
+        calendar = CautiousClock(
+            wall: {
+                let (milliseconds, overflow) = now().seconds.multipliedReportingOverflow(by: 1_000)
+                return WallTime(milliseconds: overflow ? .max : milliseconds)
+            }, steady: steady, settling: settling)
+    }
+
+    /// How late it is for what an earlier process has left; nil as long as nobody knows.
+    func believed() -> Timestamp? {
+        calendar.now().map { Timestamp(seconds: $0.milliseconds / 1_000, nanoseconds: 0) }
+    }
+
+    static var system: KeptTime {
+        let start = ContinuousClock.now
+        return KeptTime(now: { .now }, steady: { ContinuousClock.now - start }, settling: CautiousClock.settling)
     }
 }
 

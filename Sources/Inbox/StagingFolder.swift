@@ -22,7 +22,7 @@ final class StagingFolder: Sendable {
     /// What is kept of items that did not come whole.
     let partials: Partials
     private let bounds: PartialBounds
-    private let now: @Sendable () -> Timestamp
+    private let time: KeptTime
     private let lock: FileDescriptor
     private let numbers: Numbers
 
@@ -34,7 +34,7 @@ final class StagingFolder: Sendable {
 
     private init(
         _ folder: OpenFolder, lock: consuming FileDescriptor, opening: BeneathOpening, reserve: DiskReserve,
-        bounds: PartialBounds, now: @escaping @Sendable () -> Timestamp
+        bounds: PartialBounds, time: KeptTime
     ) {
         let numbers = Numbers()
         self.folder = folder
@@ -43,8 +43,8 @@ final class StagingFolder: Sendable {
         self.opening = opening
         self.numbers = numbers
         self.bounds = bounds
-        self.now = now
-        self.partials = Partials(in: folder, bounds: bounds, now: now) { name in
+        self.time = time
+        self.partials = Partials(in: folder, bounds: bounds, time: time) { name in
             FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
         }
     }
@@ -56,7 +56,7 @@ final class StagingFolder: Sendable {
     ///   - path: where the Inbox lies, absolute.
     ///   - opening: how paths in it will be opened.
     ///   - bounds: of what is kept.
-    ///   - now: the time by which that ages.
+    ///   - time: the clocks by which that ages.
     ///   - mayMake: whether it is made where there is none.
     static func open(
         ofInbox inbox: OpenFolder,
@@ -64,7 +64,7 @@ final class StagingFolder: Sendable {
         opening: BeneathOpening,
         reserve: DiskReserve,
         bounds: PartialBounds = .standard,
-        now: @escaping @Sendable () -> Timestamp = { .now },
+        time: KeptTime = .system,
         mayMake: Bool = true
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
@@ -80,7 +80,7 @@ final class StagingFolder: Sendable {
         }
         let lock = try takeLock(in: folder, path: path)
         let staging = StagingFolder(
-            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, now: now)
+            folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, time: time)
         staging.sweep()
         return staging
     }
@@ -88,7 +88,7 @@ final class StagingFolder: Sendable {
     /// As this one, where the Inbox lies now.
     func again(ofInbox inbox: OpenFolder, at path: String, mayMake: Bool) throws(InboxError) -> StagingFolder {
         try Self.open(
-            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, now: now, mayMake: mayMake)
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, time: time, mayMake: mayMake)
     }
 
     func isOnFileSystem(of inbox: OpenFolder) throws(SystemError) -> Bool {

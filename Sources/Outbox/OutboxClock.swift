@@ -8,15 +8,19 @@ package struct OutboxClock: Sendable {
     /// Time that has passed since some moment, whatever is done to the clock on the wall.
     package var uptime: @Sendable () -> Duration
     package var sleep: @Sendable (Duration) async throws -> Void
+    /// After how long the wall clock is believed when something is to be given up or forgotten.
+    package var settling: Duration
 
     package init(
         now: @escaping @Sendable () -> WallTime,
         uptime: @escaping @Sendable () -> Duration,
-        sleep: @escaping @Sendable (Duration) async throws -> Void
+        sleep: @escaping @Sendable (Duration) async throws -> Void,
+        settling: Duration = CautiousClock.settling
     ) {
         self.now = now
         self.uptime = uptime
         self.sleep = sleep
+        self.settling = settling
     }
 
     /// The machine's. While it is suspended time passes too: what was due meanwhile is tried when it wakes.

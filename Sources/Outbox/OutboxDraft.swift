@@ -25,20 +25,23 @@ package final class OutboxDraft {
 
     /// - Parameters:
     ///   - quota: bytes of all copies in the outbox.
+    ///   - reserve: bytes of a disk of that size that copies leave free.
     ///   - isCancelled: asked while something is copied.
     /// - Throws: `OutboxError`: `full` when there are too many jobs, `disk`.
     package static func make(
         in store: OutboxStore,
         quota: UInt64 = OutboxLimits.spooledBytes,
+        reserve: @escaping @Sendable (UInt64) -> UInt64 = OutboxLimits.reserve,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(OutboxError) -> OutboxDraft {
         try store.locked { () throws(OutboxError) in
-            try makeLocked(in: store, quota: quota, isCancelled: isCancelled)
+            try makeLocked(in: store, quota: quota, reserve: reserve, isCancelled: isCancelled)
         }
     }
 
     private static func makeLocked(
-        in store: OutboxStore, quota: UInt64, isCancelled: @escaping () -> Bool
+        in store: OutboxStore, quota: UInt64, reserve: @escaping @Sendable (UInt64) -> UInt64,
+        isCancelled: @escaping () -> Bool
     ) throws(OutboxError) -> OutboxDraft {
         let open = try store.contents().records.count { !$0.standing.state.isFinal }
         guard open < OutboxLimits.openJobs else {
@@ -51,7 +54,8 @@ package final class OutboxDraft {
             let descriptor = try FileDescriptor.opening(path, O_RDONLY | O_DIRECTORY)
             try systemCall { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
             return OutboxDraft(
-                store: store, path: path, descriptor: descriptor, quota: quota, isCancelled: isCancelled)
+                store: store, path: path, descriptor: descriptor, quota: quota, reserve: reserve,
+                isCancelled: isCancelled)
         } catch {
             throw .disk("a job cannot be made in the outbox \(store.folder)", error)
         }
@@ -59,11 +63,12 @@ package final class OutboxDraft {
 
     private init(
         store: OutboxStore, path: String, descriptor: consuming FileDescriptor, quota: UInt64,
-        isCancelled: @escaping () -> Bool
+        reserve: @escaping @Sendable (UInt64) -> UInt64, isCancelled: @escaping () -> Bool
     ) {
         self.store = store
         self.path = path
-        budget = SpoolBudget(folder: descriptor.raw, quota: quota, used: Self.copiedBytes(in: store.folder))
+        budget = SpoolBudget(
+            folder: descriptor.raw, quota: quota, reserve: reserve, used: Self.copiedBytes(in: store.folder))
         self.descriptor = descriptor
         spool = Spool(budget: budget, isCancelled: isCancelled)
     }

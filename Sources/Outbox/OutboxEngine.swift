@@ -31,11 +31,14 @@ package final class OutboxEngine: Sendable {
     let sender: any OutboxSending
     let places: Int
     let clock: OutboxClock
+    /// By which jobs are given up and forgotten.
+    let calendar: CautiousClock
     let report: @Sendable (OutboxStore.Record) async -> Void
     let logger: Logger
     let inlet: AsyncStream<Event>.Continuation
     private let events: AsyncStream<Event>
     private let standing = Mutex(Summary())
+    let board = OutboxProgressBoard()
 
     /// - Parameters:
     ///   - places: jobs that are sent at once; to one peer one after another.
@@ -53,12 +56,16 @@ package final class OutboxEngine: Sendable {
         self.sender = sender
         self.places = places
         self.clock = clock
+        calendar = CautiousClock(wall: clock.now, steady: clock.uptime, settling: clock.settling)
         self.report = report
         self.logger = logger
         (events, inlet) = AsyncStream.makeStream()
     }
 
     package var summary: Summary { standing.withLock { $0 } }
+
+    /// Of the jobs that are being sent, as far as something of them has moved.
+    package var progress: [OutboxProgress] { board.all }
 
     func show(_ summary: Summary) { standing.withLock { $0 = summary } }
 

@@ -12,8 +12,9 @@ package enum OutboxLimits {
     package static let longestDays = 365
     /// Bytes of copies, unless the settings say otherwise.
     package static let spooledBytes: UInt64 = 20_000_000_000
-    /// Bytes that are left free on the disk: so many, or a twentieth of it where that is less.
-    package static let reserve: UInt64 = 1 << 30
+    /// Bytes that are left free on a disk of that size, unless the settings say otherwise: 1 GiB, or a twentieth of it
+    /// where that is less.
+    package static let reserve: @Sendable (UInt64) -> UInt64 = { min(1 << 30, $0 / 20) }
     /// Bytes of one file that describes a job.
     static let documentBytes = 256 << 20
     /// Bytes of the names and texts of one job's items.

@@ -29,6 +29,7 @@ struct OutboxLoop {
     private var timer: Task<Void, Never>?
     private var wakeUp: Duration?
     private var nextLook: Duration
+    private var nextSweep: Duration
     private(set) var isStopping = false
     /// Whether nothing is being sent.
     var isIdle: Bool { entries.values.allSatisfy { $0.attempt == nil } }
@@ -36,6 +37,8 @@ struct OutboxLoop {
     /// How often the folder is looked into without being told: a command that had put something there may have died
     /// before it could tell.
     private static let lookEvery: Duration = .seconds(60)
+    /// How often what is over is looked through for what can be forgotten.
+    private static let sweepEvery: Duration = .seconds(3_600)
     /// How long nothing is tried of a job after the disk has said no.
     private static let diskPause: Duration = .seconds(10)
     /// How long a peer may take to hear that a job was cancelled.
@@ -45,19 +48,25 @@ struct OutboxLoop {
         self.engine = engine
         self.executor = executor
         nextLook = engine.clock.uptime()
+        nextSweep = nextLook
     }
 
     // MARK: Events
 
     mutating func start(_ group: inout DiscardingTaskGroup) {
-        do {
-            try engine.store.sweep(at: engine.clock.now())
-        } catch {
-            engine.logger.warning("the outbox could not be swept", metadata: ["reason": "\(error)"])
-        }
+        sweep()
         look(&group)
         if !entries.isEmpty { engine.logger.notice("jobs in the outbox", metadata: ["count": "\(entries.count)"]) }
         dispatch(&group)
+    }
+
+    private mutating func sweep() {
+        nextSweep = engine.clock.uptime() + Self.sweepEvery
+        do {
+            try engine.store.sweep(at: engine.calendar.now())
+        } catch {
+            engine.logger.warning("the outbox could not be swept", metadata: ["reason": "\(error)"])
+        }
     }
 
     mutating func handle(_ event: OutboxEngine.Event, _ group: inout DiscardingTaskGroup) {
@@ -66,6 +75,7 @@ struct OutboxLoop {
             look(&group)
         case .due:
             wakeUp = nil
+            if nextSweep <= engine.clock.uptime() { sweep() }
             if nextLook <= engine.clock.uptime() { look(&group) }
         case .appeared(let appearance):
             appeared(appearance)
@@ -198,8 +208,9 @@ struct OutboxLoop {
     }
 
     private mutating func expire(_ group: inout DiscardingTaskGroup) {
+        guard let today = engine.calendar.now()?.milliseconds else { return }
         let now = engine.clock.now()
-        for (number, entry) in entries where entry.attempt == nil && entry.record.standing.expires <= now.milliseconds {
+        for (number, entry) in entries where entry.attempt == nil && entry.record.standing.expires <= today {
             let record = try? engine.store.change(number) { _, standing in
                 guard !standing.state.isFinal else { return false }
                 standing.expire(standing.failure, at: now)
@@ -268,7 +279,10 @@ struct OutboxLoop {
                 job: job, open: open,
                 sources: { items throws(OutboxFailure) in try OutboxSources.make(job, items, in: store) },
                 transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
-                offered: standing.offered ?? Array(job.items.indices))
+                offered: standing.offered ?? Array(job.items.indices),
+                progressed: { bytes, total in
+                    engine.board.note(OutboxProgress(job: job.number, bytes: bytes, total: total))
+                })
             return await engine.sender.send(shipment, cancellation: cancellation) { step throws(OutboxError) in
                 try note(step, job.number, engine.store)
             }
@@ -296,8 +310,9 @@ struct OutboxLoop {
 
     private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
         entries[number]?.attempt = nil
+        engine.board.remove(number)
         let now = engine.clock.now()
-        let (isStopping, clock) = (self.isStopping, engine.clock)
+        let (isStopping, clock, calendar) = (self.isStopping, engine.clock, engine.calendar)
         let changed: OutboxStore.Record?
         do throws(OutboxError) {
             changed = try engine.store.change(number) { job, standing in
@@ -305,10 +320,15 @@ struct OutboxLoop {
                 if isStopping, !standing.isDelivered(job), result.failure?.isFinal != true {
                     standing.interrupt(at: now)
                 } else {
-                    standing.end(job, result.failure, at: now)
+                    let isTimeUp = calendar.isOver(WallTime(milliseconds: standing.expires))
+                    standing.end(job, result.failure, at: now, isTimeUp: isTimeUp)
                 }
                 return true
             }
+        } catch  where error.code == .unknown {
+            // It was cancelled and removed meanwhile.
+            entries[number] = nil
+            return
         } catch {
             // The disk says that it is being sent: the peer is asked for its receipt before it is sent again.
             entries[number]?.notBefore = clock.uptime() + Self.diskPause
@@ -359,10 +379,12 @@ struct OutboxLoop {
 
     private mutating func setTimer(_ now: Duration) {
         var next = nextLook
-        let wall = engine.clock.now().milliseconds
+        let today = engine.calendar.now()?.milliseconds
         for entry in entries.values where entry.attempt == nil {
             if let notBefore = entry.notBefore { next = min(next, notBefore) }
-            let left = entry.record.standing.expires.subtractingReportingOverflow(wall)
+            // Before the clock is believed, the next look comes soon enough.
+            guard let today else { continue }
+            let left = entry.record.standing.expires.subtractingReportingOverflow(today)
             if !left.overflow { next = min(next, now + .milliseconds(max(0, left.partialValue))) }
         }
         guard wakeUp.map({ next < $0 }) ?? true else { return }

@@ -16,6 +16,8 @@ package struct OutboxShipment: Sendable {
     package var wasOffered: Bool
     /// Places in the job of the items that `transfer` has, where it was offered.
     package var offered: [Int]
+    /// To be called as it goes: bytes handed over, and of how many (nil where that is not known).
+    package var progressed: @Sendable (UInt64, UInt64?) -> Void
 }
 
 /// What happens in an attempt that has to be written down before it goes on.

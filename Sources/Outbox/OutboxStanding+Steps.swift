@@ -24,8 +24,10 @@ extension OutboxStanding {
 
     /// An attempt has ended.
     ///
-    /// - Parameter failure: why something is left to be sent; nil where nothing is.
-    mutating func end(_ job: OutboxJob, _ failure: OutboxFailure?, at now: WallTime) {
+    /// - Parameters:
+    ///   - failure: why something is left to be sent; nil where nothing is.
+    ///   - isTimeUp: whether it is given up where something is; nil for what `now` says.
+    mutating func end(_ job: OutboxJob, _ failure: OutboxFailure?, at now: WallTime, isTimeUp: Bool? = nil) {
         if isDelivered(job) {
             // Also one that was cancelled too late.
             isReported = false
@@ -37,10 +39,10 @@ extension OutboxStanding {
         }
         let reason = failure ?? OutboxFailure(.unexpected, "it came to an end without a receipt", isFinal: false)
         if reason.isFinal { return finish(.failed, reason, at: now) }
-        guard now.milliseconds < expires else { return expire(reason, at: now) }
+        if isTimeUp ?? (now.milliseconds >= expires) { return expire(reason, at: now) }
         state = .waiting
         self.failure = reason
-        due = min(now.milliseconds &+ OutboxBackoff.delay(after: attempts), expires)
+        due = now.milliseconds &+ OutboxBackoff.delay(after: attempts)
     }
 
     /// The attempt was cut short because this program ends: it does not count.

@@ -189,12 +189,14 @@ package struct OutboxStore: Sendable {
     }
 
     /// Removes what a crash has left, and what has been remembered long enough.
-    package func sweep(at now: WallTime) throws(OutboxError) {
+    ///
+    /// - Parameter now: nil where nobody knows how late it is: then nothing is too old.
+    package func sweep(at now: WallTime?) throws(OutboxError) {
         guard FileManager.default.fileExists(atPath: folder) else { return }
         try locked { () throws(OutboxError) in try sweepLocked(at: now) }
     }
 
-    private func sweepLocked(at now: WallTime) throws(OutboxError) {
+    private func sweepLocked(at now: WallTime?) throws(OutboxError) {
         removeLeftDrafts()
         let final = try contents().records.filter(\.standing.state.isFinal)
         for record in final where record.standing.state != .failed { dropCopies(of: record.number) }
@@ -202,8 +204,10 @@ package struct OutboxStore: Sendable {
             final.sorted { ($0.standing.finished ?? 0) > ($1.standing.finished ?? 0) }
                 .prefix(OutboxLimits.finalJobs).map(\.number))
         for record in final where record.standing.isReported {
-            let age = now.milliseconds.subtractingReportingOverflow(record.standing.finished ?? 0).partialValue
-            if age > OutboxLimits.remembered || !latest.contains(record.number) {
+            let age = now.map {
+                $0.milliseconds.subtractingReportingOverflow(record.standing.finished ?? 0).partialValue
+            }
+            if age ?? 0 > OutboxLimits.remembered || !latest.contains(record.number) {
                 try? FileManager.default.removeItem(atPath: place(of: record.number))
             }
         }

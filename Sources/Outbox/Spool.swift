@@ -107,6 +107,7 @@ final class SpoolBudget {
 
     private let folder: Int32
     private let quota: UInt64
+    private let reserve: @Sendable (UInt64) -> UInt64
     private let used: UInt64
     private var taken: UInt64 = 0
     private var unseen: UInt64 = 0
@@ -114,9 +115,10 @@ final class SpoolBudget {
     /// - Parameters:
     ///   - folder: the outbox, open as long as this is used.
     ///   - quota: bytes of all copies.
+    ///   - reserve: bytes of a disk of that size that are left free.
     ///   - used: bytes of those that are there.
-    init(folder: Int32, quota: UInt64, used: UInt64) {
-        (self.folder, self.quota, self.used) = (folder, quota, used)
+    init(folder: Int32, quota: UInt64, reserve: @escaping @Sendable (UInt64) -> UInt64, used: UInt64) {
+        (self.folder, self.quota, self.reserve, self.used) = (folder, quota, reserve, used)
     }
 
     /// - Throws: `OutboxError` `full` when that would be too much.
@@ -141,7 +143,7 @@ final class SpoolBudget {
         let block = UInt64(status.f_frsize)
         let free = UInt64(status.f_bavail).multipliedReportingOverflow(by: block).partialValue
         let total = UInt64(status.f_blocks).multipliedReportingOverflow(by: block).partialValue
-        let reserve = min(OutboxLimits.reserve, total / 20)
+        let reserve = reserve(total)
         guard free >= reserve, free - reserve >= bytes else {
             throw OutboxError(
                 .full,

@@ -160,6 +160,8 @@ struct OutboxSender: OutboxSending {
                 switch event {
                 case .connected(let id, let name):
                     peer.withLock { $0 = (id, name) }
+                case .progressed(let bytes, let total):
+                    shipment.progressed(bytes, total)
                 case .offered(let offer):
                     guard let peer = peer.withLock({ $0 }) else { return }
                     do throws(OutboxError) {

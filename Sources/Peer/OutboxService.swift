@@ -53,6 +53,9 @@ struct OutboxService: Sendable {
             error = await engine.cancel(JobNumber(number))
         case .retry(let number):
             error = await engine.retry(JobNumber(number))
+        case .progress:
+            return .progress(
+                engine.progress.map { JobProgress(job: $0.job.value, bytes: $0.bytes, total: $0.total) })
         }
         return error.map { .refused($0.description) } ?? .done
     }

@@ -131,6 +131,11 @@ package final class Receiver: Service {
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify(self) }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
+                group.addTask {
+                    await Housekeeping(
+                        inbox: parts.inbox, journal: parts.journal, executor: parts.blocking, logger: self.logger
+                    ).run()
+                }
                 // Either ends only when it is cancelled, or broken.
                 defer { group.cancelAll() }
                 try await group.next()

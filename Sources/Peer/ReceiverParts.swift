@@ -31,10 +31,6 @@ struct ReceiverParts: Sendable {
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
 
-    /// How long what is finished stays in the journal, and how much of it at most.
-    private static let rememberedDays: Int64 = 365
-    private static let rememberedArrivals = 100_000
-
     /// - Throws: an error with one readable line.
     init(_ receiver: Receiver) throws {
         let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
@@ -145,9 +141,6 @@ struct ReceiverParts: Sendable {
 
     /// Settles what an earlier process was about to move into the Inbox when it died.
     private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
-        let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        try journal.prune(
-            keeping: rememberedArrivals, olderThan: WallTime(milliseconds: now - rememberedDays * 86_400_000))
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }
         let folders = Set(unsettled.compactMap(\.folder))

@@ -8,8 +8,9 @@ final class SendCourse: Sendable {
         var name: String?
         var verdict: Verdict?
         var mostBytes: UInt64 = 0
-        /// When more had been sent than ever before.
-        var lastProgress: ContinuousClock.Instant = .now
+        /// When more had been sent than ever before. While the machine sleeps nobody can make progress, and that time is
+        /// not counted.
+        var lastProgress: SuspendingClock.Instant = .now
         var hasProgressed = false
     }
 
@@ -54,6 +55,6 @@ final class SendCourse: Sendable {
     }
 
     func mayGoOn(for time: Duration) -> Bool {
-        state.withLock { ContinuousClock.now - $0.lastProgress < time }
+        state.withLock { SuspendingClock.now - $0.lastProgress < time }
     }
 }

@@ -159,6 +159,7 @@ package struct Sender: Sendable {
         var told: String?
         while true {
             let attempt = await attempt(job, reference, at: pause.count == 0 ? target : nil)
+            let hasProgressed = job.course.takeProgress()
             let reason: String
             switch attempt {
             case .ended(let report):
@@ -169,8 +170,9 @@ package struct Sender: Sendable {
                 guard job.course.verdict != nil, SendJob.isPassing(error), !cancellation.isRequested else {
                     throw SendJob.failure(error, to: reference.description)
                 }
-                // Once in any case: everything may have been stored, and only the receipt been lost.
-                guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 else {
+                // Once in any case: everything may have been stored, and only the receipt been lost. And once after all
+                // progress: this program may have been stopped for longer than that.
+                guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 || hasProgressed else {
                     throw SendJob.failure(afterContents: error, to: reference.description)
                 }
                 reason = SendJob.failure(error, to: reference.description).description
@@ -178,7 +180,7 @@ package struct Sender: Sendable {
             logger.info("the transfer is gone on with", metadata: ["reason": "\(reason)"])
             if reason != told { observe(.resuming(reason)) }
             told = reason
-            try await pause.take(after: job.course.takeProgress(), cancellation)
+            try await pause.take(after: hasProgressed, cancellation)
         }
     }
 

@@ -7,7 +7,7 @@ import UniformTypes
 /// Its size is not part of it: a file that has grown, or a tree in which one file is another, goes on from where it
 /// differs. What is found is not trusted anyway: every byte of it is held against the source.
 package struct PartialKey: Hashable, Sendable {
-    /// 32 lower-case hexadecimal digits.
+    /// 32 lower-case hexadecimal digits: `owner`, and as many for the item.
     package let text: String
     /// Bytes of the item's contents as it is offered now.
     package let size: UInt64
@@ -16,10 +16,14 @@ package struct PartialKey: Hashable, Sendable {
     package init?(_ item: OfferedItem, from peer: PeerID) {
         guard let size = item.size else { return nil }
         self.size = size
-        self.text = StableHash.text([
-            "item", peer.text, item.kind.rawValue, item.name.text, item.type.identifier,
-        ])
+        self.text =
+            Self.owner(peer)
+            + StableHash.text(["item", item.kind.rawValue, item.name.text, item.type.identifier]).prefix(16)
     }
+
+    /// What all keys of a peer begin with: 16 digits. Two peers have the same only where somebody has made such a key, and
+    /// then they share a quota.
+    package static func owner(_ peer: PeerID) -> String { String(StableHash.text(["peer", peer.text]).prefix(16)) }
 }
 
 /// By what it is remembered that an offer was consented to: the same items, in the same order, with the same annotation,

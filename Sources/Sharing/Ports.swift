@@ -28,6 +28,10 @@ package protocol InboxStoring: Sendable {
     /// Whether something is kept under the key that nobody is at.
     func hasKept(_ key: PartialKey) -> Bool
 
+    /// Sees to it that what is kept of a peer's items takes no more than so many bytes on the disk: the oldest goes first.
+    /// What is kept of these items, which are about to come, does not count and stays, unless it is more than they are.
+    func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
+
     /// Reads what is kept under a key and sums it up: every file with something in it, as it lies on the disk now. What
     /// cannot be read is left out.
     /// - Parameter found: called for each file, in any order; returns whether to go on.

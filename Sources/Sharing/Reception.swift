@@ -288,6 +288,10 @@ package final class Reception: Sendable {
         let mostBytes =
             accepted.offer.items.contains { $0.size == nil }
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
+        // What is kept of a stranger's counts as well, and makes room for what comes now.
+        if let most = quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer)) {
+            inbox.boundKept(of: peer, to: most, besides: accepted.offer.items)
+        }
         return IncomingTransfer(
             offer: accepted.offer,
             verdict: accepted.verdict,

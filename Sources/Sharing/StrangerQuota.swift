@@ -4,7 +4,9 @@ package protocol OccupancyReading: Sendable {
     func occupied(by peer: PeerID) throws(JournalFault) -> UInt64
 }
 
-/// How much of the Inbox one stranger may fill: what lies there, what is on its way, and what is offered, together.
+/// How much of the disk one stranger may fill: what lies in the Inbox, what is on its way, and what is offered, together.
+/// What is kept of its items that did not come whole counts too, and never stands in the way of another: it goes, oldest
+/// first, where all together would be too much.
 package struct StrangerQuota: Sendable {
     /// Bytes.
     package let limit: UInt64

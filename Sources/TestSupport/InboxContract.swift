@@ -159,6 +159,11 @@ package final class InboxContract {
         expect(inbox.hasKept(key), "what was looked at is kept still")
         expect(names() == before, "nothing that is kept can be seen")
 
+        let item = OfferedItem(kind: .file, name: safe("kept.bin"), type: uniform("public.data"), size: 1 << 20)
+        inbox.boundKept(of: .sample(2), to: 0, besides: [])
+        inbox.boundKept(of: .sample(1), to: 0, besides: [item])
+        expect(inbox.hasKept(key), "what is kept of others, and of what is about to come, is not bounded")
+
         let tooFar = try inbox.stage(transfer: transfer, item: 5, isTree: false, partial: key)
         do {
             try tooFar.resumeFile(entry(nil, size: 10, offset: 5)) { _ in }
@@ -182,6 +187,17 @@ package final class InboxContract {
         expect(inbox.seemsPresent(try arrival(stored, size: 5)), "what was stored seems to be there")
         expect(!inbox.seemsPresent(try arrival(stored, size: 6)), "a file of another size is not the one")
         expect(!inbox.hasKept(key), "nothing is kept of what was committed")
+
+        let bound = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
+        try bound.beginFile(entry(nil, size: 10))
+        try write([1], to: bound)
+        inbox.boundKept(of: .sample(1), to: 0, besides: [])
+        bound.keep()
+        expect(inbox.hasKept(key), "what is being written is not bounded")
+        inbox.boundKept(of: .sample(1), to: 1 << 20, besides: [])
+        expect(inbox.hasKept(key), "what is within the bound stays")
+        inbox.boundKept(of: .sample(1), to: 0, besides: [])
+        expect(!inbox.hasKept(key), "what is kept of a peer can be bounded")
 
         let gone = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
         try gone.beginFile(entry(nil, size: 10))

@@ -153,6 +153,24 @@ package final class MemoryInbox: InboxStoring {
         }
     }
 
+    package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
+        let sizes = items.compactMap { PartialKey($0, from: peer) }.map { ($0.text, $0.size) }
+        let spared = Dictionary(sizes) { max($0, $1) }
+        state.withLock { state in
+            var total: UInt64 = 0
+            for (key, entries) in state.kept where key.hasPrefix(PartialKey.owner(peer)) {
+                let held = entries.values.reduce(0) { $0 + UInt64($1.bytes?.count ?? 0) }
+                if let most = spared[key], held <= most { continue }
+                if spared[key] == nil {
+                    total += held
+                    if total <= bytes { continue }
+                    total -= held
+                }
+                state.kept[key] = nil
+            }
+        }
+    }
+
     package func hasKept(_ key: PartialKey) -> Bool { state.withLock { $0.kept[key.text] != nil } }
 
     package func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool) {

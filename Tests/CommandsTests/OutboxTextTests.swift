@@ -1,4 +1,5 @@
 import ArgumentParser
+import Control
 import Foundation
 import Outbox
 import Sharing
@@ -36,6 +37,20 @@ struct OutboxTextTests {
             OutboxText.line(failed)
                 == "  12  a.txt → kitchen (5 bytes): given up: declined: no; again: waft outbox retry 12")
         #expect(OutboxText.queued(try record().job) == "queued as 12 → kitchen: 1 item, 5 bytes")
+    }
+
+    @Test("a job that is being sent says how far it is, and one that nobody sends that it is not")
+    func progress() throws {
+        let record = try record { $0.state = .sending }
+        let half = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: 2_000), JobProgress(job: 3, bytes: 1, total: 1)])
+        #expect(OutboxText.line(record, half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
+        let piped = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: nil)])
+        #expect(OutboxText.line(record, piped).hasSuffix(": is being sent, 1.0 kB so far"))
+        #expect(OutboxText.line(record).hasSuffix(": is being sent"))
+        #expect(OutboxText.line(record, OutboxCourse(isReceiverThere: false)).contains("was being sent"))
+        #expect(JSONText.line(OutboxLine(record, half)).contains("\"bytes\":1000"))
+        let waits = try self.record()
+        #expect(OutboxText.line(waits, half).hasSuffix(": waits"))
     }
 
     @Test("nothing foreign moves the cursor")

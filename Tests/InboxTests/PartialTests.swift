@@ -9,15 +9,22 @@ import Testing
 
 @testable import Inbox
 
-/// A clock that is moved by hand, ahead of the system's.
+/// Clocks that are moved by hand, the wall clock ahead of the system's.
 private final class Ahead: Sendable {
-    private let seconds = Mutex<Int64>(0)
+    private let seconds = Mutex<(passed: Int64, set: Int64)>((0, 0))
 
-    func pass(_ time: Int64) { seconds.withLock { $0 += time } }
+    func pass(_ time: Int64) { seconds.withLock { $0.passed += time } }
+
+    /// Somebody sets the wall clock; no time passes.
+    func set(_ time: Int64) { seconds.withLock { $0.set += time } }
+
+    func time(settling: Duration = .zero) -> KeptTime {
+        KeptTime(now: { self.now }, steady: { .seconds(self.seconds.withLock { $0.passed }) }, settling: settling)
+    }
 
     var now: Timestamp {
         var now = Timestamp.now
-        now.seconds += seconds.withLock { $0 }
+        now.seconds += seconds.withLock { $0.passed + $0.set }
         return now
     }
 }
@@ -29,9 +36,11 @@ struct PartialTests {
 
     private var staging: String { folder / ".waft-staging/Inbox" }
 
-    private func open(_ bounds: PartialBounds = .standard, reserve: DiskReserve = .bytes(0)) throws -> FileInbox {
+    private func open(
+        _ bounds: PartialBounds = .standard, reserve: DiskReserve = .bytes(0), settling: Duration = .zero
+    ) throws -> FileInbox {
         try FileInbox(
-            path: folder / "Inbox", reserve: reserve, partials: bounds, now: { [clock] in clock.now },
+            path: folder / "Inbox", reserve: reserve, partials: bounds, time: clock.time(settling: settling),
             opening: .inOneCall, placement: .byRename)
     }
 
@@ -183,6 +192,51 @@ struct PartialTests {
         // The disk knows when it was written to by the system's clock, which has not moved.
         #expect(try open(bounds).partials.count == 0)
         #expect(names().isEmpty)
+    }
+
+    @Test("a wall clock that jumps, forward or back, makes nothing too old", arguments: [40, -40])
+    func clockJumps(days: Int64) throws {
+        let bounds = PartialBounds(lifetime: .seconds(7 * 86_400), quota: 1 << 40)
+        do { try keep("earlier", [1], in: try open(bounds)) }
+        // What an earlier receiver has left, found by one that starts with a wrong clock.
+        clock.set(days * 86_400)
+        let inbox = try open(bounds, settling: CautiousClock.settling)
+        try keep("now", [1], in: inbox)
+        #expect(inbox.partials.count == 2)
+        clock.set(-days * 86_400)
+        clock.pass(660)
+        #expect(inbox.partials.count == 2)
+        // It jumps later on, and stays wrong.
+        clock.set(days * 86_400)
+        for _ in 0..<24 {
+            clock.pass(3_600)
+            #expect(inbox.partials.count == 2)
+        }
+        // And back, or further.
+        clock.set(-2 * days * 86_400)
+        #expect(inbox.partials.count == 2)
+        clock.set(days * 86_400)
+        clock.pass(7 * 86_400)
+        #expect(inbox.partials.count == 0)
+    }
+
+    @Test("what one peer has left is bounded by itself, the oldest first, and costs nobody else anything")
+    func oneOwner() throws {
+        let inbox = try open()
+        for name in ["a", "b", "c"] {
+            try keep(name, Array(repeating: 1, count: 100_000), in: inbox)
+            clock.pass(1)
+        }
+        let coming = OfferedItem(kind: .file, name: safe("a"), type: uniform("public.data"), size: 4_000_000)
+        inbox.boundKept(of: .sample(2), to: 0, besides: [])
+        #expect(inbox.partials.count == 3)
+        inbox.boundKept(of: .sample(1), to: 150_000, besides: [coming])
+        #expect(try ["a", "b", "c"].map { inbox.hasKept(try key($0)) } == [true, false, true])
+        // More is kept than what is coming: that would not count.
+        let small = OfferedItem(kind: .file, name: safe("c"), type: uniform("public.data"), size: 1)
+        inbox.boundKept(of: .sample(1), to: 1 << 40, besides: [small])
+        #expect(try ["a", "c"].map { inbox.hasKept(try key($0)) } == [true, false])
+        #expect(names().count == 1)
     }
 
     @Test("a time that the sender has set makes it neither older nor younger")

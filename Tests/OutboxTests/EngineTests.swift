@@ -1,4 +1,5 @@
 import Foundation
+import ItemSources
 import Sharing
 import Synchronization
 import TestSupport
@@ -186,6 +187,93 @@ struct EngineTests {
             #expect(await engine.cancel(number)?.code == .unfit)
         }
         #expect(try store.record(number).standing.state == .cancelled)
+    }
+
+    @Test(
+        "a wall clock that jumps, forward or back, gives up no job, forgets none and stops none from being tried",
+        arguments: [60, -60], [0, 3_600])
+    func clockJumps(days: Int64, after seconds: Int64) async throws {
+        let clock = ManualClock()
+        let number = try store.queue(folder.file("a.txt"))
+        // One that was given up, with its copy.
+        let draft = try OutboxDraft.make(in: store)
+        try draft.addCopy(of: ItemSources.make(path: folder.file("b.txt")))
+        let failed = try draft.commit(to: .init(text: "nobody"), at: someTime).number
+        _ = try store.change(failed) { job, standing in
+            standing.end(job, OutboxFailure(.declined, "no", isFinal: true), at: someTime)
+            standing.isReported = true
+            return true
+        }
+        let sender = ScriptedSender(ScriptedSender.failing(.unreachable))
+        let tries = { sender.shipments.count }
+        try await withEngine(store, sender, clock) { engine, reports in
+            try await sender.shipments.element(1)
+            // Time passes before somebody sets the clock.
+            for _ in 0..<(seconds / 60) {
+                let asked = clock.asked.count
+                clock.advance(.seconds(60))
+                try await clock.asked.element(asked + 1)
+            }
+            clock.setForward(days * 86_400_000)
+            if seconds == 0 {
+                // It was wrong at the start, and is put right within minutes.
+                let asked = clock.asked.count
+                clock.advance(.seconds(60))
+                try await clock.asked.element(asked + 1)
+                clock.setForward(-days * 86_400_000)
+            }
+            for _ in 0..<60 {
+                let asked = clock.asked.count
+                clock.advance(.seconds(600))
+                try await clock.asked.element(asked + 1)
+            }
+            #expect(tries() > 30)
+            #expect(reports.all.filter { $0.number == number }.isEmpty)
+            #expect(engine.summary.waiting + engine.summary.sending == 1)
+        }
+        #expect(try !store.record(number).standing.state.isFinal)
+        #expect(FileManager.default.fileExists(atPath: store.path(ofCopy: "0", in: failed)))
+    }
+
+    @Test("how far a job is is known as long as it is being sent")
+    func progress() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let (isThere, gate) = (Recorder<Bool>(), Recorder<Bool>())
+        let sender = ScriptedSender { shipment, cancellation, note in
+            shipment.progressed(3, 5)
+            isThere.record(true)
+            _ = try? await gate.first()
+            return await ScriptedSender.storing(shipment, cancellation, note)
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await isThere.first()
+            #expect(engine.progress == [OutboxProgress(job: number, bytes: 3, total: 5)])
+            gate.record(true)
+            try await reports.first()
+            #expect(engine.progress == [])
+        }
+    }
+
+    @Test("a job that was cancelled and removed while it is being sent is forgotten when that has ended")
+    func removed() async throws {
+        let number = try store.queue(folder.file("a.txt"))
+        let (isThere, gate) = (Recorder<Bool>(), Recorder<Bool>())
+        let sender = ScriptedSender { _, _, _ in
+            isThere.record(true)
+            _ = try? await gate.first()
+            return OutboxResult(failure: OutboxFailure(.unreachable, "cancelled", isFinal: false))
+        }
+        try await withEngine(store, sender) { engine, reports in
+            try await isThere.first()
+            #expect(await engine.cancel(number) == nil)
+            try store.remove(number)
+            gate.record(true)
+            let next = try store.queue(folder.file("b.txt"))
+            engine.lookAgain()
+            // To one peer one after another: this one begins when the other has ended.
+            try await sender.shipments.first { $0.job.number == next }
+            while engine.summary != .init(waiting: 0, sending: 1, failed: 0) { await Task.yield() }
+        }
     }
 
     @Test("a failed job can be tried again")

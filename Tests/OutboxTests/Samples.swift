@@ -31,6 +31,8 @@ extension OutboxOutcome {
 final class ManualClock: Sendable {
     private struct State {
         var passed: Duration = .zero
+        /// What the wall clock has been set forward by, in milliseconds.
+        var setForward: Int64 = 0
         var sleepers: [Int: (until: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var next = 0
     }
@@ -41,12 +43,18 @@ final class ManualClock: Sendable {
 
     var clock: OutboxClock {
         OutboxClock(
-            now: { WallTime(milliseconds: someTime.milliseconds + Int64(self.passed / .milliseconds(1))) },
+            now: {
+                let (passed, forward) = self.state.withLock { ($0.passed, $0.setForward) }
+                return WallTime(milliseconds: someTime.milliseconds + Int64(passed / .milliseconds(1)) + forward)
+            },
             uptime: { self.passed },
             sleep: { try await self.sleep($0) })
     }
 
     var passed: Duration { state.withLock { $0.passed } }
+
+    /// Somebody sets the wall clock; no time passes.
+    func setForward(_ milliseconds: Int64) { state.withLock { $0.setForward += milliseconds } }
 
     func advance(_ time: Duration) {
         let woken = state.withLock { state in

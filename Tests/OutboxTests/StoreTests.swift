@@ -148,6 +148,48 @@ struct StoreTests {
         #expect(try store.record(second).standing.state == .waiting)
     }
 
+    @Test("what is over can be removed, with its copies, and so can what cannot be read; what waits or is sent cannot")
+    func removing() throws {
+        let path = folder.file("a.txt", "x")
+        let numbers = try (0..<4).map { _ in
+            let draft = try OutboxDraft.make(in: store)
+            try draft.addCopy(of: ItemSources.make(path: path))
+            return try draft.commit(to: .init(text: "kitchen"), at: someTime).number
+        }
+        try store.cancel(numbers[0], at: someTime)
+        try store.remove(numbers[0])
+        #expect(throws: OutboxError.self) { try store.record(numbers[0]) }
+        #expect(#expect(throws: OutboxError.self) { try store.remove(numbers[0]) }?.code == .unknown)
+        #expect(#expect(throws: OutboxError.self) { try store.remove(numbers[1]) }?.code == .unfit)
+        _ = try store.change(numbers[1]) { _, standing in
+            standing.begin()
+            return true
+        }
+        #expect(#expect(throws: OutboxError.self) { try store.remove(numbers[1]) }?.code == .unfit)
+        try "{".write(toFile: store.folder + "/\(numbers[2])/job.json", atomically: false, encoding: .utf8)
+        try store.remove(numbers[2])
+        _ = try store.change(numbers[3]) { job, standing in
+            standing.end(job, OutboxFailure(.declined, "no", isFinal: true), at: someTime)
+            return true
+        }
+        #expect(try store.removeFinal() == 1)
+        #expect(try store.removeFinal() == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: store.folder).sorted() == ["\(numbers[1])", "next"])
+        // A number is not given twice for that.
+        #expect(try store.queue(path) == JobNumber(5))
+    }
+
+    @Test("copies leave free of the disk what they are told to")
+    func reserve() throws {
+        let path = folder.file("a.bin", "x")
+        func copy(_ reserve: @escaping @Sendable (UInt64) -> UInt64) throws {
+            try OutboxDraft.make(in: store, reserve: reserve).addCopy(of: ItemSources.make(path: path))
+        }
+        try copy { _ in 0 }
+        #expect(#expect(throws: OutboxError.self) { try copy { $0 } }?.code == .full)
+    }
+
     @Test("what is over is forgotten after its time, once the user was told")
     func forgetting() throws {
         let number = try store.queue(folder.file("a.txt"))

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UniformTypes
 
 @testable import Sharing
 
@@ -75,6 +76,34 @@ struct StrangerQuotaTests {
         #expect(second.items.map(\.answer) == [.noRoom])
         #expect(await reception.judge(.sample(items: 1, size: 4), from: .sample(1)).acceptsAnything)
         #expect(await reception.judge(.sample(items: 1, size: 600), from: .sample(2)).acceptsAnything)
+    }
+
+    @Test("counts what is kept of what did not come whole: the oldest goes, and what is coming stays")
+    func kept() async throws {
+        let inbox = MemoryInbox()
+        let reception = reception(try quota(10), inbox: inbox)
+        /// An item of 8 bytes, of which 6 come.
+        func breakOff(_ name: String, from peer: PeerID) async throws {
+            let item = OfferedItem(kind: .file, name: try SafeName(name), type: .data, size: 8)
+            let offer = Offer(transfer: TransferID(), items: [item], senderName: "s")
+            #expect(await reception.judge(offer, from: peer).acceptsAnything)
+            let transfer = try reception.begin(offer.transfer, from: peer)
+            try transfer.beginItem(0)
+            try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 8))
+            try [UInt8](1...6).withUnsafeBytes { try transfer.write($0) }
+            let fault = TransferFault(.interrupted, "cut")
+            reception.end(transfer, transfer.fail(fault), fault: fault)
+        }
+        try await breakOff("a", from: .sample(1))
+        #expect(inbox.kept.count == 1)
+        // The same once more: what is kept of it does not stand in its way.
+        try await breakOff("a", from: .sample(1))
+        #expect(inbox.kept.count == 1)
+        // Six are kept, and eight are coming.
+        try await breakOff("b", from: .sample(1))
+        #expect(inbox.kept.count == 1)
+        for name in ["a", "b", "c"] { try await breakOff(name, from: .sample(2)) }
+        #expect(inbox.kept.count == 4)
     }
 
     @Test("ends what brings more than that without having said its size")

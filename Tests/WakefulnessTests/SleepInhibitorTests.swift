@@ -1,3 +1,4 @@
+import FakeLogind
 import Logging
 import TestSupport
 import Testing

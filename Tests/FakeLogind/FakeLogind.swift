@@ -2,25 +2,25 @@ import CDBus
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
+package import TestSupport
 
 /// A system bus of a test's own, with a logind on it that gives locks and hears when they are given back.
-final class FakeLogind: Sendable {
-    enum Heard: Hashable, Sendable {
+package final class FakeLogind: Sendable {
+    package enum Heard: Hashable, Sendable {
         case ready
         /// What, who, why, mode.
         case inhibit([String])
         case released
     }
 
-    let heard = Recorder<Heard>()
-    let address: String
+    package let heard = Recorder<Heard>()
+    package let address: String
     private let folder = TemporaryFolder()
     private let daemon: Mutex<Process>
     private let isOver = Atomic<Bool>(false)
 
     /// - Parameter refuses: whether no lock is given.
-    init(refuses: Bool = false) async throws {
+    package init(refuses: Bool = false) async throws {
         let configuration = folder.file(
             "bus.conf",
             """
@@ -49,7 +49,7 @@ final class FakeLogind: Sendable {
     }
 
     /// The bus goes, and logind with it.
-    func end() {
+    package func end() {
         isOver.store(true, ordering: .relaxed)
         // Not waited for: it has nothing to leave.
         _ = daemon.withLock { kill($0.processIdentifier, SIGKILL) }

@@ -1,0 +1,48 @@
+import Foundation
+import Inbox
+import Journal
+import Logging
+import Sharing
+
+/// Forgets what is too old, for as long as a receiver runs: what is kept of items that did not come whole, and what has
+/// arrived long ago.
+struct Housekeeping: Sendable {
+    let inbox: FileInbox
+    let journal: Journal
+    /// Where items are removed: threads that may wait for the disk.
+    let executor: any TaskExecutor
+    let logger: Logger
+
+    /// How long what is finished stays in the journal, and how much of it in any case.
+    private static let rememberedDays: Int64 = 365
+    private static let rememberedArrivals = 100_000
+    private static let interval: Duration = .seconds(3_600)
+
+    /// Until the task is cancelled.
+    func run() async {
+        let start = ContinuousClock.now
+        let calendar = CautiousClock(
+            wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+            steady: { ContinuousClock.now - start })
+        // Nothing is too old before anybody knows how late it is.
+        var pause = CautiousClock.settling + .seconds(1)
+        while true {
+            do { try await Task.sleep(for: pause) } catch { return }
+            await withTaskExecutorPreference(executor) { tidy(calendar.now()) }
+            pause = Self.interval
+        }
+    }
+
+    private func tidy(_ now: WallTime?) {
+        inbox.trimPartials()
+        guard let now else { return }
+        do {
+            let limit = now.milliseconds.subtractingReportingOverflow(Self.rememberedDays * 86_400_000)
+            guard !limit.overflow else { return }
+            try journal.prune(
+                keeping: Self.rememberedArrivals, olderThan: WallTime(milliseconds: limit.partialValue))
+        } catch {
+            logger.warning("the journal could not be shortened", metadata: ["reason": "\(error)"])
+        }
+    }
+}
