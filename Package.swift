@@ -74,10 +74,12 @@ let package = Package(
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        // Its header alone: CArchiveShims loads it.
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
+        .target(name: "CArchiveShims", dependencies: ["CArchive"]),
         .target(name: "CLinuxShims"),
         .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
         .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
@@ -91,6 +93,8 @@ let package = Package(
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+        // What stops a receiver after any system call that changes the disk, for LabTests and Scripts/soak.
+        .executableTarget(name: "disk-steps", path: "Tests/DiskSteps"),
         // What JournalTests kill while it writes.
         .executableTarget(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
@@ -133,7 +137,10 @@ let package = Package(
         )
         + module(
             "AirDropDialect",
-            ["CArchive", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            [
+                "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
+                nioHTTP1,
+            ],
             tests: [nioPosix], exclude: ["Vectors"]
         )
         + module(

@@ -25,7 +25,8 @@ package struct AirDropClient {
     /// - Returns: nil where it does not show itself.
     /// - Throws: `HTTPFault` when the connection broke off.
     package func discover(patience: Duration) async throws -> AirDropCard? {
-        let answer = try await post(.discover, AirDropMessage.discover, connection: "close", patience: patience)
+        let answer = try await post(
+            .discover, AirDropMessage.discover.encoded(), connection: "close", patience: patience)
         guard answer.status == .ok, let message = BinaryPropertyList.read(answer.body)?.dictionary,
             let name = message["ReceiverComputerName"]?.string
         else { return nil }
@@ -37,12 +38,16 @@ package struct AirDropClient {
     ///
     /// Where there are links alone, an accepted question is the whole sending.
     /// - Parameter patience: how long to wait for people on the other side.
-    /// - Throws: `HTTPFault.silence` when nobody answers.
+    /// - Throws: `HTTPFault.silence` when nobody answers; `TransferFault` for what does not fit into a question, before
+    ///   it is asked.
     package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
+        let question = try AirDropMessage.question(plan, from: card, instance: instance).encoded()
+        guard question.readableBytes <= AirDropLimits.askBytes else {
+            throw SendingPlan.tooMany(plan.offer.items.count)
+        }
         let answer: HTTPAnswer
         do {
-            answer = try await post(
-                .ask, AirDropMessage.question(plan, from: card, instance: instance), patience: patience)
+            answer = try await post(.ask, question, patience: patience)
         } catch let fault as HTTPFault where fault == .closed {
             // Some receivers say no by closing.
             return Self.declined(plan, "the other side closed the connection")
@@ -106,7 +111,7 @@ package struct AirDropClient {
     }
 
     private func post(
-        _ resource: AirDropDialect.Resource, _ message: PropertyListValue, connection: String = "keep-alive",
+        _ resource: AirDropDialect.Resource, _ message: ByteBuffer, connection: String = "keep-alive",
         patience: Duration
     ) async throws -> HTTPAnswer {
         var headers = self.headers
@@ -114,7 +119,7 @@ package struct AirDropClient {
         headers.add(name: "connection", value: connection)
         // With its length said: not everybody reads a question in chunks.
         return try await http.exchange(
-            .POST, resource.rawValue, headers: headers, body: try message.encoded(), patience: patience)
+            .POST, resource.rawValue, headers: headers, body: message, patience: patience)
     }
 
     private static func declined(_ plan: SendingPlan, _ reason: String) -> Verdict {

@@ -99,6 +99,8 @@ package struct AirDropCard: Hashable, Sendable {
 enum AirDropLimits {
     /// Bytes of a question, most of them a preview.
     static let askBytes = 8 << 20
+    /// Files that this side asks about at once: as many as it would take itself.
+    static let files = 20_000
     /// Bytes of any other message.
     static let messageBytes = 1 << 20
     /// Bytes of an identifier that is only compared.

@@ -10,20 +10,24 @@ package struct AirDropServer: Sendable {
     private let flags: AirDropFlags
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable () -> AirDropCard?
+    private let refused: @Sendable (TransferFault) -> Void
 
     /// - Parameters:
     ///   - registry: the types known now; for files whose sender does not say what they are.
+    ///   - refused: called with why a question could not be put to anybody. Any stranger can bring that about.
     ///   - card: what this receiver calls itself; nil where it shows itself to nobody.
     package init(
         reception: Reception,
         flags: AirDropFlags = .own,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
+        refused: @escaping @Sendable (TransferFault) -> Void = { _ in },
         card: @escaping @Sendable () -> AirDropCard?
     ) {
         self.reception = reception
         // Contents that come before the answer would have to lie somewhere before consent.
         self.flags = flags.subtracting(.pipelining)
         self.registry = registry
+        self.refused = refused
         self.card = card
     }
 
@@ -76,7 +80,15 @@ package struct AirDropServer: Sendable {
         try await exchange.inviteBody()
         let body = try await exchange.body(upTo: AirDropLimits.askBytes)
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
-        let asked = try AskedOffer(AskReading(body), registry: registry())
+        let asked: AskedOffer
+        do throws(TransferFault) {
+            asked = try AskedOffer(AskReading(body), registry: registry())
+            // Without it nothing could be taken after people have said yes.
+            if !asked.files.isEmpty { _ = try ArchiveLibrary.functions() }
+        } catch {
+            refused(error)
+            throw error
+        }
         let reception = self.reception
         let verdict = await exchange.whileClientWaits { await reception.judge(asked.offer, from: peer) }
         guard !Task.isCancelled, verdict.acceptsAnything else {

@@ -22,7 +22,8 @@ struct AskReading {
     /// - Throws: `protocolViolation` in one line, without what came.
     init(_ body: ByteBuffer) throws(TransferFault) {
         guard let message = BinaryPropertyList.read(body)?.dictionary else {
-            throw .malformed("not the property list that was expected")
+            throw .malformed(
+                "not the property list that was expected, or one of far more than \(AirDropLimits.files) files")
         }
         senderName = message["SenderComputerName"]?.string ?? ""
         application = message["BundleID"]?.string.flatMap {

@@ -7,7 +7,7 @@ import NIOCore
 struct BinaryPropertyList {
     /// How deep values may lie in each other; messages have four levels.
     private static let depth = 12
-    /// Values, each counted as often as it is referred to. A question has thirteen for each file: 20,000 of them fit, and
+    /// Values, each counted as often as it is referred to. A question has thirteen for each file: `AirDropLimits.files` of them fit, and
     /// what a stranger can make of this is some 30 MB, while it is read.
     private static let values = 1 << 18
 

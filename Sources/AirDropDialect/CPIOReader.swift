@@ -1,4 +1,5 @@
 import CArchive
+import CArchiveShims
 import NIOCore
 import Sharing
 
@@ -24,6 +25,7 @@ final class CPIOReader {
         var modified: Timestamp
     }
 
+    private let libarchive: CArchiveShims_Functions
     /// `struct archive *`, owned.
     private let archive: OpaquePointer
     private let source: Source
@@ -32,24 +34,25 @@ final class CPIOReader {
     /// - Parameters:
     ///   - inflater: makes the archive of the bytes.
     ///   - next: the next bytes, nil at their end. It may wait.
-    /// - Throws: `unexpected` when there is no memory.
+    /// - Throws: `unexpected` when there is no library or no memory.
     init(_ inflater: BodyInflater, next: @escaping () -> ByteBuffer?) throws(TransferFault) {
-        guard let archive = archive_read_new() else {
+        libarchive = try ArchiveLibrary.functions()
+        guard let archive = libarchive.archive_read_new() else {
             throw TransferFault(.unexpected, "there is no memory to read an archive")
         }
         self.archive = archive
         source = Source(inflater, next: next)
-        archive_read_support_format_cpio(archive)
+        _ = libarchive.archive_read_support_format_cpio(archive)
     }
 
-    deinit { archive_read_free(archive) }
+    deinit { _ = libarchive.archive_read_free(archive) }
 
     /// Begins to read. Before anything else, and once.
     func open() throws(TransferFault) {
         source.allowance = AirDropLimits.headerBytes
         // The source outlives the archive: this object owns both.
         let data = Unmanaged.passUnretained(source).toOpaque()
-        guard archive_read_open(archive, data, nil, readCallback, nil) == ARCHIVE_OK else { throw fault() }
+        guard libarchive.archive_read_open(archive, data, nil, readCallback, nil) == ARCHIVE_OK else { throw fault() }
     }
 
     /// The next member; what was not read of the one before is passed over.
@@ -58,24 +61,25 @@ final class CPIOReader {
         source.allowance = AirDropLimits.headerBytes
         // `struct archive_entry *`, borrowed until the next call.
         var entry: OpaquePointer?
-        let result = archive_read_next_header(archive, &entry)
+        let result = libarchive.archive_read_next_header(archive, &entry)
         source.allowance = .max
         if result == ARCHIVE_EOF { return nil }
         // A warning is a header that had to be looked for, or a name that could not be read: no sender of good will.
         guard result == ARCHIVE_OK, let entry else { throw fault() }
-        guard Self.formats.contains(archive_format(archive)) else { throw .malformed("an archive of another kind") }
-        if archive_entry_nlink(entry) > 1 { linkedMembers += 1 }
+        let format = libarchive.archive_format(archive)
+        guard Self.formats.contains(format) else { throw .malformed("an archive of another kind") }
+        if libarchive.archive_entry_nlink(entry) > 1 { linkedMembers += 1 }
         guard linkedMembers <= AirDropLimits.linkedMembers else { throw .malformed("too many members with many names") }
-        guard let text = archive_entry_pathname(entry), let path = String(validatingCString: text) else {
+        guard let text = libarchive.archive_entry_pathname(entry), let path = String(validatingCString: text) else {
             throw TransferFault(.unsafeName, "a member cannot be stored: \(NameRefusal.notUTF8)")
         }
-        guard let size = UInt64(exactly: archive_entry_size(entry)), size <= Limits.itemBytes else {
+        guard let size = UInt64(exactly: libarchive.archive_entry_size(entry)), size <= Limits.itemBytes else {
             throw .malformed("a member of no size that there is")
         }
         return Member(
-            path: path, kind: try Self.kind(of: entry), size: size,
-            executable: archive_entry_perm(entry) & 0o111 != 0,
-            modified: Timestamp(seconds: Int64(archive_entry_mtime(entry)), nanoseconds: 0))
+            path: path, kind: try kind(of: entry), size: size,
+            executable: libarchive.archive_entry_perm(entry) & 0o111 != 0,
+            modified: Timestamp(seconds: Int64(libarchive.archive_entry_mtime(entry)), nanoseconds: 0))
     }
 
     /// The next bytes of the member's contents.
@@ -84,7 +88,7 @@ final class CPIOReader {
         var block: UnsafeRawPointer?
         var count = 0
         var offset: la_int64_t = 0
-        switch archive_read_data_block(archive, &block, &count, &offset) {
+        switch libarchive.archive_read_data_block(archive, &block, &count, &offset) {
         case ARCHIVE_EOF: return nil
         case ARCHIVE_OK: return UnsafeRawBufferPointer(start: block, count: count)
         default: throw fault()
@@ -95,12 +99,13 @@ final class CPIOReader {
         ARCHIVE_FORMAT_CPIO_POSIX, ARCHIVE_FORMAT_CPIO_SVR4_NOCRC, ARCHIVE_FORMAT_CPIO_SVR4_CRC,
     ]
 
-    private static func kind(of entry: OpaquePointer) throws(TransferFault) -> Member.Kind {
-        switch UInt32(archive_entry_filetype(entry)) {
+    private func kind(of entry: OpaquePointer) throws(TransferFault) -> Member.Kind {
+        switch UInt32(libarchive.archive_entry_filetype(entry)) {
         case 0o100000: return .file
         case 0o040000: return .folder
         case 0o120000:
-            guard let target = archive_entry_symlink(entry).flatMap({ String(validatingCString: $0) }) else {
+            let target = libarchive.archive_entry_symlink(entry).flatMap { String(validatingCString: $0) }
+            guard let target else {
                 throw TransferFault(.unsafeName, "a link cannot be stored: \(NameRefusal.notUTF8)")
             }
             return .link(target: target)

@@ -1,9 +1,11 @@
 import CArchive
+import CArchiveShims
 import Sharing
 
 /// Writes an odc cpio archive member by member, by libarchive; its bytes go to a sink as they come, without a buffer of
 /// its own.
 final class CPIOWriter {
+    private let libarchive: CArchiveShims_Functions
     /// `struct archive *`, owned.
     private let archive: OpaquePointer
     /// `struct archive_entry *`, owned; serves for one member after the other.
@@ -11,27 +13,29 @@ final class CPIOWriter {
     private let sink: Sink
 
     /// - Parameter write: takes bytes of the archive, which are valid during the call only.
-    /// - Throws: `unexpected` when there is no memory.
+    /// - Throws: `unexpected` when there is no library or no memory.
     init(_ write: @escaping (UnsafeRawBufferPointer) -> Void) throws(TransferFault) {
-        guard let archive = archive_write_new() else { throw Self.noMemory }
-        guard let entry = archive_entry_new() else {
-            archive_write_free(archive)
+        libarchive = try ArchiveLibrary.functions()
+        guard let archive = libarchive.archive_write_new() else { throw Self.noMemory }
+        guard let entry = libarchive.archive_entry_new() else {
+            _ = libarchive.archive_write_free(archive)
             throw Self.noMemory
         }
         (self.archive, self.entry) = (archive, entry)
         sink = Sink(write)
-        archive_write_set_format_cpio_odc(archive)
+        _ = libarchive.archive_write_set_format_cpio_odc(archive)
         // Neither blocks nor padding: each write goes through.
-        archive_write_set_bytes_per_block(archive, 0)
+        _ = libarchive.archive_write_set_bytes_per_block(archive, 0)
         let data = Unmanaged.passUnretained(sink).toOpaque()
-        guard archive_write_open2(archive, data, nil, writeCallback, nil, nil) == ARCHIVE_OK else { throw failure() }
+        let result = libarchive.archive_write_open2(archive, data, nil, writeCallback, nil, nil)
+        guard result == ARCHIVE_OK else { throw failure() }
     }
 
     deinit {
-        archive_entry_free(entry)
+        libarchive.archive_entry_free(entry)
         // Without an end of its own: an archive that is given up must not look whole.
-        archive_write_fail(archive)
-        archive_write_free(archive)
+        _ = libarchive.archive_write_fail(archive)
+        _ = libarchive.archive_write_free(archive)
     }
 
     func folder(_ path: String, modified: Timestamp?) throws(TransferFault) {
@@ -41,7 +45,7 @@ final class CPIOWriter {
 
     func link(_ path: String, target: String) throws(TransferFault) {
         begin(path, mode: 0o120777, size: 0, nil)
-        archive_entry_set_symlink(entry, target)
+        libarchive.archive_entry_set_symlink(entry, target)
         try writeHeader()
     }
 
@@ -52,32 +56,34 @@ final class CPIOWriter {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
-        guard archive_write_data(archive, bytes.baseAddress, bytes.count) == bytes.count else { throw failure() }
+        guard libarchive.archive_write_data(archive, bytes.baseAddress, bytes.count) == bytes.count else {
+            throw failure()
+        }
     }
 
     /// Writes the archive's end.
     func finish() throws(TransferFault) {
-        guard archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
+        guard libarchive.archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
     }
 
     /// Neither owner nor device: they are nobody's business, and the numbers of files are made up.
     private func begin(_ path: String, mode: UInt32, size: Int64, _ modified: Timestamp?) {
-        archive_entry_clear(entry)
-        archive_entry_set_pathname(entry, path)
-        archive_entry_set_mode(entry, mode)
-        archive_entry_set_size(entry, size)
-        archive_entry_set_nlink(entry, 1)
+        _ = libarchive.archive_entry_clear(entry)
+        libarchive.archive_entry_set_pathname(entry, path)
+        libarchive.archive_entry_set_mode(entry, mode)
+        libarchive.archive_entry_set_size(entry, size)
+        libarchive.archive_entry_set_nlink(entry, 1)
         // Eleven octal digits, and nothing before 1970.
         let seconds = min(max(modified?.seconds ?? 0, 0), 0o777_7777_7777)
-        archive_entry_set_mtime(entry, time_t(seconds), 0)
+        libarchive.archive_entry_set_mtime(entry, time_t(seconds), 0)
     }
 
     private func writeHeader() throws(TransferFault) {
-        guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
+        guard libarchive.archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
     }
 
     private func failure() -> TransferFault {
-        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "no reason given"
+        let reason = libarchive.archive_error_string(archive).map { String(cString: $0) } ?? "no reason given"
         return TransferFault(.unexpected, "the archive could not be written: \(reason)")
     }
 

@@ -44,6 +44,16 @@ package struct SendingPlan: Sendable {
             file.name = Self.free(file.name, &taken)
             files.append(file)
         }
+        guard max(files.count, links.count) <= AirDropLimits.files else { throw Self.tooMany(sources.count) }
+    }
+
+    /// What is asked about in one message, which not everybody takes at any length.
+    static func tooMany(_ count: Int) -> TransferFault {
+        TransferFault(
+            .unreadable,
+            "AirDrop asks about \(AirDropLimits.files) items at most in one message of "
+                + "\(ByteCount.text(UInt64(AirDropLimits.askBytes))), and these are \(count): send a folder that they are in"
+        )
     }
 
     private static func check(_ source: any ItemSource) throws(TransferFault) {

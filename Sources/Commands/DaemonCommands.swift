@@ -57,7 +57,7 @@ struct StatusCommand: AsyncParsableCommand {
         let lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("visible to", status.visible ?? "unknown"),
-            ("discovery", status.discovery),
+            ("discovery", status.discovery), ("AirDrop", status.airdrop ?? "unknown"),
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
             ("outbox", Self.jobs(status)),

@@ -108,9 +108,14 @@ enum ReceiverStart {
                 home: surroundings.home,
                 settings: surroundings.settings,
                 visibility: visibility,
-                logger: surroundings.logger("waft"),
-                observe: observe
-            )
+                logger: surroundings.logger("waft")
+            ) { event in
+                switch event {
+                case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()
+                default: break
+                }
+                observe(event)
+            }
         } catch {
             throw CommandFailure(exit(error), TerminalText.escaped(error.description, limit: 1_000))
         }

@@ -32,7 +32,7 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(help: "Files and folders; - for standard input; NAME: is short for --to NAME.")
     var items: [String] = []
 
-    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or host[:port]. Can be repeated.")
+    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or a Waft peer's host[:port]. Can be repeated.")
     var to: [String] = []
 
     @Option(name: .long, help: "A text to send. Can be repeated.")
@@ -154,6 +154,10 @@ enum SendRun {
         let peer = reference.description
         do throws(SendFailure) {
             let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
+                switch $0 {
+                case .connected, .answered, .settled: ProgramMemory.releasePassedStage()
+                default: break
+                }
                 rendering.show($0, to: peer)
             }
             return rendering.show(report, to: peer, sources: sources, wait: options.wait)
@@ -167,7 +171,7 @@ enum SendRun {
     private static func exit(_ failure: SendFailure) -> WaftExit {
         switch failure.code {
         case .notFound: .peerNotFound
-        case .ambiguous: .usage
+        case .ambiguous, .unfit: .usage
         case .unreachable: .unreachable
         case .noAnswer: .noAnswer
         case .refused(let code): WaftExit(code)

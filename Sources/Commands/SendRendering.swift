@@ -186,20 +186,19 @@ struct ItemText {
         case .lost(let fault):
             self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
         case .acknowledged(let receipt, _) where dialect == .airdrop:
-            self.init(taken: receipt, wait: wait)
+            self.init(taken: receipt)
         case .acknowledged(let receipt, let ours):
             self.init(receipt, ours: ours, wait: wait)
         }
     }
 
     /// AirDrop gives no receipt: the other side has said that it has everything, not where, nor what it is there.
-    private init(taken receipt: ItemReceipt, wait: SendOptions.Wait) {
+    private init(taken receipt: ItemReceipt) {
         self.init(exit: .done, text: "the other side says it has it", event: "taken")
         if case .stored(let name, let size, _) = receipt.outcome {
             text = "sent as \(TerminalText.escaped(name)), \(ByteCount.text(size)); \(text)"
             self.size = size
         }
-        if wait == .opened { text += ", and nothing of whether it was opened" }
     }
 
     private init(exit: WaftExit, text: String, event: String) {

@@ -1,5 +1,4 @@
 package import ArgumentParser
-import CLinuxShims
 import Foundation
 import HookSandbox
 
@@ -39,11 +38,10 @@ package enum CommandLineRun {
         SandboxedLaunch.runIfAsked()
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
-        // A heap for each thread would keep the largest buffers that ever passed through it, on each of them: twice the
-        // memory for a large file, and no faster.
-        CLinuxShims_limit_heaps(2)
+        ProgramMemory.bound()
         do {
             var parsed = try parse(command)
+            ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -79,6 +79,9 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var accept: String
     /// `avahi-daemon`, `embedded`, `off`, or what went wrong.
     package var discovery: String
+    /// `published as NAME, port N`, or why AirDrop's peers do not find it. A receiver that is older than the command line
+    /// does not say.
+    package var airdrop: String?
     /// Bytes free for the Inbox; nil when it cannot be reached.
     package var freeRoom: UInt64?
     /// Why it cannot be reached; nil where it can.

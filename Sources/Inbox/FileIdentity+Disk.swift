@@ -33,9 +33,23 @@ extension FileInbox {
         }
     }
 
+    /// What can be seen in the Inbox and in these folders below it is there after a power cut too.
+    /// - Throws: `storage` where that cannot be said.
+    package func syncNames(in folders: Set<SafeRelativePath>) throws(TransferFault) {
+        var below = InboxFolders(of: try currentInbox(), at: path, opening: staging.opening)
+        try below.sync(nil).get()
+        for folder in folders where below.isThere(folder) {
+            _ = try below.open(folder)
+            try below.sync(folder).get()
+        }
+    }
+
     private static func find(
         _ identities: Set<FileIdentity>, in folder: OpenFolder, at path: String
     ) throws(SystemError) -> [FileIdentity: StoredItem] {
+        // A disk can have another number after a reboot, its inodes cannot. What was noted was noted of this disk: only
+        // from there a rename leads here. Who calls holds the names against each other.
+        let byInode = Dictionary(identities.map { ($0.inode, $0) }) { first, _ in first }
         var found: [FileIdentity: StoredItem] = [:]
         var contents = try FolderContents.make(of: folder.raw)
         while let name = try contents.next() {
@@ -44,7 +58,12 @@ extension FileInbox {
             guard let safe = try? SafeName(text), let identity = try? FileIdentity.of(text, in: folder.raw) else {
                 continue
             }
-            if identities.contains(identity) { found[identity] = StoredItem(name: safe, path: path + "/" + text) }
+            let stored = StoredItem(name: safe, path: path + "/" + text)
+            if identities.contains(identity) {
+                found[identity] = stored
+            } else if let renumbered = byInode[identity.inode], found[renumbered] == nil {
+                found[renumbered] = stored
+            }
         }
         return found
     }

@@ -77,11 +77,13 @@ extension FileInbox {
 }
 
 extension FileInbox: ConsentMarking {
-    package func mark(of key: ConsentKey) -> Int? { staging.partials.consent(Partials.name(of: key)) }
+    package func mark(of key: ConsentKey) -> ConsentMark? { staging.partials.consent(Partials.name(of: key)) }
 
-    package func setMark(of key: ConsentKey, _ stored: Int?) {
-        staging.partials.setConsent(Partials.name(of: key), stored)
+    package func setMark(of key: ConsentKey, _ mark: ConsentMark?) {
+        staging.partials.setConsent(Partials.name(of: key), mark)
     }
+
+    package func changeMarks(_ change: (ConsentMark) -> ConsentMark?) { staging.partials.changeConsents(change) }
 }
 
 /// Sums up what is kept of an item. A file that cannot be read, or changes meanwhile, is left out.

@@ -14,11 +14,14 @@ package final class FileInbox: InboxStoring {
     private let reserve: DiskReserve
     private let conflict: ConflictRule
     private let placement: Placement
-    let staging: StagingFolder
     private let state: Mutex<State>
+
+    /// The staging folder of what comes now. What was begun in an earlier one stays there.
+    var staging: StagingFolder { state.withLock { $0.staging } }
 
     private struct State {
         var inbox: OpenFolder
+        var staging: StagingFolder
         var numbers = LastNumbers()
         var checker: ContentChecker?
     }
@@ -71,9 +74,11 @@ package final class FileInbox: InboxStoring {
         self.reserve = reserve
         self.conflict = conflict
         self.placement = placement
-        self.staging = try StagingFolder.open(
+        // Whoever made it may have died before its name was on the disk.
+        FolderMaking.syncParent(of: inbox)
+        let staging = try StagingFolder.open(
             ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
-        self.state = Mutex(State(inbox: inbox, checker: checker))
+        self.state = Mutex(State(inbox: inbox, staging: staging, checker: checker))
     }
 
     /// Looks into files that come from now on with another checker: the types that handlers declare have changed.
@@ -87,10 +92,7 @@ package final class FileInbox: InboxStoring {
             if faccessat(inbox.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS {
                 throw .last
             }
-            // What is written in staging must still come into the Inbox by a rename.
-            guard try StagingFolder.canRename(between: staging.folder.raw, and: inbox.raw) else {
-                throw SystemError(EXDEV)
-            }
+            let staging = try currentStaging(of: inbox)
             return try DiskRoom.free(
                 onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removableBytes)
         } catch {
@@ -131,6 +133,7 @@ package final class FileInbox: InboxStoring {
         _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
+        let staging = staging
         var batch = Commit(
             staging: staging,
             placement: placement,
@@ -166,6 +169,24 @@ package final class FileInbox: InboxStoring {
             return inbox
         } catch {
             throw .unreachable(error)
+        }
+    }
+
+    /// The staging folder from which what is written comes into the Inbox by a rename: another one than before where the
+    /// Inbox's disk has been mounted anew, or the folder removed.
+    ///
+    /// On another disk nothing is made: where the Inbox's is not mounted now, the folder on which it would be is no Inbox.
+    /// - Throws: `EXDEV` where there is none; `EBUSY` where an item that was begun before keeps another from being opened.
+    private func currentStaging(of inbox: OpenFolder) throws(SystemError) -> StagingFolder {
+        try state.withLock { state throws(SystemError) in
+            let mayMake = try state.staging.isOnFileSystem(of: inbox)
+            if mayMake, try state.staging.serves(inbox) { return state.staging }
+            do throws(InboxError) {
+                state.staging = try state.staging.again(ofInbox: inbox, at: path, mayMake: mayMake)
+            } catch {
+                throw SystemError(error.isInUse ? EBUSY : EXDEV)
+            }
+            return state.staging
         }
     }
 

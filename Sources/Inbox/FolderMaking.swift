@@ -21,6 +21,14 @@ enum FolderMaking {
         }
     }
 
+    /// Syncs the folder in which a folder really lies.
+    static func syncParent(of folder: OpenFolder) {
+        let raw = openat(folder.raw, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard raw >= 0 else { return }
+        let parent = FileDescriptor(owning: raw)
+        fsync(parent.raw)
+    }
+
     /// `path` without its last name, nil at the root.
     private static func parent(of path: String) -> String? {
         var end = path.utf8.endIndex

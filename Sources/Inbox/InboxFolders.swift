@@ -21,6 +21,10 @@ struct InboxFolders {
         folder.map { "\(path)/\($0)" } ?? path
     }
 
+    func isThere(_ folder: SafeRelativePath) -> Bool {
+        (try? opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY)) != nil
+    }
+
     /// - Parameter folder: below the Inbox; nil for the Inbox itself. Links in it are not followed: they could lead out.
     /// - Throws: `storage`, `noRoom` where it can be neither opened nor made.
     mutating func open(_ folder: SafeRelativePath?) throws(TransferFault) -> OpenFolder {
@@ -39,16 +43,19 @@ struct InboxFolders {
         }
         do throws(SystemError) {
             let flags = O_RDONLY | O_DIRECTORY
-            if let open = try? opening.open(folder.text, below: inbox.raw, flags: flags) { return OpenFolder(open) }
             var holder = inbox
             for name in names {
-                if mkdirat(holder.raw, name, 0o700) == 0 {
-                    // A crash that took the folder away again would take with it what is stored in it.
-                    fsync(holder.raw)
-                } else if errno != EEXIST {
-                    throw .last
+                let next: OpenFolder
+                if let open = try? opening.open(name, below: holder.raw, flags: flags) {
+                    next = OpenFolder(open)
+                } else {
+                    if mkdirat(holder.raw, name, 0o700) != 0, errno != EEXIST { throw .last }
+                    next = OpenFolder(try opening.open(name, below: holder.raw, flags: flags))
                 }
-                holder = OpenFolder(try opening.open(name, below: holder.raw, flags: flags))
+                // A crash that took the folder away again would take with it what is stored in it. Also one that is there:
+                // whoever made it may have died before this.
+                fsync(holder.raw)
+                holder = next
             }
             return holder
         } catch {

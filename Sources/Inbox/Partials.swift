@@ -29,7 +29,7 @@ final class Partials: Sendable {
         var entries: [String: Entry] = [:]
     }
 
-    private let folder: OpenFolder
+    let folder: OpenFolder
     private let bounds: PartialBounds
     private let time: KeptTime
     private let remove: @Sendable (String) -> Void
@@ -53,7 +53,7 @@ final class Partials: Sendable {
     /// Whether a name in the folder is of the form that is kept.
     static func isKept(_ name: String) -> Bool { isForm("p-", name) || isForm("o-", name) }
 
-    private static func isForm(_ prefix: String, _ name: String) -> Bool {
+    static func isForm(_ prefix: String, _ name: String) -> Bool {
         name.hasPrefix(prefix) && TransferID(String(name.dropFirst(2))) != nil
     }
 
@@ -63,9 +63,13 @@ final class Partials: Sendable {
         var consents: [(name: String, used: Timestamp)] = []
         for name in names {
             guard let used = used(name) else { continue }
+            if hasSecondName(name) {
+                remove(name)
+                continue
+            }
             if Self.isForm("o-", name) {
                 // Who is asked once more than needed loses nothing: the wall clock is good enough.
-                if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
+                if isExpired(used) { remove(name) } else { consents.append((name, used)) }
             } else {
                 let bytes = DiskUse.bytes(of: name, in: folder.raw)
                 state.withLock { $0.entries[name] = Entry(bytes: bytes, used: used) }
@@ -74,6 +78,14 @@ final class Partials: Sendable {
         consents.sort { $0.used > $1.used }
         for consent in consents.dropFirst(Self.consentLimit) { remove(consent.name) }
         trim()
+    }
+
+    /// Whether a file is there under another name too: then it is in the Inbox, and a crash came between `Placement`'s two
+    /// steps. Who went on with it would write to what is in the Inbox.
+    private func hasSecondName(_ name: String) -> Bool {
+        var status = stat()
+        guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_nlink > 1
     }
 
     // MARK: Use
@@ -175,6 +187,9 @@ final class Partials: Sendable {
         return isExpired(entry.used, at: now)
     }
 
+    /// By the wall clock, for what nobody loses.
+    func isExpired(_ used: Timestamp) -> Bool { isExpired(used, at: time.now()) }
+
     private func isExpired(_ used: Timestamp, at now: Timestamp) -> Bool {
         let (age, overflow) = now.seconds.subtractingReportingOverflow(used.seconds)
         return !overflow && age >= bounds.lifetime.components.seconds
@@ -210,35 +225,8 @@ final class Partials: Sendable {
 
     private static func prefix(of owner: String) -> String { "p-" + owner }
 
-    // MARK: Consents
-
-    /// - Returns: nil where there is none, or none that still holds.
-    func consent(_ name: String) -> Int? {
-        guard let used = used(name), !isExpired(used, at: time.now()) else { return nil }
-        let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard raw >= 0 else { return nil }
-        let file = FileDescriptor(owning: raw)
-        return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { buffer in
-            let count = max(0, pread(file.raw, buffer.baseAddress, buffer.count, 0))
-            // What a crash has left of it counts as nothing stored: whoever is asked then said yes.
-            return Int(String(decoding: buffer[..<count], as: UTF8.self)) ?? 0
-        }
-    }
-
-    func setConsent(_ name: String, _ stored: Int?) {
-        guard let stored else {
-            unlinkat(folder.raw, name, 0)
-            return
-        }
-        let raw = openat(folder.raw, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { return }
-        let file = FileDescriptor(owning: raw)
-        _ = String(stored).withCString { write(file.raw, $0, strlen($0)) }
-        // After a crash it is to be there as long as what was begun under it: that is synced later than this.
-    }
-
     /// When something was changed last; nil where it is not there.
-    private func used(_ name: String) -> Timestamp? {
+    func used(_ name: String) -> Timestamp? {
         var status = stat()
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return Timestamp(

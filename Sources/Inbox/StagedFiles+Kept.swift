@@ -58,9 +58,10 @@ extension StagedFiles {
         let old = FileDescriptor(owning: try systemCall { openat(folder, name, O_RDONLY | flags) })
         var status = stat()
         try systemCall { fstat(old.raw, &status) }
-        guard status.st_mode & S_IFMT == S_IFREG, UInt64(max(0, status.st_size)) >= entry.offset else {
-            throw SystemError(ENXIO)
-        }
+        // With a second name it lies in the Inbox too: a crash came between `Placement`'s two steps.
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
+            UInt64(max(0, status.st_size)) >= entry.offset
+        else { throw SystemError(ENXIO) }
         try systemCall { fchmod(old.raw, 0o600) }
         let file = FileDescriptor(owning: try systemCall { openat(folder, name, O_RDWR | flags) })
         // Whoever might read it might then, which was the kernel's answer to the umask. Changed modes do not close it.

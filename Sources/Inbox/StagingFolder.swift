@@ -21,6 +21,8 @@ final class StagingFolder: Sendable {
     let reserve: DiskReserve
     /// What is kept of items that did not come whole.
     let partials: Partials
+    private let bounds: PartialBounds
+    private let time: KeptTime
     private let lock: FileDescriptor
     private let numbers: Numbers
 
@@ -40,6 +42,8 @@ final class StagingFolder: Sendable {
         self.lock = lock
         self.opening = opening
         self.numbers = numbers
+        self.bounds = bounds
+        self.time = time
         self.partials = Partials(in: folder, bounds: bounds, time: time) { name in
             FolderRemoval(base: folder.raw) { Self.name("removed", numbers.next) }.remove(name)
         }
@@ -53,17 +57,19 @@ final class StagingFolder: Sendable {
     ///   - opening: how paths in it will be opened.
     ///   - bounds: of what is kept.
     ///   - time: the clocks by which that ages.
+    ///   - mayMake: whether it is made where there is none.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
         opening: BeneathOpening,
         reserve: DiskReserve,
         bounds: PartialBounds = .standard,
-        time: KeptTime = .system
+        time: KeptTime = .system,
+        mayMake: Bool = true
     ) throws(InboxError) -> StagingFolder {
         let folder: OpenFolder
         do {
-            folder = try beside(inbox, at: path) ?? inside(inbox)
+            folder = try beside(inbox, at: path, mayMake) ?? inside(inbox, mayMake)
         } catch {
             throw .unusable(
                 "cannot make a staging folder beside or in",
@@ -77,6 +83,26 @@ final class StagingFolder: Sendable {
             folder, lock: lock, opening: opening, reserve: reserve, bounds: bounds, time: time)
         staging.sweep()
         return staging
+    }
+
+    /// As this one, where the Inbox lies now.
+    func again(ofInbox inbox: OpenFolder, at path: String, mayMake: Bool) throws(InboxError) -> StagingFolder {
+        try Self.open(
+            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, time: time, mayMake: mayMake)
+    }
+
+    func isOnFileSystem(of inbox: OpenFolder) throws(SystemError) -> Bool {
+        var statuses = (stat(), stat())
+        try systemCall { fstat(inbox.raw, &statuses.1) }
+        // One whose disk has been torn out is nowhere.
+        return fstat(folder.raw, &statuses.0) == 0 && statuses.0.st_dev == statuses.1.st_dev
+    }
+
+    /// Whether what is written in it comes into the Inbox by a rename.
+    func serves(_ inbox: OpenFolder) throws(SystemError) -> Bool {
+        var status = stat()
+        guard fstat(folder.raw, &status) == 0, status.st_nlink > 0 else { return false }
+        return try Self.canRename(between: folder.raw, and: inbox.raw)
     }
 
     /// A name that nothing in the staging folder has.
@@ -125,27 +151,31 @@ final class StagingFolder: Sendable {
 
 extension StagingFolder {
     /// - Returns: nil where it must lie in the Inbox.
-    private static func beside(_ inbox: OpenFolder, at path: String) throws(SystemError) -> OpenFolder? {
+    private static func beside(
+        _ inbox: OpenFolder, at path: String, _ mayMake: Bool
+    ) throws(SystemError) -> OpenFolder? {
         // The folder that really holds it: the path may lead there by a link.
         let parent = OpenFolder(
             FileDescriptor(owning: try systemCall { openat(inbox.raw, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         )
         guard try canRename(between: parent.raw, and: inbox.raw), let name = realName(of: path) else { return nil }
         do {
-            let shared = try ownFolder(Self.name, in: parent.raw)
-            return try ownFolder(name, in: shared.raw)
+            let shared = try ownFolder(Self.name, in: parent.raw, mayMake)
+            return try ownFolder(name, in: shared.raw, mayMake)
         } catch  where [EACCES, EPERM, EROFS, ENOTDIR, ELOOP].contains(error.number) {
             return nil
         }
     }
 
-    private static func inside(_ inbox: OpenFolder) throws(SystemError) -> OpenFolder {
-        try ownFolder(name, in: inbox.raw)
+    private static func inside(_ inbox: OpenFolder, _ mayMake: Bool) throws(SystemError) -> OpenFolder {
+        try ownFolder(name, in: inbox.raw, mayMake)
     }
 
-    /// Opens or makes a folder that is this user's, and open to nobody else.
-    private static func ownFolder(_ name: String, in base: Int32) throws(SystemError) -> OpenFolder {
-        if mkdirat(base, name, 0o700) != 0, errno != EEXIST { throw .last }
+    /// Opens a folder that is this user's, and open to nobody else, and makes it where it may.
+    private static func ownFolder(
+        _ name: String, in base: Int32, _ mayMake: Bool
+    ) throws(SystemError) -> OpenFolder {
+        if mayMake, mkdirat(base, name, 0o700) != 0, errno != EEXIST { throw .last }
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let folder = OpenFolder(FileDescriptor(owning: try systemCall { openat(base, name, flags) }))
         var status = stat()

@@ -26,7 +26,9 @@ extension TransferFault {
         let why =
             switch error.number {
             case EROFS: "its file system is read-only"
-            case EXDEV: "it lies on another disk than when the receiver was started; start the receiver again"
+            case EXDEV:
+                "it lies on another disk than when the receiver was started; mount that one, or start the receiver again"
+            case EBUSY: "its disk was mounted anew, and what was under way has not ended; try again"
             case ENOENT: "it is not there, and cannot be made"
             case ENOTDIR: "something that is no folder is in its place"
             default: "\(error)"
@@ -55,7 +57,7 @@ extension TransferFault {
         case ENAMETOOLONG, EILSEQ, EINVAL:
             return .creating(what, name, error, on: disk)
         case EXDEV:
-            return TransferFault(.storage, "\(what) \(name): it is on another disk now; start the receiver again")
+            return TransferFault(.storage, "\(what) \(name): it is on another disk now; send it again")
         default:
             return .disk(what, name, error, on: disk)
         }

@@ -96,6 +96,11 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw JournalTrouble("could not open the journal: its file system takes no write-ahead log")
             }
+            // Before there is a table in it: one with tables that does not say that it is ours is another program's, and so
+            // would be what a crash between the first table and this left.
+            if try Int.fetchOne(database, sql: "PRAGMA application_id") == 0 {
+                try database.execute(sql: "PRAGMA application_id = \(JournalSchema.applicationID)")
+            }
             // A log that a long reader made grow is cut back.
             try database.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
         }

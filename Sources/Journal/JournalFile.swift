@@ -26,6 +26,9 @@ struct JournalFile: Sendable {
             throw JournalTrouble("could not open the journal: \(path) is missing beside its log \(logPath): \(wayOut)")
         }
         if size == nil { try makeFile() }
+        // Nothing of value is in it yet, and nothing will be before its folders outlive a power cut too: they may be new,
+        // and whoever made them may have died before it could see to that.
+        if size ?? 0 == 0 { syncFolders() }
         for path in [path, logPath, path + "-shm", path + "-journal"] { try protect(path) }
     }
 
@@ -71,6 +74,20 @@ struct JournalFile: Sendable {
         guard directory >= 0 else { throw Self.failed("sync", folder) }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw Self.failed("sync", folder) }
+    }
+
+    /// The folder and all above it; those that cannot be synced are not ours.
+    private func syncFolders() {
+        var url = URL(fileURLWithPath: folder)
+        while true {
+            let directory = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if directory >= 0 {
+                fsync(directory)
+                close(directory)
+            }
+            if url.path == "/" { return }
+            url.deleteLastPathComponent()
+        }
     }
 
     private func protect(_ path: String) throws(JournalTrouble) {

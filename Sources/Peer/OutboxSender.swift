@@ -211,6 +211,7 @@ extension OutboxFailure {
         case .unreachable, .cancelled: self.init(.unreachable, reason, isFinal: false)
         case .noAnswer: self.init(.noAnswer, reason, isFinal: false)
         case .refused(let code): self.init(TransferFault(code, reason))
+        case .unfit: self.init(.unexpected, reason, isFinal: true)
         }
     }
 }

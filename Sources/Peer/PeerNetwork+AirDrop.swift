@@ -163,6 +163,10 @@ extension PeerNetwork {
     ) async throws(SendFailure) -> SendReport {
         let name = peer.name ?? peer.instance
         guard let airdrop else { throw SendFailure(.unreachable, "AirDrop is switched off here") }
+        // Exit code 0 would say that it was opened.
+        guard options.wait != .opened else {
+            throw SendFailure(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
+        }
         do {
             let plan = try SendingPlan(offer, sources, to: peer.flags)
             let connection = try await dialAirDrop(target, airdrop, within: options.finding)

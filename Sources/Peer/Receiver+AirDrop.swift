@@ -7,6 +7,7 @@ import Logging
 import NIOPosix
 import SecureTransport
 import Sharing
+import Synchronization
 
 // The receiver's way in for AirDrop: open while this machine is visible to everyone, for nobody proves who he is there.
 
@@ -15,6 +16,8 @@ extension Receiver {
     func listenForAirDrop(_ parts: ReceiverParts) async {
         while !Task.isCancelled {
             guard settings.airdrop.isEnabled, parts.door.visibility == .everyone else {
+                airDropIs(
+                    settings.airdrop.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml")
                 await parts.door.wait { [settings] in settings.airdrop.isEnabled && $0 == .everyone }
                 continue
             }
@@ -25,6 +28,7 @@ extension Receiver {
                     } catch is CancellationError {
                         return
                     } catch {
+                        self.airDropIs("failed: \(error)")
                         self.logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
                         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
                     }
@@ -43,8 +47,15 @@ extension Receiver {
         let card = AirDropCard(name: settings.name, model: settings.airdrop.modelName)
         let door = parts.door
         let catalog = parts.catalog
+        let log = logger
+        let refusals = Mutex(SeldomSaid())
         let server = AirDropServer(
             reception: parts.reception, flags: settings.airdrop.flags, registry: { catalog.current.registry },
+            refused: { fault in
+                // Strangers do not fill the log.
+                guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                log.notice("a question by AirDrop was refused", metadata: ["reason": "\(fault.message)"])
+            },
             card: { door.visibility == .everyone ? card : nil })
         let blocking = parts.blocking
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,20 +87,40 @@ extension Receiver {
         }
     }
 
+    /// What `waft status` says of it.
+    private func airDropIs(_ words: String) { standing.withLock { $0.airdrop = words } }
+
     private func announceAirDrop(port: Int, _ parts: ReceiverParts) async {
         var publication: (any Publication)?
+        let instance = AirDropDialect.makeInstance()
+        airDropIs("not published: discovery is off; port \(port)")
         do {
-            publication = try await parts.directory?.get().publish(
-                ServiceDescription(
-                    type: AirDropDialect.serviceType, instance: AirDropDialect.makeInstance(),
-                    port: UInt16(clamping: port), txt: AirDropSide.txt(settings.airdrop.flags)))
-            logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
+            if let directory = parts.directory {
+                publication = try await directory.get().publish(
+                    ServiceDescription(
+                        type: AirDropDialect.serviceType, instance: instance,
+                        port: UInt16(clamping: port), txt: AirDropSide.txt(settings.airdrop.flags)))
+                airDropIs("published as \(instance), port \(port)")
+                logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
+            }
         } catch is CancellationError {
             return
         } catch {
+            airDropIs("not published: \(error); port \(port)")
             logger.warning("not published for AirDrop", metadata: ["reason": "\(error)"])
         }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
+    }
+}
+
+/// Lets something be said once in ten seconds.
+private struct SeldomSaid {
+    private var last: ContinuousClock.Instant?
+
+    mutating func mayBeSaid(now: ContinuousClock.Instant) -> Bool {
+        if let last, now - last < .seconds(10) { return false }
+        last = now
+        return true
     }
 }

@@ -112,6 +112,7 @@ extension Receiver {
                 status.inboxFault = error.message
             }
         }
+        status.airdrop = standing.airdrop
         status.visible = parts.door.visibility.rawValue
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)

@@ -59,6 +59,7 @@ package final class Receiver: Service {
         /// The last one that was bound; 0 before.
         var lastPort = 0
         var discovery = "off"
+        var airdrop = "off"
     }
 
     /// - Parameters:

@@ -82,6 +82,7 @@ struct ReceiverParts: Sendable {
         let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
         self.door = door
         let consents = ConsentMemory(inbox)
+        consents.mend(by: journal)
         var consent: any ConsentAsking = GatedConsent(
             door.gate,
             asking: consents.wrapping(
@@ -142,8 +143,10 @@ struct ReceiverParts: Sendable {
     private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }
-        let found = try inbox.find(
-            Set(unsettled.compactMap(\.identity)), in: Set(unsettled.compactMap(\.folder)))
+        let folders = Set(unsettled.compactMap(\.folder))
+        let found = try inbox.find(Set(unsettled.compactMap(\.identity)), in: folders)
+        // The earlier process may have died before the names were on the disk, and what is settled is said to be there.
+        try inbox.syncNames(in: folders)
         let outcomes = unsettled.map { arrival in
             let stored = arrival.identity.flatMap { found[$0] }
             // A number of a file that has gone is given to another in time.

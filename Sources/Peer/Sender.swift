@@ -71,13 +71,15 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
         case noAnswer
         /// The receiver refused to talk about it at all.
         case refused(TransferFault.Code)
+        /// What was asked for is not to be had from this peer.
+        case unfit
         case cancelled
 
         /// Whether it may be otherwise a moment later.
         var isPassing: Bool {
             switch self {
             case .notFound, .ambiguous, .unreachable, .noAnswer: true
-            case .refused, .cancelled: false
+            case .refused, .unfit, .cancelled: false
             }
         }
     }

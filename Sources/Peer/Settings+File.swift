@@ -152,9 +152,16 @@ package enum ConfigurationTemplate {
 
     /// Writes it where no file is; never over one.
     package static func writeIfMissing(at path: String) {
-        // A missing template is no reason not to start: errors are passed over.
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // A missing template is no reason not to start: errors are passed over. Half of one would be: it is given its name
+        // when all of it is on the disk.
+        guard access(path, F_OK) != 0 else { return }
+        let temporary = path + ".new"
+        unlink(temporary)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
-        FileHandle(fileDescriptor: file, closeOnDealloc: true).write(Data(text.utf8))
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        // Not by a rename, which would replace what the user has written meanwhile.
+        if (try? handle.write(contentsOf: Data(text.utf8))) != nil, fsync(file) == 0 { link(temporary, path) }
+        unlink(temporary)
     }
 }

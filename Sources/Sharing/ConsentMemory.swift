@@ -1,12 +1,36 @@
 private import Synchronization
 
+/// What is written down of a consent.
+package struct ConsentMark: Hashable, Sendable {
+    /// The transfer under way, whose end is not written down yet.
+    package struct Begun: Hashable, Sendable {
+        package var transfer: TransferID
+        package var peer: PeerID
+        /// What the journal knew of it when it began: these items are in `stored` already.
+        package var arrivals: Int
+
+        package init(_ transfer: TransferID, from peer: PeerID, arrivals: Int) {
+            (self.transfer, self.peer, self.arrivals) = (transfer, peer, arrivals)
+        }
+    }
+
+    /// Items that have been stored under it.
+    package var stored: Int
+    package var begun: Begun?
+
+    package init(stored: Int, begun: Begun? = nil) {
+        (self.stored, self.begun) = (stored, begun)
+    }
+}
+
 /// Where it is written down, across crashes, which offers were consented to. Calls may block on the disk.
 package protocol ConsentMarking: Sendable {
-    /// - Returns: how many items have been stored under this consent; nil where there is none (any more).
-    func mark(of key: ConsentKey) -> Int?
-    /// Writes down a consent with the number of items stored under it, or takes it back with nil. As far as the disk
-    /// allows: without it somebody is asked once more.
-    func setMark(of key: ConsentKey, _ stored: Int?)
+    /// - Returns: nil where there is none (any more).
+    func mark(of key: ConsentKey) -> ConsentMark?
+    /// Writes down a consent, or takes it back with nil. As far as the disk allows: without it somebody is asked once more.
+    func setMark(of key: ConsentKey, _ mark: ConsentMark?)
+    /// Makes of each one what `change` says: takes it back where that is nil.
+    func changeMarks(_ change: (ConsentMark) -> ConsentMark?)
 }
 
 /// Remembers consent from the beginning of the contents until the transfer has come whole, so that its resumption needs
@@ -72,10 +96,27 @@ package final class ConsentMemory: Sendable {
         }
     }
 
+    /// Takes back what a receiver that died has left: consents to transfers of which the journal has everything. To be
+    /// called when a receiver starts, and has settled its journal.
+    package func mend(by journal: any ArrivalJournal) {
+        marks.changeMarks { mark in
+            // What cannot be read now is kept: it ends with its time.
+            guard let begun = mark.begun,
+                let arrivals = try? journal.arrivals(of: begun.transfer, from: begun.peer)
+            else { return mark }
+            let stored = mark.stored + max(0, arrivals.count - begun.arrivals)
+            if let items = arrivals.first?.itemsInOffer, stored >= items { return nil }
+            return ConsentMark(stored: stored)
+        }
+    }
+
     /// Contents begin.
-    func began(_ transfer: TransferID) {
+    /// - Parameter arrivals: what the journal knows of the transfer already.
+    func began(_ transfer: TransferID, from peer: PeerID, arrivals: Int) {
         guard let consent = state.withLock({ $0.given[transfer] }) else { return }
-        if marks.mark(of: consent.key) == nil { marks.setMark(of: consent.key, 0) }
+        let stored = marks.mark(of: consent.key)?.stored ?? 0
+        marks.setMark(
+            of: consent.key, ConsentMark(stored: stored, begun: .init(transfer, from: peer, arrivals: arrivals)))
     }
 
     /// A transfer has ended.
@@ -88,9 +129,9 @@ package final class ConsentMemory: Sendable {
             return state.given.removeValue(forKey: transfer)
         }
         guard let consent else { return }
-        let total = (marks.mark(of: consent.key) ?? 0) + stored
+        let total = (marks.mark(of: consent.key)?.stored ?? 0) + stored
         let isUsedUp = isWhole || total >= consent.items
-        marks.setMark(of: consent.key, isUsedUp ? nil : total)
+        marks.setMark(of: consent.key, isUsedUp ? nil : ConsentMark(stored: total))
         if isUsedUp { state.withLock { $0.answers[consent.key] = nil } }
     }
 }

@@ -281,7 +281,7 @@ package final class Reception: Sendable {
             }
             throw TransferFault(.storage, error.description)
         }
-        memory?.began(id)
+        memory?.began(id, from: peer, arrivals: earlier.count)
         let total = accepted.offer.knownSize
         let observe = self.observe
         // What has a size was judged when it was offered.

@@ -81,6 +81,20 @@ struct PackingTests {
         #expect(unknown.allows(.max, from: .max))
     }
 
+    @Test("an archive library that is not installed is said in one line, and so is one that lacks something")
+    func noLibrary() throws {
+        for name in ["libwaft-nothing.so.1", "libz.so.1"] {
+            do {
+                _ = try ArchiveLibrary.load(name)
+                Issue.record("\(name) was loaded")
+            } catch {
+                #expect(error.code == .unexpected && error.message.hasPrefix("AirDrop needs libarchive"))
+                #expect(!error.message.contains("\n"))
+            }
+        }
+        _ = try ArchiveLibrary.functions()
+    }
+
     @Test("paths are compared composed, without wrapper and dots")
     func paths() throws {
         func names(_ text: String) throws -> [Substring] {

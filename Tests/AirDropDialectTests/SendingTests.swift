@@ -120,6 +120,22 @@ struct SendingTests {
         #expect(throws: TransferFault.self) {
             try SendingPlan(Offer.sample(), [MemorySource.file("a", [1], sizeIsKnown: false)], to: .own)
         }
+        let many = (0...AirDropLimits.files).map { MemorySource.file("f\($0)", []) }
+        #expect(throws: TransferFault.self) { try SendingPlan(Offer(of: many), many, to: .own) }
+        #expect(throws: Never.self) { try SendingPlan(Offer(of: many.dropLast()), many.dropLast(), to: .own) }
+    }
+
+    @Test("as many files as may be asked about at once are taken, unless their names are too long for one question")
+    func many() async throws {
+        try await AirDropLoopback.run(.decline) { receiver in
+            let short = (0..<AirDropLimits.files).map { MemorySource.file("f\($0)", []) }
+            _ = try await Self.send(short, flags: .own, to: receiver)
+            #expect(receiver.consent.asked.all.first?.offer.items.count == AirDropLimits.files)
+            let name = String(repeating: "n", count: 240)
+            let long = (0..<AirDropLimits.files).map { MemorySource.file("\(name)\($0)", []) }
+            await #expect(throws: TransferFault.self) { _ = try await Self.send(long, flags: .own, to: receiver) }
+            #expect(receiver.consent.asked.count == 1)
+        }
     }
 
     @Test("a source that changes, and a wish to stop, break the sending off: nothing arrives")

@@ -58,7 +58,7 @@ struct WordsTests {
         ] {
             let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
             #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .opened).exit == exit)
-            #expect(ItemText(.acknowledged(receipt, digest: nil), wait: .opened, by: .airdrop).event == "taken")
+            #expect(ItemText(.acknowledged(receipt, digest: nil), wait: .stored, by: .airdrop).event == "taken")
             #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .stored).exit == .done)
         }
     }

@@ -304,6 +304,27 @@ struct PartialTests {
         #expect(contents(of: folder / "Inbox/a") == [1, 2, 3])
     }
 
+    @Test("is not gone on with where it lies in the Inbox too, as a crash between two links leaves it")
+    func secondName() throws {
+        let (whole, name) = ([UInt8]([1, 2, 3]), Partials.name(of: try key("a", size: 3)))
+        do {
+            let inbox = try open()
+            try keep("a", whole, in: inbox, size: 3)
+            #expect(names() == [name])
+            #expect(link(staging + "/" + name, folder / "Inbox/a") == 0)
+            let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: try key("a", size: 3))
+            var resumed = try entry(nil, size: 4)
+            resumed.offset = 2
+            #expect(faultCode { try staged.resumeFile(resumed) { _ in } } == .notKept)
+            staged.keep()
+        }
+        makeFile(folder / "Inbox/b")
+        #expect(link(folder / "Inbox/b", staging + "/" + Partials.name(of: try key("b"))) == 0)
+        _ = try open()
+        #expect(names().isEmpty)
+        #expect(contents(of: folder / "Inbox/a") == whole && contents(of: folder / "Inbox/b") == [])
+    }
+
     // MARK: Consents
 
     @Test("a consent is remembered with its count over a restart, until it is taken back or too old")
@@ -311,20 +332,30 @@ struct PartialTests {
         let offer = Offer.sample(items: 3)
         let consent = ConsentKey(offer, from: .sample(1))
         let bounds = PartialBounds(lifetime: .seconds(1_000), quota: 1 << 30)
+        let begun = ConsentMark(stored: 2, begun: .init(offer.transfer, from: .sample(1), arrivals: 1))
         do {
             let inbox = try open(bounds)
             #expect(inbox.mark(of: consent) == nil)
-            inbox.setMark(of: consent, 0)
-            #expect(inbox.mark(of: consent) == 0)
-            inbox.setMark(of: consent, 2)
+            inbox.setMark(of: consent, ConsentMark(stored: 0))
+            #expect(inbox.mark(of: consent) == ConsentMark(stored: 0))
+            inbox.setMark(of: consent, begun)
         }
         do {
             let inbox = try open(bounds)
-            #expect(inbox.mark(of: consent) == 2)
+            #expect(inbox.mark(of: consent) == begun)
+            inbox.changeMarks { mark in
+                #expect(mark == begun)
+                return ConsentMark(stored: 3)
+            }
+            #expect(inbox.mark(of: consent) == ConsentMark(stored: 3))
             #expect(inbox.mark(of: ConsentKey(offer, from: .sample(2))) == nil)
-            inbox.setMark(of: consent, nil)
+            // As a power cut leaves it.
+            makeFile(staging + "/" + Partials.name(of: consent))
+            #expect(inbox.mark(of: consent) == ConsentMark(stored: 0))
+            inbox.changeMarks { $0 }
             #expect(inbox.mark(of: consent) == nil)
-            inbox.setMark(of: consent, 1)
+            inbox.setMark(of: consent, nil)
+            inbox.setMark(of: consent, ConsentMark(stored: 1))
             clock.pass(1_001)
             #expect(inbox.mark(of: consent) == nil)
         }

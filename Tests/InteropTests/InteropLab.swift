@@ -10,6 +10,7 @@ enum Programs {
     private static let environment = ProcessInfo.processInfo.environment
     private static let folder = "\(root)/.build/\(environment["WAFT_TEST_PROGRAMS"] ?? "debug")"
     static let waft = environment["WAFT_TEST_WAFT"] ?? folder + "/waft"
+    static let waftd = environment["WAFT_TEST_WAFTD"] ?? folder + "/waftd"
     static let lab = root + "/Scripts/lab"
     static let interop = environment["WAFT_INTEROP"] ?? root + "/.build/interop"
     static let opendrop = interop + "/bin/opendrop"

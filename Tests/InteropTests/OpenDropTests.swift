@@ -9,15 +9,20 @@ struct OpenDropTests {
     /// Bytes of the large file; 200 MB as in the figures.
     private static let largeBytes = 200_000_000
 
-    /// Searches until somebody of a name was found; OpenDrop keeps what it finds in its home.
+    /// Searches until somebody of a name was found.
     private func find(_ name: String, _ lab: InteropLab, home: String) async throws {
-        for _ in 0..<10 {
-            let search = ["timeout", "--foreground", "-s", "INT", "4", Programs.opendrop, "find", "-i", "eth0"]
-            _ = try await lab.run("study", search, environment: ["HOME": home], in: home)
-            let report = FileManager.default.contents(atPath: home + "/.opendrop/discover.last.json") ?? Data()
-            if String(decoding: report, as: UTF8.self).contains("\"name\": \"\(name)\"") { return }
-        }
+        for _ in 0..<10 where try await isFound(name, lab, home: home) { return }
         Issue.record("OpenDrop never found \(name)")
+    }
+
+    /// Searches once; OpenDrop keeps what it finds in its home.
+    private func isFound(_ name: String, _ lab: InteropLab, home: String) async throws -> Bool {
+        let path = home + "/.opendrop/discover.last.json"
+        try? FileManager.default.removeItem(atPath: path)
+        let search = ["timeout", "--foreground", "-s", "INT", "4", Programs.opendrop, "find", "-i", "eth0"]
+        _ = try await lab.run("study", search, environment: ["HOME": home], in: home)
+        let report = FileManager.default.contents(atPath: path) ?? Data()
+        return String(decoding: report, as: UTF8.self).contains("\"name\": \"\(name)\"")
     }
 
     @Test("OpenDrop finds this receiver and sends it files of all kinds, and a link")
@@ -55,17 +60,45 @@ struct OpenDropTests {
         }
     }
 
-    @Test("who is not visible to everyone is not there for OpenDrop")
-    func hidden() async throws {
+    @Test("OpenDrop finds waftd while it is visible to everyone and not otherwise, and sends it what is accepted")
+    func visibility() async throws {
         try await InteropLab.with { lab in
             let kitchen = ["WAFT_HOME": try lab.home("kitchen"), "WAFT_NAME": "Kitchen"]
             let home = try lab.home("study")
-            try await lab.running(
-                "kitchen", [Programs.waft, "receive", "--json"], environment: kitchen, sign: "\"ready\""
-            ) {
-                let search = ["timeout", "--foreground", "-s", "INT", "6", Programs.opendrop, "find", "-i", "eth0"]
-                let found = try await lab.run("study", search, environment: ["HOME": home], in: home)
-                #expect(!found.output.contains("Kitchen"))
+            let inbox = try lab.home("kitchen") + "/Documents/Inbox"
+            try "a note".write(toFile: home + "/note.txt", atomically: true, encoding: .utf8)
+            @Sendable func waft(_ words: String...) async throws -> InteropLab.Outcome {
+                try await lab.run("kitchen", [Programs.waft] + words, environment: kitchen)
+            }
+            @Sendable func waitForStatus(_ words: String) async throws {
+                while try await !waft("status").output.contains(words) { try Task.checkCancellation() }
+            }
+            @Sendable func hasLoadedArchives() async throws -> Bool {
+                struct Status: Decodable { var processID: Int }
+                let status = try await waft("status", "--json").output
+                let process = try JSONDecoder().decode(Status.self, from: Data(status.utf8)).processID
+                let maps = try await lab.run("kitchen", ["cat", "/proc/\(process)/maps"]).output
+                try #require(maps.contains("libssl"))
+                return maps.contains("libarchive")
+            }
+            try await lab.running("kitchen", [Programs.waftd], environment: kitchen, sign: nil) {
+                try await waitForStatus("off: not visible to everyone")
+                #expect(try await !isFound("Kitchen", lab, home: home))
+                #expect(try await waft("visible", "everyone").exit == 0)
+                try await waitForStatus("AirDrop          published as ")
+                try await find("Kitchen", lab, home: home)
+                #expect(try await !hasLoadedArchives(), "waiting costs what only contents need")
+                async let sending = lab.run(
+                    "study", [Programs.opendrop, "send", "-i", "eth0", "-r", "0", "-f", "note.txt"],
+                    environment: ["HOME": home], in: home)
+                while try await waft("accept", "1").exit != 0 { try Task.checkCancellation() }
+                let sent = try await sending
+                #expect((sent.output + sent.errors).contains("successful"), "\(sent.errors)")
+                #expect(Samples.areEqual(home + "/note.txt", inbox + "/note.txt"))
+                #expect(try await hasLoadedArchives())
+                #expect(try await waft("visible", "contacts").exit == 0)
+                try await waitForStatus("off: not visible to everyone")
+                #expect(try await !isFound("Kitchen", lab, home: home))
             }
         }
     }

@@ -214,4 +214,22 @@ struct OpeningTests {
         try Journal(folder: folder.path).arrive(1)
         #expect(try unsoundness(folder.path) == [])
     }
+
+    @Test("goes on wherever its making was cut short")
+    func cutShort() throws {
+        let made = try Journal(folder: folder / "made")
+        // A log of so many frames of a page each, behind its header.
+        let log = try #require(contents(folder / "made/journal.sqlite-wal"))
+        let database = try #require(contents(folder / "made/journal.sqlite"))
+        let frames = (log.count - 32) / (24 + 4_096)
+        #expect(frames > 10)
+        for count in 0...frames {
+            let cut = folder / "cut-\(count)"
+            try #require(mkdir(cut, 0o700) == 0)
+            try Data(database).write(to: URL(fileURLWithPath: cut + "/journal.sqlite"))
+            try Data(log.prefix(32 + count * (24 + 4_096))).write(to: URL(fileURLWithPath: cut + "/journal.sqlite-wal"))
+            #expect(fault { _ = try Journal(folder: cut).arrive(1) } == nil, "after \(count) of \(frames) frames")
+        }
+        withExtendedLifetime(made) {}
+    }
 }

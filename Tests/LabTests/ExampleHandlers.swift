@@ -142,7 +142,7 @@ struct ExampleHandler: Sendable {
             arguments: Arguments(arguments),
             environment: .custom(keys),
             workingDirectory: FilePath(own),
-            input: .string(input),
+            input: .fileDescriptor(try StandardInput.holding(input), closeAfterSpawningProcess: true),
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )

@@ -106,14 +106,18 @@ struct PairingTests {
         let beginning = atTerminal(hosts.study, ["pair", receiver.address])
         let result = try await Subprocess.run(
             atTerminal(hosts.kitchen, ["pair", "--accept", "--timeout", "60"]),
-            input: .string(answers.0 + "\n"), output: .sequence, error: .discarded
+            input: .fileDescriptor(try StandardInput.holding(answers.0 + "\n"), closeAfterSpawningProcess: true),
+            output: .sequence, error: .discarded
         ) { execution -> (seen: [String], exit: Int) in
             var (kitchen, study, exit) = ("", "", -1)
             for try await line in execution.standardOutput.strings() {
                 kitchen += line + "\n"
                 guard line.contains("Waiting for a peer") else { continue }
                 let other = try await Subprocess.run(
-                    beginning, input: .string(answers.1 + "\n"), output: .string(limit: 1 << 20), error: .discarded)
+                    beginning,
+                    input: .fileDescriptor(
+                        try StandardInput.holding(answers.1 + "\n"), closeAfterSpawningProcess: true),
+                    output: .string(limit: 1 << 20), error: .discarded)
                 (study, exit) = (other.standardOutput, other.terminationStatus.code)
             }
             return ([kitchen, study], exit)

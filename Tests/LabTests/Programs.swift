@@ -12,6 +12,8 @@ enum Programs {
     static let waft = folder + "/waft"
     static let waftd = folder + "/waftd"
     static let lab = root + "/Scripts/lab"
+    /// Built with the tests; of the programs under test it is none.
+    static let diskSteps = root + "/.build/debug/disk-steps"
 }
 
 /// What a program left behind.
@@ -115,7 +117,7 @@ struct Host: Sendable {
     ) async throws -> Outcome {
         let result = try await Subprocess.run(
             configuration(program, arguments, in: folder),
-            input: .string(input),
+            input: .fileDescriptor(try StandardInput.holding(input), closeAfterSpawningProcess: true),
             output: .string(limit: 64 << 20),
             error: .string(limit: 8 << 20)
         )

@@ -7,12 +7,22 @@ import Testing
 
 /// Marks in memory, as a disk would keep them over a restart.
 private final class Marks: ConsentMarking {
-    private let marks = Mutex<[ConsentKey: Int]>([:])
+    private let marks = Mutex<[ConsentKey: ConsentMark]>([:])
+    private let isGone = Mutex(false)
 
     var count: Int { marks.withLock { $0.count } }
 
-    func mark(of key: ConsentKey) -> Int? { marks.withLock { $0[key] } }
-    func setMark(of key: ConsentKey, _ stored: Int?) { marks.withLock { $0[key] = stored } }
+    func mark(of key: ConsentKey) -> ConsentMark? { marks.withLock { $0[key] } }
+    func setMark(of key: ConsentKey, _ mark: ConsentMark?) {
+        if isGone.withLock({ $0 }) { return }
+        marks.withLock { $0[key] = mark }
+    }
+    func changeMarks(_ change: (ConsentMark) -> ConsentMark?) {
+        marks.withLock { $0 = $0.compactMapValues(change) }
+    }
+
+    /// From here on nothing is written down, until the restart.
+    func crash(_ isGone: Bool = true) { self.isGone.withLock { $0 = isGone } }
 }
 
 private let hello = Array("hello".utf8)
@@ -36,6 +46,7 @@ private final class Asking: Sendable {
     var current: Reception { reception.withLock { $0 } }
 
     func restart() {
+        marks.crash(false)
         let next = Self.reception(marks, consent, inbox, journal)
         reception.withLock { $0 = next }
     }
@@ -44,19 +55,24 @@ private final class Asking: Sendable {
         _ marks: Marks, _ consent: ScriptedConsent, _ inbox: MemoryInbox, _ journal: MemoryJournal
     ) -> Reception {
         let memory = ConsentMemory(marks)
+        memory.mend(by: journal)
         return Reception(
             inbox: inbox, journal: journal, consent: memory.wrapping(consent), delivery: RecordingDelivery(.none),
             memory: memory, observe: { _ in })
     }
 
     /// Offers, sends so many items whole and breaks off in the next one, or ends.
+    /// - Parameter crashing: whether the end of it is not written down with the consent any more.
     /// - Returns: the answers; nothing is sent where nothing was accepted.
     @discardableResult
-    func attempt(_ offer: Offer, items: Int, from peer: PeerID = .sample(1)) async throws -> [ItemVerdict.Answer] {
+    func attempt(
+        _ offer: Offer, items: Int, from peer: PeerID = .sample(1), crashing: Bool = false
+    ) async throws -> [ItemVerdict.Answer] {
         let reception = current
         let verdict = await reception.judge(offer, from: peer)
         guard verdict.acceptsAnything else { return verdict.items.map(\.answer) }
         let transfer = try reception.begin(offer.transfer, from: peer)
+        if crashing { marks.crash() }
         for number in 0..<items {
             try transfer.beginItem(number)
             try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 5))
@@ -116,6 +132,27 @@ struct ConsentMemoryTests {
         try await receiver.attempt(receiver.again(offer), items: 2)
         #expect(receiver.consent.asked.count == 1 && receiver.marks.count == 0)
         try await receiver.attempt(receiver.again(offer), items: 2)
+        #expect(receiver.consent.asked.count == 2)
+    }
+
+    @Test("is taken back at the next start where a crash came between the last item and that")
+    func crashedAtTheEnd() async throws {
+        let receiver = Asking()
+        let offer = Offer.sample(items: 3)
+        // All at once; then in three attempts, the second of which ends in a crash too.
+        try await receiver.attempt(offer, items: 3, crashing: true)
+        #expect(receiver.marks.count == 1)
+        receiver.restart()
+        #expect(receiver.marks.count == 0 && receiver.consent.asked.count == 1)
+        let other = Offer.sample(items: 3, size: 5)
+        try await receiver.attempt(receiver.again(other), items: 1)
+        let again = receiver.again(other)
+        try await receiver.attempt(again, items: 1, crashing: true)
+        receiver.restart()
+        #expect(receiver.marks.count == 1)
+        try await receiver.attempt(receiver.again(other), items: 1, crashing: true)
+        receiver.restart()
+        #expect(receiver.marks.count == 0)
         #expect(receiver.consent.asked.count == 2)
     }
 

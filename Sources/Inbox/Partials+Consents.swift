@@ -1,0 +1,75 @@
+import Glibc
+import Sharing
+import SystemCalls
+
+// Consents lie in the staging folder as small files: the number of items stored and, where a transfer is under way, that,
+// its peer, and what had arrived of it; one space between them.
+extension Partials {
+    /// Bytes of a file that are read; more than any has.
+    private static let consentBytes = 256
+
+    /// - Returns: nil where there is none, or none that still holds.
+    func consent(_ name: String) -> ConsentMark? {
+        // What cannot be read counts as nothing stored: whoever was asked then said yes.
+        read(name).map { Self.mark($0) ?? ConsentMark(stored: 0) }
+    }
+
+    /// - Returns: nil where there is none, or none that still holds.
+    private func read(_ name: String) -> String? {
+        guard let used = used(name), !isExpired(used) else { return nil }
+        let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard raw >= 0 else { return nil }
+        let file = FileDescriptor(owning: raw)
+        return withUnsafeTemporaryAllocation(byteCount: Self.consentBytes, alignment: 1) { buffer in
+            let count = max(0, pread(file.raw, buffer.baseAddress, buffer.count, 0))
+            return String(decoding: buffer[..<count], as: UTF8.self)
+        }
+    }
+
+    func setConsent(_ name: String, _ mark: ConsentMark?) {
+        guard let mark else {
+            unlinkat(folder.raw, name, 0)
+            return
+        }
+        let raw = openat(folder.raw, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard raw >= 0 else { return }
+        let file = FileDescriptor(owning: raw)
+        _ = Self.text(mark).withCString { write(file.raw, $0, strlen($0)) }
+        // After a crash it is to be there as long as what was begun under it: that is synced later than this.
+    }
+
+    func changeConsents(_ change: (ConsentMark) -> ConsentMark?) {
+        var names: [String] = []
+        guard var contents = try? FolderContents.make(of: folder.raw) else { return }
+        while let name = try? contents.next() {
+            let text = String(cString: name)
+            if Self.isForm("o-", text) { names.append(text) }
+        }
+        for name in names {
+            guard let text = read(name) else { continue }
+            // Of one that a power cut has taken the contents from nobody could say when it has served its time.
+            guard let mark = Self.mark(text) else {
+                setConsent(name, nil)
+                continue
+            }
+            let changed = change(mark)
+            // Writing makes it younger.
+            if changed != mark { setConsent(name, changed) }
+        }
+    }
+
+    private static func text(_ mark: ConsentMark) -> String {
+        guard let begun = mark.begun else { return String(mark.stored) }
+        return "\(mark.stored) \(begun.transfer.text) \(begun.peer.text) \(begun.arrivals)"
+    }
+
+    private static func mark(_ text: String) -> ConsentMark? {
+        let fields = text.split(separator: " ")
+        guard let stored = fields.first.flatMap({ Int($0) }), stored >= 0 else { return nil }
+        guard fields.count == 4, let transfer = TransferID(String(fields[1])),
+            let peer = PeerID(text: String(fields[2])),
+            let arrivals = Int(fields[3])
+        else { return ConsentMark(stored: stored) }
+        return ConsentMark(stored: stored, begun: .init(transfer, from: peer, arrivals: arrivals))
+    }
+}
