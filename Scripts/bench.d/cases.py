@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 
+from airdrop import airdrop
 from contestants import Measured, WaftReceiver, end, environment, reference, rsync, scp, tar, waft
 
 GIB = 1 << 30
@@ -234,4 +235,4 @@ def curves(places):
         yield f"50 MB to {receivers} receivers", {"waft": _fan_out(places, receivers, path)}
 
 
-CASES = {case.__name__: case for case in [large, small, tiny, four, twenty, cold, named, idle, calls, curves]}
+CASES = {case.__name__: case for case in [large, small, tiny, four, twenty, cold, named, idle, calls, airdrop, curves]}

@@ -32,7 +32,7 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(help: "Files and folders; - for standard input; NAME: is short for --to NAME.")
     var items: [String] = []
 
-    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or a Waft peer's host[:port]. Can be repeated.")
+    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or host[:port] of a Waft peer. Repeatable.")
     var to: [String] = []
 
     @Option(name: .long, help: "A text to send. Can be repeated.")

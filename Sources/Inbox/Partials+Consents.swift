@@ -16,7 +16,7 @@ extension Partials {
 
     /// - Returns: nil where there is none, or none that still holds.
     private func read(_ name: String) -> String? {
-        guard let used = used(name), !isExpired(used) else { return nil }
+        guard let used = used(name), !isExpired(used, at: time.now()) else { return nil }
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard raw >= 0 else { return nil }
         let file = FileDescriptor(owning: raw)

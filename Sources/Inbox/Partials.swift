@@ -31,7 +31,7 @@ final class Partials: Sendable {
 
     let folder: OpenFolder
     private let bounds: PartialBounds
-    private let time: KeptTime
+    let time: KeptTime
     private let remove: @Sendable (String) -> Void
     private let state = Mutex(State())
 
@@ -69,7 +69,7 @@ final class Partials: Sendable {
             }
             if Self.isForm("o-", name) {
                 // Who is asked once more than needed loses nothing: the wall clock is good enough.
-                if isExpired(used) { remove(name) } else { consents.append((name, used)) }
+                if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
             } else {
                 let bytes = DiskUse.bytes(of: name, in: folder.raw)
                 state.withLock { $0.entries[name] = Entry(bytes: bytes, used: used) }
@@ -187,10 +187,7 @@ final class Partials: Sendable {
         return isExpired(entry.used, at: now)
     }
 
-    /// By the wall clock, for what nobody loses.
-    func isExpired(_ used: Timestamp) -> Bool { isExpired(used, at: time.now()) }
-
-    private func isExpired(_ used: Timestamp, at now: Timestamp) -> Bool {
+    func isExpired(_ used: Timestamp, at now: Timestamp) -> Bool {
         let (age, overflow) = now.seconds.subtractingReportingOverflow(used.seconds)
         return !overflow && age >= bounds.lifetime.components.seconds
     }

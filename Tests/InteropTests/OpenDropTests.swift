@@ -128,6 +128,11 @@ struct OpenDropTests {
                 let peers = try await lab.run(
                     "kitchen", [Programs.waft, "peers", "--timeout", "20", "--json"], environment: kitchen)
                 #expect(peers.output.contains("\"name\":\"Bob\"") && peers.output.contains("\"via\":\"airdrop\""))
+                let refused = try await lab.run(
+                    "kitchen", [Programs.waft, "send", "--to", "bob", "--wait", "opened", names[0]],
+                    environment: kitchen, in: own)
+                #expect(refused.exit == 64 && refused.errors.contains("does not tell whether anything was opened"))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: arrived).isEmpty)
                 for name in names {
                     try await send(name)
                     #expect(Samples.areEqual(own + "/" + name, arrived + "/" + name), "\(name) arrived otherwise")
