@@ -10,7 +10,7 @@ import threading
 import time
 
 from airdrop import airdrop
-from contestants import Measured, WaftReceiver, end, environment, reference, rsync, scp, tar, waft
+from contestants import Measured, Path, WaftReceiver, end, environment, reference, rsync, scp, tar, waft
 
 GIB = 1 << 30
 
@@ -123,12 +123,13 @@ def cold(places):
                          "scp": scp(places, places.disk, path)}
 
 
-def named(places):
-    """1 KB by the peer's name between two namespaces (as root): discovery included, the peer announced before."""
+def _hosts(places, case, rate=None):
+    """Two network namespaces with a link between them, which are gone at the end; nil, and a line, where not as root.
+
+    Names the two; the second is 10.77.0.2. A rate, such as 1gbit, is that of the first one's link."""
     if os.geteuid() != 0:
-        return print("\nnamed: not measured, it needs root to make network namespaces")
-    path = places.file("named.bin", 1_000)
-    names = [f"waft-bench-{os.getpid()}-{side}" for side in "ab"]
+        return print(f"\n{case}: not measured, it needs root to make network namespaces")
+    names = [f"waft-bench-{os.getpid()}-{case}-{side}" for side in "ab"]
 
     def ip(*words):
         subprocess.run(["ip", *words], check=True)
@@ -141,6 +142,33 @@ def named(places):
         ip("-n", name, "link", "set", "lo", "up")
         ip("-n", name, "link", "set", f"bench-{side}", "up")
         ip("-n", name, "address", "add", f"10.77.0.{number + 1}/24", "dev", f"bench-{side}")
+    if rate:
+        subprocess.run(["tc", "-n", names[0], "qdisc", "add", "dev", "bench-a", "root", "tbf", "rate", rate,
+                        "burst", "256kb", "latency", "20ms"], check=True)
+    return names
+
+
+def link(places):
+    """256 MiB between two namespaces (as root), on a link as fast as it gets and on one of 1 Gbit/s."""
+    path = places.file("link.bin", GIB // 4 // places.divisor)
+    for rate in [None, "1gbit"]:
+        names = _hosts(places, f"link{rate or ''}", rate)
+        if not names:
+            return
+        sending, receiving = (["ip", "netns", "exec", name] for name in names)
+        between = Path(sending, receiving, "10.77.0.2")
+        yield f"256 MiB over a link{' of 1 Gbit/s' if rate else ''}", {
+            "waft": waft(places, places.memory, [path], between),
+            "C loop": reference(places, places.memory, path, between),
+        }
+
+
+def named(places):
+    """1 KB by the peer's name between two namespaces (as root): discovery included, the peer announced before."""
+    names = _hosts(places, "named")
+    if not names:
+        return
+    path = places.file("named.bin", 1_000)
     home = places.home("kitchen")
     surroundings = {**environment(home), "WAFT_DISCOVERY": "true"}
     words = ["ip", "netns", "exec", names[1], places.waft, "receive", "--accept", "everyone", "--name", "kitchen",
@@ -202,11 +230,12 @@ def calls(places):
             with tempfile.NamedTemporaryFile(mode="r", suffix=".strace") as file:
                 words_of_run(["strace", "-f", "-c", "-o", file.name])
                 total = [line for line in file.read().splitlines() if line.endswith(" total")]
-            return {"calls": float(total[0].split()[-2 if total[0].split()[-2].isdigit() else -3]) * places.divisor}
+            # Share, seconds, microseconds a call, calls, and errors where there were any.
+            return {"calls": float(total[0].split()[3]) * places.divisor}
         return measure
 
     def sending(prefix):
-        waft(places, places.memory, [path], prefix=prefix)()
+        waft(places, places.memory, [path], Path(sending=prefix))()
 
     def receiving(prefix):
         receiver = WaftReceiver(places, places.memory, prefix=prefix)
@@ -235,4 +264,5 @@ def curves(places):
         yield f"50 MB to {receivers} receivers", {"waft": _fan_out(places, receivers, path)}
 
 
-CASES = {case.__name__: case for case in [large, small, tiny, four, twenty, cold, named, idle, calls, airdrop, curves]}
+CASES = {case.__name__: case for case in [
+    large, small, tiny, four, twenty, cold, link, named, idle, calls, airdrop, curves]}

@@ -173,13 +173,23 @@ class WaftReceiver:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def waft(places, base, items, prefix=()):
+class Path:
+    """How one side reaches the other: what starts each side's programs, and where the receiving side is."""
+
+    def __init__(self, sending=(), receiving=(), address="127.0.0.1"):
+        self.sending, self.receiving, self.address = sending, receiving, address
+
+
+LOOPBACK = Path()
+
+
+def waft(places, base, items, path=LOOPBACK):
     """One transfer to a receiver that ends after it."""
     def measure():
         os.sync()
-        receiver = WaftReceiver(places, base)
+        receiver = WaftReceiver(places, base, prefix=path.receiving)
         thread = receiver.drain()
-        words = [*prefix, places.waft, "send", *items, "--to", f"127.0.0.1:{receiver.port}", "--quiet"]
+        words = [*path.sending, places.waft, "send", *items, "--to", f"{path.address}:{receiver.port}", "--quiet"]
         began = time.monotonic()
         figures = Measured(words, env=environment(places.sender)).usage("sender")
         figures["wall"] = time.monotonic() - began
@@ -190,16 +200,18 @@ def waft(places, base, items, prefix=()):
     return measure
 
 
-def reference(places, base, path):
+def reference(places, base, file, path=LOOPBACK):
     """The bare C loop."""
     def measure():
         os.sync()
         folder = places.fresh(base, "reference")
-        words = [places.reference, "listen", places.certificate, places.key, os.path.join(folder, "out")]
+        words = [*path.receiving, places.reference, "listen", places.certificate, places.key,
+                 os.path.join(folder, "out"), path.address]
         server = Measured(words, stdout=subprocess.PIPE)
         port = server.process.stdout.readline().decode().strip()
         began = time.monotonic()
-        figures = Measured([places.reference, "send", port, path]).usage("sender")
+        words = [*path.sending, places.reference, "send", path.address, port, file]
+        figures = Measured(words).usage("sender")
         figures["wall"] = time.monotonic() - began
         figures.update(server.usage("receiver"))
         server.process.stdout.close()

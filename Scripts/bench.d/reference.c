@@ -1,8 +1,8 @@
 /* The practical limit: one file from one process to another over TLS 1.3, as plainly as libssl lets it be done.
  *
- *   reference listen CERTIFICATE KEY FILE    prints its port; takes one connection, writes what comes to FILE, syncs it,
- *                                            says so to the sender, and ends
- *   reference send PORT FILE                 sends FILE, waits until the other side says that it is synced
+ *   reference listen CERTIFICATE KEY FILE ADDRESS    prints its port; takes one connection, writes what comes to FILE,
+ *                                                    syncs it, says so to the sender, and ends
+ *   reference send ADDRESS PORT FILE                 sends FILE, waits until the other side says that it is synced
  *
  * No digest, no names, no journal, no rename: what is left is reading, the cipher, the kernel and the disk.
  */
@@ -36,13 +36,13 @@ static SSL_CTX *context(const SSL_METHOD *method) {
     return context;
 }
 
-static void listen_once(const char *certificate, const char *key, const char *path) {
+static void listen_once(const char *certificate, const char *key, const char *path, const char *host) {
     SSL_CTX *server = context(TLS_server_method());
     if (SSL_CTX_use_certificate_file(server, certificate, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_use_PrivateKey_file(server, key, SSL_FILETYPE_PEM) != 1)
         fail("certificate");
     int listener = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
     socklen_t length = sizeof address;
     if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 1) ||
         getsockname(listener, (struct sockaddr *)&address, &length))
@@ -72,11 +72,11 @@ static void listen_once(const char *certificate, const char *key, const char *pa
     close(connection);
 }
 
-static void send_file(int port, const char *path) {
+static void send_file(const char *host, int port, const char *path) {
     SSL_CTX *client = context(TLS_client_method());
     int connection = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host), .sin_port = htons(port)};
     if (connect(connection, (struct sockaddr *)&address, sizeof address)) fail("connect");
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     SSL *ssl = SSL_new(client);
@@ -94,8 +94,8 @@ static void send_file(int port, const char *path) {
 }
 
 int main(int count, char **words) {
-    if (count == 5 && !strcmp(words[1], "listen")) listen_once(words[2], words[3], words[4]);
-    else if (count == 4 && !strcmp(words[1], "send")) send_file(atoi(words[2]), words[3]);
+    if (count == 6 && !strcmp(words[1], "listen")) listen_once(words[2], words[3], words[4], words[5]);
+    else if (count == 5 && !strcmp(words[1], "send")) send_file(words[2], atoi(words[3]), words[4]);
     else return 64;
     return 0;
 }

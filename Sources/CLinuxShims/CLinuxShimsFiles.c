@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t mode) {
@@ -21,6 +23,11 @@ int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t 
 
 int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName) {
     return renameat2(folder, name, newFolder, newName, RENAME_NOREPLACE);
+}
+
+int CLinuxShims_is_tmpfs(int file) {
+    struct statfs status;
+    return fstatfs(file, &status) == 0 && status.f_type == TMPFS_MAGIC;
 }
 
 int CLinuxShims_fallocate_keep_size(int file, int64_t bytes) {

@@ -21,7 +21,7 @@ struct XXH3State: ~Copyable, @unchecked Sendable {
     }
 
     func update(_ base: UnsafeRawPointer, count: Int) {
-        XXH3_128bits_update(handle, base, count)
+        CXXHash_XXH3_128bits_update(handle, base, count)
     }
 
     /// Writes the 16 bytes of the canonical form.

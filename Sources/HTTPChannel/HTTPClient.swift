@@ -133,14 +133,17 @@ package final class HTTPClient {
         headers.add(name: "transfer-encoding", value: "chunked")
         do {
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: headers)
-            // While one piece is on its way the next is produced, and no more: a writer that is always ahead of the
-            // event loop would keep it from looking whether an answer has come.
-            var written = write([.head(head)])
+            // While one piece is on its way and one waits behind it, so that the event loop need not wait for this task,
+            // the next is produced, and no more: a writer that is always ahead of the event loop would keep it from
+            // looking whether an answer has come.
+            var leaving = write([.head(head)])
+            var waiting = leaving
             while !connection.collector.hasAnswer, let piece = try await next() {
-                try await isWritten(written, patience: patience)
-                written = write([.body(.byteBuffer(piece))])
+                try await isWritten(leaving, patience: patience)
+                leaving = waiting
+                waiting = write([.body(.byteBuffer(piece))])
             }
-            try await isWritten(written, patience: patience)
+            try await isWritten(waiting, patience: patience)
             if !connection.collector.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
         } catch let fault as HTTPFault {
             // The other side may have answered before it closed: that says more than the broken connection does.

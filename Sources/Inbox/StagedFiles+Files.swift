@@ -68,7 +68,9 @@ extension StagedFiles {
 
     /// Looks now and then whether what was not announced uses up the reserve: files of unknown size, and many small ones.
     private func look(after count: Int, _ state: inout State) throws(TransferFault) {
-        guard staging.reserve != .bytes(0), state.file?.roomTaken == false else { return }
+        guard staging.reserve != .bytes(0), state.file?.roomTaken == false, state.file?.isComplete == false else {
+            return
+        }
         state.unseenBytes += count
         guard state.unseenBytes >= Self.lookStep else { return }
         state.unseenBytes = 0
@@ -98,9 +100,9 @@ extension StagedFiles {
 
     /// - Returns: whether room was taken; not every file system can.
     func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
-        guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size) else {
-            return false
-        }
+        guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size),
+            !staging.isInMemory
+        else { return false }
         do throws(SystemError) {
             try systemCall { CLinuxShims_fallocate_keep_size(file, size) }
             return true

@@ -16,6 +16,8 @@ struct WritingFile: ~Copyable {
     /// Whether the file system has put aside room for `entry.size` bytes.
     var roomTaken = false
     private var written: Int64
+    /// Whether as much is there as was announced.
+    var isComplete: Bool { entry.size == UInt64(written) }
     /// How far the disk has been told to write.
     private var started: Int64
 

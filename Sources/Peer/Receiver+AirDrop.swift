@@ -41,9 +41,7 @@ extension Receiver {
     }
 
     private func serveAirDrop(_ parts: ReceiverParts) async throws {
-        // New each time, as the name is: nothing is to be recognised by it (security rule 14).
-        let identity = try Identity.make(kind: .rsa2048)
-        let listener = try await bindForAirDrop(identity)
+        let listener = try await bindForAirDrop()
         let card = AirDropCard(name: settings.name, model: settings.airdrop.modelName)
         let door = parts.door
         let catalog = parts.catalog
@@ -74,10 +72,11 @@ extension Receiver {
         }
     }
 
-    private func bindForAirDrop(_ identity: Identity) async throws -> SecureListener {
+    private func bindForAirDrop() async throws -> SecureListener {
         func bind(_ port: Int) async throws -> SecureListener {
             try await SecureListener.bind(
-                SecureListener.Configuration(port: port, identity: identity, profile: .airdrop),
+                // New each time, as the name is: nothing is to be recognised by it (security rule 14).
+                SecureListener.Configuration(port: port, profile: .airdrop) { try Identity.make(kind: .rsa2048) },
                 group: .singleton, logger: logger)
         }
         do {

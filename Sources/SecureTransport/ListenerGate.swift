@@ -25,11 +25,11 @@ final class ListenerGate: Sendable {
     }
 
     private let state: NIOLockedValueBox<State>
-    private let context: TLSContext
+    private let context: ListenerContext
     private let limits: TransportLimits
     private let logger: Logger
 
-    init(context: TLSContext, limits: TransportLimits, logger: Logger) {
+    init(context: ListenerContext, limits: TransportLimits, logger: Logger) {
         self.context = context
         self.limits = limits
         self.logger = logger
@@ -70,7 +70,12 @@ final class ListenerGate: Sendable {
             }
             .secureChildOptions()
             .childChannelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture { try self.admit(channel) }
+                channel.eventLoop.makeCompletedFuture { try self.admit(channel) }.flatMap { id in
+                    // Counted already: those that wait for a context are not more than those whose handshake is not done.
+                    self.context.get(on: channel.eventLoop).flatMapThrowing { context in
+                        try self.secure(channel, id, context)
+                    }
+                }
             }
     }
 
@@ -96,7 +101,7 @@ final class ListenerGate: Sendable {
 
     // MARK: One connection
 
-    private func admit(_ channel: any Channel) throws {
+    private func admit(_ channel: any Channel) throws -> Admission.ID {
         let key = AddressKey(channel.remoteAddress)
         let admitted = state.withLockedValue { state -> (id: Admission.ID, evicted: (any Channel)?, count: Int?)? in
             guard !state.isClosed else { return nil }
@@ -111,6 +116,10 @@ final class ListenerGate: Sendable {
             logger.notice("too many unfinished connections: \(count) closed in favour of newer ones")
         }
         channel.closeFuture.whenComplete { _ in self.forget(id) }
+        return id
+    }
+
+    private func secure(_ channel: any Channel, _ id: Admission.ID, _ context: TLSContext) throws {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(TLSHandler(context: context))
         try pipeline.addHandler(HandshakeGate { self.handshakeEnded($0, id, channel) })

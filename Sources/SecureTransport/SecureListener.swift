@@ -15,8 +15,9 @@ package struct SecureListener: Sendable {
         package var host: String?
         /// 0 for any free port.
         package var port: Int
-        /// What this side shows to its peers.
-        package var identity: Identity
+        /// What this side shows to its peers; nil where it is made when the first of them comes.
+        let identity: Identity?
+        let makingIdentity: @Sendable () throws -> Identity
         /// What it asks of them.
         package var profile: TLSProfile
         /// Limits on connections, times and sizes.
@@ -26,6 +27,22 @@ package struct SecureListener: Sendable {
             self.host = host
             self.port = port
             self.identity = identity
+            self.makingIdentity = { identity }
+            self.profile = profile
+        }
+
+        /// With an identity that takes long to make, and that most listeners are never asked for.
+        ///
+        /// - Parameter makingIdentity: called when the first connection comes, on a thread that may block. Where it throws
+        ///   the connections that wait for it are closed, and the next one has it called again.
+        package init(
+            host: String? = nil, port: Int = 0, profile: TLSProfile,
+            makingIdentity: @escaping @Sendable () throws -> Identity
+        ) {
+            self.host = host
+            self.port = port
+            self.identity = nil
+            self.makingIdentity = makingIdentity
             self.profile = profile
         }
     }
@@ -48,13 +65,8 @@ package struct SecureListener: Sendable {
         group: MultiThreadedEventLoopGroup,
         logger: Logger
     ) async throws -> SecureListener {
-        let context = try TLSContext.make(
-            role: .server,
-            identity: configuration.identity,
-            profile: configuration.profile,
-            limits: configuration.limits
-        )
-        let gate = ListenerGate(context: context, limits: configuration.limits, logger: logger)
+        let gate = ListenerGate(
+            context: try configuration.makeContext(), limits: configuration.limits, logger: logger)
         let server = try await gate.bind(host: configuration.host, port: configuration.port, group: group)
         return SecureListener(server: server, gate: gate, logger: logger)
     }
@@ -131,5 +143,16 @@ package struct SecureListener: Sendable {
     package func close() async {
         gate.close()
         try? await server.close().get()
+    }
+}
+
+extension SecureListener.Configuration {
+    fileprivate func makeContext() throws(TLSError) -> ListenerContext {
+        if let identity { return ListenerContext(try makeContext(identity)) }
+        return ListenerContext { try makeContext(makingIdentity()) }
+    }
+
+    private func makeContext(_ identity: Identity) throws(TLSError) -> TLSContext {
+        try TLSContext.make(role: .server, identity: identity, profile: profile, limits: limits)
     }
 }

@@ -52,6 +52,20 @@ package final class TLSEngine {
 
     private var hasSentCloseNotify = false
 
+    /// Whether OpenSSL keeps its buffer for a record when it has given the record away. It lets go of it where nothing
+    /// may come for long (34 KiB a connection); in the middle of a stream it would get a new one for each record.
+    private var keepsRecordBuffer = false {
+        didSet {
+            guard keepsRecordBuffer != oldValue else { return }
+            let mode = Int(SSL_MODE_RELEASE_BUFFERS)
+            if keepsRecordBuffer {
+                COpenSSLShims_SSL_clear_mode(connection, mode)
+            } else {
+                COpenSSLShims_SSL_set_mode(connection, mode)
+            }
+        }
+    }
+
     /// - Throws: `TLSError` (`setUpFailed`) if there is no memory.
     package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
         guard let bio = ByteBufferBIO(), let connection = SSL_new(context.handle) else {
@@ -169,6 +183,7 @@ package final class TLSEngine {
         var outcome = Result<Decrypted, TLSError>.success(.full)
         var total = 0
         let outboundBytes = bio.outbound.readableBytes
+        keepsRecordBuffer = bio.inboundBytes > 2 * TransportLimits.recordBytes
         plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: 0) { room in
             while total < room.count {
                 ERR_clear_error()

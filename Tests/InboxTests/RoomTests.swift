@@ -87,6 +87,25 @@ struct RoomTests {
         }
     }
 
+    @Test("that is filled to the last byte beside the reserve is enough")
+    func exactly() throws {
+        try withDisk { disk in
+            let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(1 << 20))
+            let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false)
+            var left = Int(try inbox.freeRoom())
+            try staged.beginFile(try entry(nil, size: UInt64(left)))
+            let chunk = [UInt8](repeating: 7, count: 256 << 10)
+            while left > 0 {
+                try staged.write(Array(chunk.prefix(left)))
+                left -= min(left, chunk.count)
+            }
+            #expect(try inbox.freeRoom() == 0)
+            try staged.endFile()
+            try inbox.store(staged, as: "all")
+            #expect(listing(of: disk + "/Inbox") == ["all"])
+        }
+    }
+
     @Test("an item whose name is taken is not stored where conflicts are skipped, and what lies there stays")
     func skip() throws {
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), conflict: .skip)

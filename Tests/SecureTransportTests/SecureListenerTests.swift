@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Sharing
@@ -230,6 +231,53 @@ import Testing
                 )
             }
             #expect(try await dialer().dial(port: listener.port).exchangeOrNothing([1]).isEmpty)
+            #expect(try await dialer().dial(port: listener.port).exchange([1]) == [1])
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("an identity that takes long is made when the first connection comes, once for all who wait for it")
+    func identityMadeLate() async throws {
+        let made = NIOLockedValueBox(0)
+        let listener = try await SecureListener.bind(
+            .init(host: "127.0.0.1", profile: .waft) {
+                made.withLockedValue { $0 += 1 }
+                return Identities.bob
+            },
+            group: sharedGroup, logger: silentLogger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await listener.run(configurePipeline: bytesPipeline, onConnection: echo) }
+            #expect(made.withLockedValue { $0 } == 0)
+            try await withThrowingTaskGroup(of: Void.self) { dialing in
+                for _ in 0..<8 {
+                    dialing.addTask {
+                        let bob: Set = [Identities.bob.peerID]
+                        let connection = try await dialer().dial(port: listener.port, expecting: bob)
+                        #expect(try await connection.exchange([1]) == [1])
+                    }
+                }
+                try await dialing.waitForAll()
+            }
+            #expect(made.withLockedValue { $0 } == 1)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("an identity that could not be made closes who waits for it, and is tried again for the next")
+    func identityNotMade() async throws {
+        struct NotMade: Error {}
+        let isFirst = OnceFlag()
+        let listener = try await SecureListener.bind(
+            .init(host: "127.0.0.1", profile: .waft) {
+                if isFirst.take() { throw NotMade() }
+                return Identities.bob
+            },
+            group: sharedGroup, logger: silentLogger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await listener.run(configurePipeline: bytesPipeline, onConnection: echo) }
+            await #expect(throws: DialError.self) { _ = try await dialer().dial(port: listener.port) }
             #expect(try await dialer().dial(port: listener.port).exchange([1]) == [1])
             group.cancelAll()
             try await group.waitForAll()

@@ -14,6 +14,9 @@ int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t 
 /// renameat2(2) with RENAME_NOREPLACE: EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName);
 
+/// Whether an open file or folder lies on a tmpfs.
+int CLinuxShims_is_tmpfs(int file);
+
 /// fallocate(2) with FALLOC_FL_KEEP_SIZE, from the beginning of the file.
 int CLinuxShims_fallocate_keep_size(int file, int64_t bytes);
 

@@ -30,6 +30,14 @@ static inline int COpenSSLShims_SSL_CTX_set1_groups_list(SSL_CTX *context, const
     return (int)SSL_CTX_set1_groups_list(context, list);
 }
 
+static inline void COpenSSLShims_SSL_set_mode(SSL *connection, long mode) {
+    SSL_set_mode(connection, mode);
+}
+
+static inline void COpenSSLShims_SSL_clear_mode(SSL *connection, long mode) {
+    SSL_clear_mode(connection, mode);
+}
+
 static inline void COpenSSLShims_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
     SSL_CTX_set_session_cache_mode(context, mode);
 }

@@ -1,0 +1,61 @@
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import HTTPChannel
+
+@Suite struct BlockingThreadsTests {
+    /// Lets nobody pass before so many have come.
+    private final class Gate: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var missing: Int
+
+        init(of count: Int) { missing = count }
+
+        func pass() {
+            condition.lock()
+            missing -= 1
+            condition.broadcast()
+            while missing > 0 { condition.wait() }
+            condition.unlock()
+        }
+    }
+
+    @Test("as many tasks as there are threads may block at the same time")
+    func parallel() async {
+        let executor = BlockingExecutor(threads: 4)
+        // Again with the same threads.
+        for _ in 0..<3 {
+            let gate = Gate(of: 4)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask(executorPreference: executor) { gate.pass() } }
+            }
+        }
+    }
+
+    @Test("no more tasks run than there are threads, and all of them do", arguments: [1, 3])
+    func bounded(threads: Int) async {
+        let executor = BlockingExecutor(threads: threads)
+        let running = NIOLockedValueBox((now: 0, most: 0, done: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask(executorPreference: executor) {
+                    for _ in 0..<5 {
+                        running.withLockedValue {
+                            $0.now += 1
+                            $0.most = max($0.most, $0.now)
+                        }
+                        sched_yield()
+                        running.withLockedValue {
+                            $0.now -= 1
+                            $0.done += 1
+                        }
+                        await Task.yield()
+                    }
+                }
+            }
+        }
+        #expect(running.withLockedValue { $0.done } == 1_000)
+        #expect(running.withLockedValue { $0.most } <= threads)
+    }
+}
