@@ -56,7 +56,8 @@ class Receiver:
     def __init__(self, world, home, port, stop_after=None, log=None):
         words = [world.program, "receive", "--json", "--port", str(port), "--accept", world.course.accept]
         if stop_after is not None:
-            words = [world.stopper, "--below", home, "--log", log, "--stop-after", str(stop_after), "--", *words]
+            words = [world.stopper, "--below", home, "--log", log, "--stop-after", str(stop_after), "--rename2",
+                     "yes" if world.course.has_rename2 else "no", "--", *words]
         self.errors = os.path.join(world.folder, "receiver.log")
         self.process = subprocess.Popen(words, env=surroundings(home, **world.course.settings(world)),
                                         stdout=subprocess.PIPE, stderr=open(self.errors, "w"))
@@ -83,6 +84,8 @@ class Course:
     """One kind of transfer: what is sent, and what the receiver's disk is like before."""
 
     accept = "everyone"
+    # Whether the file system has a rename that refuses to replace.
+    has_rename2 = True
 
     def settings(self, world):
         return {}
@@ -157,7 +160,13 @@ class Below(Course):
             file.write("policy:\n- {then: accept, folder: New/Deep}\n")
 
 
-COURSES = [First, Several, Resumed, Below]
+class Linked(Several):
+    """As `Several`, on a file system whose rename cannot refuse to replace."""
+
+    has_rename2 = False
+
+
+COURSES = [First, Several, Resumed, Below, Linked]
 
 
 def copy(home, to):

@@ -16,8 +16,8 @@ import stat
 class Node:
     """A file, folder or link."""
 
-    def __init__(self, kind, inode, data=b"", target=None):
-        self.kind, self.inode, self.target = kind, inode, target
+    def __init__(self, kind, inode, data=b"", target=None, made=0):
+        self.kind, self.inode, self.target, self.made = kind, inode, target, made
         # What is on the disk for sure, and what was done to it since: (number, offset, bytes) or (number, size, None).
         self.synced, self.pending = bytes(data), []
         # Of a folder, what is on the disk for sure.
@@ -113,7 +113,8 @@ class ModelDisk:
     def make(self, step):
         kind = stat.S_IFMT(int(step["mode"], 8))
         target = bytes.fromhex(step["target"]).decode() if "target" in step else None
-        node = self.nodes[step["file"]] = Node(kind, int(step["file"].split(":")[1]), target=target)
+        node = self.nodes[step["file"]] = Node(kind, int(step["file"].split(":")[1]), target=target,
+                                              made=self.count)
         self.change((self.folder(step), self.name(step), node))
 
     def folder(self, step, field="folder"):
@@ -148,7 +149,7 @@ class ModelDisk:
     # What a power cut leaves
 
     def left(self, names, data):
-        """The files, folders and links that are left: by their paths, (kind, contents or target, inode).
+        """The files, folders and links that are left: by their paths, (kind, contents or target, (inode, when it was made)).
 
         names: how many of the names that are not synced are there. data: as in `Node.data`, or a function of the node that
         gives that."""
@@ -159,16 +160,17 @@ class ModelDisk:
         while pending:
             path, node = pending.pop()
             chosen = data(node) if callable(data) else data
-            left[path] = (node.kind, node.target if node.target is not None else node.data(chosen), node.inode)
+            left[path] = (node.kind, node.target if node.target is not None else node.data(chosen), (node.inode, node.made))
             for name, inner in changed.get(node, node.names).items():
                 pending.append((f"{path}/{name}", inner))
         return left
 
 
 def lay_out(left, root):
-    """Makes the folders: the inodes that things have there, by those that they had."""
-    inodes = {}
-    for path, (kind, contents, inode) in sorted(left.items()):
+    """Makes the folders: the inodes that things have there, by those that they had. Of two that had the same, one after
+    the other, that of the later one: no real file system would have brought the first one back."""
+    inodes, latest = {}, {}
+    for path, (kind, contents, (inode, made)) in sorted(left.items()):
         place = root + path
         if kind == stat.S_IFDIR:
             os.mkdir(place, 0o700)
@@ -180,5 +182,6 @@ def lay_out(left, root):
             os.chmod(place, 0o600)
         else:
             continue
-        inodes[inode] = os.lstat(place).st_ino
+        if made >= latest.get(inode, 0):
+            inodes[inode], latest[inode] = os.lstat(place).st_ino, made
     return inodes

@@ -36,7 +36,7 @@ class Killed(crash.First):
         world.start_once(home)
 
 
-COURSES = [crash.First, crash.Several, crash.Below, Killed]
+COURSES = [crash.First, crash.Several, crash.Resumed, crash.Below, Killed]
 
 
 class Record:

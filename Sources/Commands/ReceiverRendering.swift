@@ -65,7 +65,7 @@ struct ReceiverRendering: Sendable {
     private static func refusal(_ verdict: Verdict) -> String {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
         guard let answer else { return "declined" }
-        return answer.answer.rawValue + (answer.reason.isEmpty ? "" : ": \(answer.reason)")
+        return OutcomeWords.of(answer.answer.rawValue) + (answer.reason.isEmpty ? "" : ": \(answer.reason)")
     }
 
     /// A name as it can be pasted into a shell.

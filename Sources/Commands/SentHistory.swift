@@ -1,6 +1,22 @@
 import Peer
 import Sharing
 
+/// What answers and outcomes are called before people.
+enum OutcomeWords {
+    /// - Parameter name: as programs have it; what is not known is escaped.
+    static func of(_ name: String) -> String {
+        switch name {
+        case "noRoom": "no room"
+        case "ineligible": "not eligible"
+        case "expired": "no answer"
+        case "notSent": "not sent"
+        case "unread": "could not be read"
+        case "alreadyThere": "already there"
+        default: TerminalText.escaped(name, limit: 32)
+        }
+    }
+}
+
 /// `waft history --sent`: what was sent from here, and what became of it.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandFailure) {
@@ -29,7 +45,7 @@ enum SentHistory {
             return (isTaken ? "the other side says it has it" : isOld ? "already there" : "stored") + moved
         }
         let reason = bad?.reason.map { ": \(TerminalText.escaped($0, limit: 200))" } ?? ""
-        let state = bad.map { TerminalText.escaped($0.state, limit: 32) } ?? "not all stored"
+        let state = bad.map { OutcomeWords.of($0.state) } ?? "not all stored"
         return entry.count == 1 ? state + reason : "\(entry.arrived) of \(entry.count) stored, \(state)\(reason)"
     }
 }

@@ -23,7 +23,8 @@ extension FileInbox {
             guard let key = PartialKey(item, from: peer) else { continue }
             // The disk takes more than the bytes of contents: a block or two for each entry.
             let (blocks, isMuch) = (item.entries ?? 1).addingReportingOverflow(8)
-            let (most, overflow) = key.size.addingReportingOverflow(isMuch ? .max : blocks.multipliedSaturating(by: 8_192))
+            let (most, overflow) = key.size.addingReportingOverflow(
+                isMuch ? .max : blocks.multipliedSaturating(by: 8_192))
             spared[Partials.name(of: key)] = overflow ? .max : most
         }
         staging.partials.bound(owner, to: bytes, besides: spared)

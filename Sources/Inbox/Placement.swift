@@ -42,13 +42,14 @@ enum Placement: Sendable {
         to newName: String,
         in newFolder: Int32
     ) throws(SystemError) {
-        // An empty folder claims the name: a rename replaces that one, and one with something in it never.
-        try systemCall { mkdirat(newFolder, newName, 0o700) }
+        // No folder is made to claim the name first: a crash would leave it in the Inbox. What may come there between the
+        // two calls is never replaced either, unless it is a folder with nothing in it.
+        var status = stat()
+        if fstatat(newFolder, newName, &status, AT_SYMLINK_NOFOLLOW) == 0 { throw SystemError(EEXIST) }
         do {
             try systemCall { renameat(folder, name, newFolder, newName) }
         } catch {
-            unlinkat(newFolder, newName, AT_REMOVEDIR)
-            throw error.number == ENOTEMPTY ? SystemError(EEXIST) : error
+            throw [ENOTEMPTY, ENOTDIR].contains(error.number) ? SystemError(EEXIST) : error
         }
     }
 }

@@ -77,9 +77,10 @@ extension StagedFiles {
         staging.makeRoom(for: 1)
         guard let free = try? DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve), free == 0
         else { return }
+        let left = (try? DiskRoom.free(onFileSystemOf: staging.folder.raw)).map { ", \(ByteCount.text($0))," } ?? ""
         throw TransferFault(
             .noRoom,
-            "cannot write \(display(state.file?.entry.path)): what is left of the disk is kept free; "
+            "cannot write \(display(state.file?.entry.path)): what is left of the disk\(left) is kept free; "
                 + "make room and send it again")
     }
 

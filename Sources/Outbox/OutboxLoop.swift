@@ -311,8 +311,10 @@ struct OutboxLoop {
     private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
         entries[number]?.attempt = nil
         engine.board.remove(number)
+        // In this order: what is given up now did not end before its time.
+        let today = engine.calendar.now()
         let now = engine.clock.now()
-        let (isStopping, clock, calendar) = (self.isStopping, engine.clock, engine.calendar)
+        let (isStopping, clock) = (self.isStopping, engine.clock)
         let changed: OutboxStore.Record?
         do throws(OutboxError) {
             changed = try engine.store.change(number) { job, standing in
@@ -320,7 +322,7 @@ struct OutboxLoop {
                 if isStopping, !standing.isDelivered(job), result.failure?.isFinal != true {
                     standing.interrupt(at: now)
                 } else {
-                    let isTimeUp = calendar.isOver(WallTime(milliseconds: standing.expires))
+                    let isTimeUp = today.map { $0.milliseconds >= standing.expires } ?? false
                     standing.end(job, result.failure, at: now, isTimeUp: isTimeUp)
                 }
                 return true

@@ -129,7 +129,8 @@ package enum ConfigurationTemplate {
 
         # What of the Inbox's disk is left to everybody else (WAFT_RESERVE). Default: 1 GiB, or 5 % of a small disk.
         #reserve: 5 %
-        # How much may lie in the Inbox from one stranger; 0 for no bound (WAFT_STRANGER_QUOTA).
+        # How much may come from one stranger: what lies in the Inbox, is on its way, and is kept of what was broken off;
+        # 0 for no bound (WAFT_STRANGER_QUOTA).
         #strangerQuota: 10 GiB
         # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
         # taken). Nothing is ever replaced.

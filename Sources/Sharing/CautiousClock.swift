@@ -37,7 +37,8 @@ package final class CautiousClock: Sendable {
             anchor = known
             return known
         }
-        let (believed, overflow) = anchor.wall.addingReportingOverflow(Int64((steady - anchor.steady) / .milliseconds(1)))
+        let (believed, overflow) = anchor.wall.addingReportingOverflow(
+            Int64((steady - anchor.steady) / .milliseconds(1)))
         return WallTime(milliseconds: overflow ? wall : min(wall, believed))
     }
 

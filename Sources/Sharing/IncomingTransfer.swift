@@ -16,8 +16,9 @@ package import Digests
 /// 4. The receipt. Until it has come the sender may ask again, or offer the same transfer again: what step 3 has done is
 ///    found in the journal and is not done twice.
 ///
-/// A crash between the journal's two is mended at the next start: what has that identity in the Inbox is settled, and the
-/// rest is forgotten there and lies in its place under its key still.
+/// A crash between the journal's two is mended at the next start: what has that identity in the Inbox is settled, when its
+/// name is on the disk for sure, and the rest is forgotten there and lies in its place under its key still. `Scripts/soak
+/// --crash` and `--power-cut` stop it after every system call of these steps.
 package final class IncomingTransfer {
     package let offer: Offer
     package let peer: PeerID

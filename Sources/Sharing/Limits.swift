@@ -21,10 +21,11 @@ package enum Limits {
     /// Bytes of a frame that is not contents.
     package static let headerFrameBytes = 16 << 10
 
-    /// Bytes of the list of what is kept of a transfer's items.
-    package static let keptListBytes = 20 << 20
-    /// Blocks of one file in such a list.
-    package static let keptBlocks: UInt64 = 65_536
+    /// Bytes of the list of what is kept of a transfer's items: enough for some 113,000 files of a block each. Both sides
+    /// hold it whole.
+    package static let keptListBytes = 4 << 20
+    /// Blocks of one file in such a list: larger than 16 GiB, a file has larger blocks.
+    package static let keptBlocks: UInt64 = 16_384
     /// Bytes of the smallest block, as a power of two.
     package static let keptBlockExponent = 20
 

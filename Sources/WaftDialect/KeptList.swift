@@ -22,15 +22,12 @@ extension ByteBuffer {
 
 /// What the other side has kept of a transfer's items: its own statement, which is believed in nothing.
 ///
-/// The list stays as it came, and of each file it is remembered where its record lies.
+/// The list stays as it came, and of each file it is remembered where its record lies: four bytes, since a tree has many.
 struct KeptList {
     /// Item, hash of the path, size, exponent of the block's size.
     static let headBytes = 4 + 8 + 8 + 1
 
-    private struct Place: Hashable {
-        var item: UInt32
-        var pathHash: UInt64
-    }
+    private typealias Place = (item: UInt32, pathHash: UInt64)
 
     /// One file of the list.
     struct File {
@@ -51,7 +48,8 @@ struct KeptList {
 
     private let list: ByteBuffer
     private let algorithm: DigestAlgorithm
-    private var places: [Place: Int] = [:]
+    /// Where records begin, by the items and hashes in them.
+    private var starts: [UInt32] = []
 
     /// - Parameter items: how many the offer has.
     /// - Throws: `protocolViolation` where it is not what the protocol allows.
@@ -62,7 +60,7 @@ struct KeptList {
         var rest = list
         while rest.readableBytes > 0 {
             let start = rest.readerIndex
-            guard let (item, pathHash, size, exponent) = rest.readRecordHead(), item < items, size > 0,
+            guard let (item, _, size, exponent) = rest.readRecordHead(), item < items, size > 0,
                 (Limits.keptBlockExponent...60).contains(Int(exponent))
             else { throw .malformed("a list of something else") }
             let blocks = KeptFile.blockCount(size: size, exponent: Int(exponent))
@@ -71,12 +69,30 @@ struct KeptList {
                 throw .malformed("a list that is cut short")
             }
             rest.moveReaderIndex(forwardBy: Int(blocks) * algorithm.byteCount)
-            places[Place(item: item, pathHash: pathHash)] = start
+            starts.append(UInt32(start - list.readerIndex))
         }
+        starts.sort { Self.place(list, $0) < Self.place(list, $1) }
+    }
+
+    private static func place(_ list: ByteBuffer, _ start: UInt32) -> Place {
+        let index = list.readerIndex + Int(start)
+        // They were read here once already.
+        return (list.getInteger(at: index) ?? 0, list.getInteger(at: index + 4) ?? 0)
+    }
+
+    /// Where the record of a file begins; any of several.
+    private func start(of place: Place) -> Int? {
+        var (low, high) = (0, starts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.place(list, starts[middle]) < place { low = middle + 1 } else { high = middle }
+        }
+        guard low < starts.count, Self.place(list, starts[low]) == place else { return nil }
+        return list.readerIndex + Int(starts[low])
     }
 
     func file(_ path: SafeRelativePath?, ofItem item: Int) -> File? {
-        guard let start = places[Place(item: UInt32(item), pathHash: KeptFile.pathHash(path))] else { return nil }
+        guard let start = start(of: (UInt32(item), KeptFile.pathHash(path))) else { return nil }
         var record = list
         record.moveReaderIndex(to: start)
         guard let (_, _, size, exponent) = record.readRecordHead() else { return nil }

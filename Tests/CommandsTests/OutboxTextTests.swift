@@ -42,7 +42,9 @@ struct OutboxTextTests {
     @Test("a job that is being sent says how far it is, and one that nobody sends that it is not")
     func progress() throws {
         let record = try record { $0.state = .sending }
-        let half = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: 2_000), JobProgress(job: 3, bytes: 1, total: 1)])
+        let half = OutboxCourse([
+            JobProgress(job: 12, bytes: 1_000, total: 2_000), JobProgress(job: 3, bytes: 1, total: 1),
+        ])
         #expect(OutboxText.line(record, half).hasSuffix(": is being sent, 50 %: 1.0 kB of 2.0 kB"))
         let piped = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: nil)])
         #expect(OutboxText.line(record, piped).hasSuffix(": is being sent, 1.0 kB so far"))

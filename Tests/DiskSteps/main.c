@@ -1,11 +1,13 @@
 // Runs a program and sees every system call by which it changes the disk, or says something on a socket: writes them
 // down, and kills the program right after one of them.
 //
-//   disk-steps --below FOLDER [--log FILE] [--stop-after N] -- PROGRAM [ARGUMENT…]
+//   disk-steps --below FOLDER [--log FILE] [--stop-after N] [--rename2 no] -- PROGRAM [ARGUMENT…]
 //
 // Steps are calls of the program itself (its threads included, other programs that it starts not), on things below
 // FOLDER or on sockets, that did not fail; they are counted from 1 in the order in which they end, whichever thread makes
 // them. That is what strace cannot do: it counts each thread's calls for itself.
+//
+// With --rename2 no the call renameat2 fails, as on file systems whose rename cannot refuse to replace.
 //
 // The log has a line when a call that syncs begins, and one when a step has ended, of fields NAME=VALUE with one space
 // between them; paths and data are in hexadecimal digits:
@@ -141,6 +143,7 @@ static volatile pid_t program;
 static const char *below;
 static FILE *log_file;
 static long stop_after, steps;
+static bool has_rename2 = true;
 
 static void give_up(const char *what) {
     perror(what);
@@ -447,9 +450,13 @@ static void forget(pid_t id) {
 
 // Stops the calls of the table, and no others: the rest of the program runs at its own speed.
 static void filter_calls(void) {
-    struct sock_filter filter[CALLS + 3];
+    struct sock_filter filter[CALLS + 5];
     int count = 0;
     filter[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    if (!has_rename2) {
+        filter[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1);
+        filter[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL);
+    }
     for (int index = 0; index < CALLS; index++) {
         filter[count++] = (struct sock_filter)BPF_JUMP(
             BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[index].number, (unsigned char)(CALLS - index), 0);
@@ -527,6 +534,8 @@ int main(int count, char **words) {
             below = words[first + 1];
         } else if (strcmp(words[first], "--stop-after") == 0) {
             stop_after = atol(words[first + 1]);
+        } else if (strcmp(words[first], "--rename2") == 0) {
+            has_rename2 = strcmp(words[first + 1], "no") != 0;
         } else if (strcmp(words[first], "--log") == 0) {
             log_file = fopen(words[first + 1], "we");
             if (log_file == NULL) give_up(words[first + 1]);

@@ -131,7 +131,8 @@ struct ClockTests {
         }
     }
 
-    @Test("what is kept of a file that did not come whole is gone on with after the clock was set", arguments: [60, -60])
+    @Test(
+        "what is kept of a file that did not come whole is gone on with after the clock was set", arguments: [60, -60])
     func partial(days: Int64) async throws {
         try await withPlaces { places in
             let size = 400_000_000
@@ -179,7 +180,8 @@ struct ClockTests {
             try await sender.withReceiver(Programs.waftd, []) { daemon in
                 try await queue("b.txt")
                 while try await !sender.run(arguments: ["outbox", "show", "2", "--json"]).output
-                    .contains("\"attempts\":1") { try Task.checkCancellation() }
+                    .contains("\"attempts\":1")
+                { try Task.checkCancellation() }
                 places.clocks.set(-days * Self.day)
                 let arguments = ["receive", "--accept", "everyone", "--port", "\(port)"]
                 try await receiver.withReceiver(Programs.waft, arguments) { running in

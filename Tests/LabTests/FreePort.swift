@@ -1,5 +1,5 @@
-import Glibc
 import Foundation
+import Glibc
 
 /// One on which nobody listens just now.
 func freePort() throws -> Int {

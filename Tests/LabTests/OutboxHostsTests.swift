@@ -25,7 +25,8 @@ struct OutboxHostsTests {
         try await Lab.with(avahi: avahi) { lab in
             let out = lab.folder + "/out"
             try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-            try writeScript("#!/bin/sh\necho \"$WAFT_JOB $WAFT_JOB_STATE\" >> '\(out)/told'\n", to: lab.folder + "/told.sh")
+            try writeScript(
+                "#!/bin/sh\necho \"$WAFT_JOB $WAFT_JOB_STATE\" >> '\(out)/told'\n", to: lab.folder + "/told.sh")
             var sender = lab.host("study")
             sender.environment["WAFT_OUTBOX_HOOK"] = lab.folder + "/told.sh"
             sender.environment["WAFT_HOOK_WRITABLE"] = out

@@ -13,7 +13,7 @@ struct SoakTests {
 
     @Test("nor is there a third state, or anything left, wherever the receiver is stopped on its way over the disk")
     func everyCall() async throws {
-        try await run("crash.py", ["--stopper", Programs.diskSteps, "--sample", "4"])
+        try await run("crash.py", ["--stopper", Programs.diskSteps, "--sample", "2"])
     }
 
     @Test("and what the sender was told is there is there after a power cut, which leaves what was synced and no more")

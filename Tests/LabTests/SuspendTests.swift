@@ -53,7 +53,9 @@ struct SuspendTests {
                 // Slow enough to be met in the middle.
                 try await lab.call(["rate", lab.name, "study", "100mbit"])
                 let sent = try await study.withProgram(Programs.waft, words) { sender in
-                    _ = try await sender.transcript.first("progress") { $0.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil }
+                    _ = try await sender.transcript.first("progress") {
+                        $0.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil
+                    }
                     let asleep = try await processes(lab, "kitchen")
                     #expect(asleep.count >= (avahi == "all" ? 3 : 1))
                     signal(SIGSTOP, to: asleep)
@@ -88,7 +90,9 @@ struct SuspendTests {
                 try await lab.call(["rate", lab.name, "study", "100mbit"])
                 let words = ["send", path, "--to", "kitchen", "--timeout", "2", "--json"]
                 let sent = try await study.withProgram(Programs.waft, words) { sender in
-                    _ = try await sender.transcript.first("progress") { $0.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil }
+                    _ = try await sender.transcript.first("progress") {
+                        $0.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil
+                    }
                     let asleep = try await processes(lab, "study")
                     signal(SIGSTOP, to: asleep)
                     defer { signal(SIGCONT, to: asleep) }

@@ -94,11 +94,10 @@ struct WakeLockTests {
                 _ = try await places.sending(to: kitchen) { sender in
                     _ = try await kitchen.log.first("progress")
                     try await heldByBoth(places)
-                    // The shell has become the sender in its last process: the whole group goes.
-                    let children = try await places.study.run("/usr/bin/pgrep", ["--parent", "\(sender.process.value)"])
-                    for child in children.output.split(separator: "\n").compactMap({ Int32($0) }) {
-                        kill(child, SIGKILL)
-                    }
+                    // What the shell has started, the sender among it.
+                    let shell = sender.process.value
+                    let children = try String(contentsOfFile: "/proc/\(shell)/task/\(shell)/children", encoding: .utf8)
+                    for child in children.split(separator: " ").compactMap({ Int32($0) }) { kill(child, SIGKILL) }
                     try await releasedByBoth(places)
                 }
             }

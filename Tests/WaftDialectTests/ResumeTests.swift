@@ -509,6 +509,30 @@ struct HostileResumeTests {
         try #expect(ContentCount.of(body) == Self.bytes.count)
     }
 
+    @Test("each of many files of many items is found in a list, and no other; what does not fit is left out")
+    func manyFiles() throws {
+        var list = ByteBuffer()
+        let digest = Digest.of(.xxh3_128, [])
+        var count = 0
+        var hasRoom = true
+        while hasRoom {
+            let path = KeptFile.pathHash("\(count / 3)")
+            hasRoom = list.writeKept(
+                KeptFile(pathHash: path, size: UInt64(count) + 1, blockExponent: 20, digests: [digest]),
+                item: count % 3)
+            count += 1
+        }
+        #expect(list.readableBytes <= Limits.keptListBytes)
+        #expect(count > 100_000)
+        let kept = try KeptList(list, .xxh3_128, items: 3)
+        for number in stride(from: 0, to: count - 3, by: 97) {
+            let path = try SafeRelativePath("\(number / 3)")
+            #expect(kept.file(path, ofItem: number % 3)?.size == UInt64(number) + 1)
+        }
+        #expect(kept.file(try SafeRelativePath("x"), ofItem: 0) == nil)
+        #expect(kept.file(try SafeRelativePath("1"), ofItem: 3) == nil)
+    }
+
     @Test("random bytes are a list or are refused, and never more")
     func fuzz() {
         var generator = SystemRandomNumberGenerator()
