@@ -54,7 +54,7 @@ enum OutboxText {
         }
         facts += [
             ("state", state(record, course)), ("amount", amount(job)), ("queued", time(job.queued)),
-            ("given up", time(standing.expires)), ("attempts", "\(standing.attempts)"),
+            ("expires", time(standing.expires)), ("attempts", "\(standing.attempts)"),
             ("transfer", standing.transfer),
         ]
         if let note = job.options.annotation["note"] {

@@ -92,7 +92,8 @@ extension Receiver {
     private func announceAirDrop(port: Int, _ parts: ReceiverParts) async {
         var publication: (any Publication)?
         let instance = AirDropDialect.makeInstance()
-        airDropIs("not published: discovery is off; port \(port)")
+        airDropIs(
+            parts.directory == nil ? "not published: discovery is off; port \(port)" : "being published; port \(port)")
         do {
             if let directory = parts.directory {
                 publication = try await directory.get().publish(
