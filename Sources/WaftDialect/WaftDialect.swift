@@ -99,7 +99,12 @@ package enum WaftDialect {
         guard JSONBounds.allow(body) else { throw .malformed("more values, or deeper ones, than any message has") }
         let message: Message
         do {
-            message = try JSONDecoder().decode(type, from: Data(body.readableBytesView))
+            message = try body.withUnsafeReadableBytes { bytes in
+                // Where it lies: the receipt of 20,000 items has megabytes, and the decoder keeps nothing of them.
+                let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
+                let data = start.map { Data(bytesNoCopy: $0, count: bytes.count, deallocator: .none) }
+                return try JSONDecoder().decode(type, from: data ?? Data())
+            }
         } catch {
             throw .malformed("not the JSON that was expected")
         }

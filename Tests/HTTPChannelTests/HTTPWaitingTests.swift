@@ -25,19 +25,18 @@ struct HTTPWaitingTests {
 
     @Test("interim answers are no answer to a client of ours, however many come")
     func interimForClient() async throws {
-        let release = Gate()
+        // Without a pause between them they come as fast as the server's event loop can write, which hears nothing else
+        // meanwhile: what ends the waiting must not come from the network.
         try await LoopbackServer.run(Times(interim: .zero)) { exchange in
-            if exchange.head.uri == "/open" { release.open() }
-            await exchange.keepingClientInformed { await release.wait() }
+            await exchange.keepingClientInformed { for _ in 0..<5_000 { await Task.yield() } }
             try await exchange.respond(.ok, body: ByteBuffer(string: exchange.head.uri))
         } _: { server in
-            async let waiting = server.client { client in
-                let first = try await client.exchange(.GET, "/waits", patience: .seconds(60))
-                let second = try await client.exchange(.GET, "/next", patience: .seconds(60))
-                return String(buffer: first.body) + String(buffer: second.body)
+            try await server.client { client in
+                for path in ["/waits", "/next"] {
+                    let answer = try await client.exchange(.GET, path, patience: .seconds(60))
+                    #expect(answer.status == .ok && String(buffer: answer.body) == path)
+                }
             }
-            _ = try await server.client { try await $0.exchange(.GET, "/open", patience: .seconds(60)).status }
-            #expect(try await waiting == "/waits/next")
         }
     }
 

@@ -10,9 +10,9 @@ import Testing
         if: Programs.areReleased, "NOT RUN with debug programs, whose memory is not the product's: see Scripts/test"))
 struct LoadTests {
     /// Most memory either side may ever take, in KiB.
-    private static let memoryLimit = 64 << 10
+    private static let memoryLimit = 48 << 10
     /// Most that 20,000 items may take beyond what one small file takes, in KiB.
-    private static let growthLimit = 36 << 10
+    private static let growthLimit = 24 << 10
 
     /// Peak resident memory of a process so far, in KiB.
     private func peak(_ process: ProcessIdentifier) throws -> Int {
@@ -34,7 +34,7 @@ struct LoadTests {
         return (outcome, peak)
     }
 
-    @Test("a file of 4 GiB takes less than 64 MiB of memory on either side")
+    @Test("a file of 4 GiB takes less than 48 MiB of memory on either side")
     func largeFile() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/large"
@@ -54,7 +54,7 @@ struct LoadTests {
         }
     }
 
-    @Test("20,000 files of 10 KB take less than 64 MiB, as a tree and as items", arguments: [true, false])
+    @Test("20,000 files of 10 KB take less than 48 MiB, as a tree and as items", arguments: [true, false])
     func manyFiles(asTree: Bool) async throws {
         try await withTemporaryFolder { folder in
             let tree = folder + "/many"
