@@ -3,8 +3,10 @@ import SystemCalls
 
 /// Hears of changes in folders, by inotify(7). Used by one thread at a time.
 final class FolderEvents {
+    /// Not IN_MODIFY: the folders above the handlers' are listened in too, and every line of a log that somebody writes
+    /// there would wake us. A file that is written is heard of when it is closed.
     private static let events =
-        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
+        IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
         | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR
 
     private let file: FileDescriptor
