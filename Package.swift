@@ -18,10 +18,11 @@ let concurrencyHelpers = Target.Dependency.product(name: "NIOConcurrencyHelpers"
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 
 /// A module of Waft and, when `tests` says so, its mirror in `Tests`.
@@ -54,9 +55,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         // The verbs and flags of the command line.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // The queues of the executors: SwiftNIO brings it along anyway.
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // One logging interface for every module; the programs choose where it goes.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        // Start, signals and orderly stop of the receiver's parts.
+        // Start and orderly stop of the receiver's parts.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
         // does not understand, where the user should hear of them with the line.
@@ -90,6 +93,9 @@ let package = Package(
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
             swiftSettings: strict),
+        // What ExecutorsTests run: the executor is a process's for good.
+        .executableTarget(
+            name: "executor-probe", dependencies: ["Executors"], path: "Tests/ExecutorProbe", swiftSettings: strict),
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
@@ -111,6 +117,7 @@ let package = Package(
     ]
         + module("UniformTypes", [], exclude: ["Data"])
         + module("SystemCalls", [], tests: nil)
+        + module("Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
         + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
@@ -133,7 +140,7 @@ let package = Package(
         + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
         + module(
             "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
-            tests: [nioPosix], exclude: ["Vectors"]
+            tests: ["Executors", nioPosix], exclude: ["Vectors"]
         )
         + module(
             "AirDropDialect",
@@ -141,13 +148,13 @@ let package = Package(
                 "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
                 nioHTTP1,
             ],
-            tests: [nioPosix], exclude: ["Vectors"]
+            tests: ["Executors", nioPosix], exclude: ["Vectors"]
         )
         + module(
             "Handlers",
             [
                 "SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
-                "CLinuxShims", logging, subprocess, systemPackage,
+                "Executors", "CLinuxShims", logging, subprocess, systemPackage,
             ],
             tests: ["sandbox-probe"])
         + module(
@@ -160,7 +167,7 @@ let package = Package(
                 "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
                 "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing",
-                "Notifications", "Outbox", "Wakefulness", "Control",
+                "Notifications", "Outbox", "Wakefulness", "Control", "Executors",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )
@@ -169,9 +176,9 @@ let package = Package(
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
                 "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox",
-                "Wakefulness", "CLinuxShims",
+                "Wakefulness", "Executors", "CLinuxShims",
                 argumentParser, logging,
-                lifecycle, unixSignals, nioPosix,
+                lifecycle, nioPosix,
             ]
         )
 )

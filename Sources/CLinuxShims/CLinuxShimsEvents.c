@@ -5,12 +5,52 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 int CLinuxShims_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int CLinuxShims_timerfd(clockid_t clock) { return timerfd_create(clock, TFD_CLOEXEC); }
+
+int CLinuxShims_timerfd_set(int timer, uint64_t nanoseconds) {
+    struct itimerspec time;
+    memset(&time, 0, sizeof time);
+    /* Zero would stop it. */
+    uint64_t deadline = nanoseconds > 0 ? nanoseconds : 1;
+    time.it_value.tv_sec = (time_t)(deadline / 1000000000);
+    time.it_value.tv_nsec = (long)(deadline % 1000000000);
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
+}
+
+static volatile sig_atomic_t signalDescriptor = -1;
+
+static void writeSignal(int number) {
+    int cause = errno;
+    unsigned char byte = (unsigned char)number;
+    /* Without room somebody has been told often enough. */
+    ssize_t count = write((int)signalDescriptor, &byte, 1);
+    (void)count;
+    errno = cause;
+}
+
+int CLinuxShims_signal_to(int number, int descriptor) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) != 0)
+        return -1;
+    if (action.sa_handler == SIG_IGN)
+        return 0;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    action.sa_handler = descriptor < 0 ? SIG_DFL : writeSignal;
+    if (descriptor >= 0)
+        signalDescriptor = descriptor;
+    return sigaction(number, &action, NULL);
+}
 
 int CLinuxShims_rtnetlink_changes(void) {
     int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);

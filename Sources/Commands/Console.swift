@@ -1,3 +1,4 @@
+import Executors
 import Foundation
 import Synchronization
 
@@ -14,7 +15,7 @@ package final class Console: Sendable {
 
     private let state = Mutex(State())
     /// Writes, in order, so that a paused terminal or a slow reader holds up nobody but itself.
-    private let writer = DispatchQueue(label: "waft.console")
+    private let writer = SerialThread()
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
     private static let mostWaiting = 16 << 20
     /// How long the end of the program waits for a reader: milliseconds.
@@ -70,9 +71,9 @@ package final class Console: Sendable {
     package func flush() {
         // A semaphore's wait goes by the wall clock here, and is over at once when that is set forward.
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return writer.sync {} }
+        guard pipe(&ends) == 0 else { return writer.drain() }
         let (reading, writing) = (ends[0], ends[1])
-        writer.async { close(writing) }
+        writer.enqueue { close(writing) }
         var done = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         while poll(&done, 1, Self.farewell) < 0, errno == EINTR {}
         close(reading)
@@ -84,14 +85,14 @@ package final class Console: Sendable {
             enqueue(text, to: descriptor, &state)
             return state.waiting > Self.mostWaiting
         }
-        if mustWait { writer.sync {} }
+        if mustWait { writer.drain() }
     }
 
     /// Under the lock, so that what is printed is written in that order.
     private func enqueue(_ text: String, to descriptor: Int32, _ state: inout State) {
         let count = text.utf8.count
         state.waiting += count
-        writer.async {
+        writer.enqueue {
             Self.write(text, to: descriptor)
             self.state.withLock { $0.waiting -= count }
         }

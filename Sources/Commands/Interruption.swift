@@ -1,5 +1,4 @@
 import Sharing
-import UnixSignals
 
 /// Ctrl-C and a request to end, as something that can be waited for.
 enum Interruption {
@@ -11,7 +10,7 @@ enum Interruption {
         goodbye: Duration = .milliseconds(500),
         _ operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals = EndSignals.watched()
         let work = Task(operation: operation)
         let watch = Task {
             for await _ in signals {

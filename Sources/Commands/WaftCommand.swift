@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Executors
 import Foundation
 import HookSandbox
 
@@ -32,13 +33,19 @@ package enum Version {
 
 /// Runs a program's command and turns every end into an exit code and at most a few lines.
 package enum CommandLineRun {
-    /// Does not return.
-    package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
+    /// Does not return. To be called on the main thread, which does nothing else from then on.
+    package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
         // This program starts itself to restrict a handler, and then becomes the handler.
         SandboxedLaunch.runIfAsked()
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
+        ProgramExecutor.install()
+        Task.detached { await run(command) }
+        while true { pause() }
+    }
+
+    private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
         do {
             var parsed = try parse(command)
             ProgramMemory.releasePassedStage()

@@ -3,7 +3,6 @@ import Logging
 import Peer
 import ServiceLifecycle
 import Sharing
-import UnixSignals
 
 /// `waftd`: the receiver as a daemon.
 package struct WaftDaemonCommand: AsyncParsableCommand {
@@ -34,13 +33,16 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         // Stopping takes at most this long, whatever a peer or a hook does.
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = .milliseconds(1_500)
         configuration.maximumCancellationDuration = .milliseconds(400)
         do {
-            try await ServiceGroup(configuration: configuration).run()
+            let group = ServiceGroup(configuration: configuration)
+            let signals = EndSignals.watched()
+            let watch = Task { for await _ in signals { await group.triggerGracefulShutdown() } }
+            defer { watch.cancel() }
+            try await group.run()
         } catch let failure as ReceiverFailure {
             throw CommandFailure(ReceiverStart.exit(failure), TerminalText.escaped(failure.description, limit: 1_000))
         } catch is CancellationError {

@@ -1,5 +1,5 @@
 import CLinuxShims
-import Dispatch
+import Executors
 import Glibc
 import SystemPackage
 
@@ -32,10 +32,12 @@ struct ScratchFolder: Sendable {
         // Most leave nothing.
         if rmdir(path) == 0 { return }
         await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
+            let isStarted = BackgroundThread.start {
                 TreeRemoval.remove(path)
                 continuation.resume()
             }
+            // What stays is swept away when the receiver starts again.
+            if !isStarted { continuation.resume() }
         }
     }
 

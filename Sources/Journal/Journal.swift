@@ -15,6 +15,9 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
     let file: JournalFile
     let queue: DatabaseQueue
+    /// Kept for nothing but that it is not given back: that takes a thread of libdispatch's, whose monitor then wakes up
+    /// each second for as long as the process lives.
+    private let closed: DatabaseQueue
     let now: @Sendable () -> WallTime
     let unreadable: @Sendable (JournalFault) -> Void
     /// The last arrival that an earlier process wrote down.
@@ -54,7 +57,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         try file.prepare()
         lock = try JournalLock(file)
         do {
-            try Self.inspect(file)
+            closed = try Self.inspect(file)
             queue = try DatabaseQueue(path: file.path, configuration: Self.configuration)
             lastOfEarlier = try Self.makeReady(queue)
         } catch {
@@ -64,16 +67,21 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
     /// Looks at the whole file by a connection that cannot change it: the writing one would, when it is closed, move the
     /// log into a file that is perhaps not ours.
-    private static func inspect(_ file: JournalFile) throws {
+    /// - Returns: the connection, closed.
+    private static func inspect(_ file: JournalFile) throws -> DatabaseQueue {
         do {
             let queue = try DatabaseQueue(path: file.path, configuration: JournalReader.configuration)
             try queue.read { try JournalSchema.check($0, file: file) }
+            try queue.close()
+            return queue
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
             // A crash in the very beginning, before there was a log, is only mended by a connection that may write.
             let queue = try DatabaseQueue(path: file.path, configuration: configuration)
             try queue.unsafeRead { try JournalSchema.check($0, file: file) }
+            try queue.close()
+            return queue
         }
     }
 

@@ -1,7 +1,7 @@
 import Control
 import Discovery
+import Executors
 import Glibc
-import HTTPChannel
 import Handlers
 import HookSandbox
 import Logging

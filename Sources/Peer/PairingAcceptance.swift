@@ -1,6 +1,6 @@
 import Contacts
 import Control
-import HTTPChannel
+import Executors
 import Logging
 import Pairing
 import Sharing

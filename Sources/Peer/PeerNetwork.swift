@@ -1,6 +1,7 @@
 package import Contacts
 package import Discovery
-package import HTTPChannel
+package import Executors
+import HTTPChannel
 package import Logging
 import NIOCore
 import NIOPosix

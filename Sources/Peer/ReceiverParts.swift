@@ -1,8 +1,8 @@
 import Contacts
 import ContentCheck
 import Discovery
+import Executors
 import Foundation
-import HTTPChannel
 import HandlerCatalog
 import Handlers
 import Inbox

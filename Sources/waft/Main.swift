@@ -3,7 +3,7 @@ import Commands
 /// The command line. Everything is in `Commands`, where it can be tested.
 @main
 enum Main {
-    static func main() async {
-        await CommandLineRun.main(WaftCommand.self)
+    static func main() {
+        CommandLineRun.main(WaftCommand.self)
     }
 }

@@ -36,21 +36,3 @@ struct SilenceWatchTests {
         #expect(!channel.isActive && watch.expired)
     }
 }
-
-@Suite("Threads that may block", .timeLimit(.minutes(1)))
-struct BlockingExecutorTests {
-    @Test("tasks that prefer it run, as many at a time as it has threads")
-    func runs() async {
-        let executor = BlockingExecutor(threads: 2)
-        let sum = await withTaskGroup(of: Int.self) { group in
-            for number in 1...100 {
-                group.addTask(executorPreference: executor) {
-                    await Task.yield()
-                    return number
-                }
-            }
-            return await group.reduce(0, +)
-        }
-        #expect(sum == 5_050)
-    }
-}

@@ -1,5 +1,6 @@
 import Contacts
 import Control
+import Executors
 import Foundation
 import HTTPChannel
 import Logging

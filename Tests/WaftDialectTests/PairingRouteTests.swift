@@ -1,3 +1,4 @@
+import Executors
 import HTTPChannel
 import NIOCore
 import NIOHTTP1

@@ -1,4 +1,5 @@
 import Digests
+import Executors
 import HTTPChannel
 import NIOCore
 import NIOHTTP1

@@ -3,8 +3,23 @@
 #ifndef CLINUXSHIMS_EVENTS_H
 #define CLINUXSHIMS_EVENTS_H
 
+#include <stdint.h>
+#include <time.h>
+
 /// eventfd(2) with EFD_CLOEXEC | EFD_NONBLOCK, counter 0. The caller closes it.
 int CLinuxShims_eventfd(void);
+
+/// timerfd_create(2) with TFD_CLOEXEC: reading waits until it goes off. The caller closes it.
+int CLinuxShims_timerfd(clockid_t clock);
+
+/// timerfd_settime(2) to a time on the timer's clock, in nanoseconds, in place of what it was set to. One that has passed
+/// goes off at once.
+int CLinuxShims_timerfd_set(int timer, uint64_t nanoseconds);
+
+/// From now on the signal's number is written to `descriptor`, as one byte and without waiting for room; -1 gives the
+/// signal back to what the system does by default. One descriptor for all signals, forever. A signal that the process
+/// was started to ignore stays ignored.
+int CLinuxShims_signal_to(int number, int descriptor);
 
 /// A non-blocking NETLINK_ROUTE socket, rtnetlink(7), that hears of every change of links and addresses of this network
 /// namespace. The caller closes it.

@@ -1,10 +1,11 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Synchronization
 import Testing
 
-@testable import HTTPChannel
+@testable import Executors
 
-@Suite struct BlockingThreadsTests {
+@Suite("Threads that may block", .timeLimit(.minutes(1)))
+struct BlockingExecutorTests {
     /// Lets nobody pass before so many have come.
     private final class Gate: @unchecked Sendable {
         private let condition = NSCondition()
@@ -19,6 +20,26 @@ import Testing
             while missing > 0 { condition.wait() }
             condition.unlock()
         }
+    }
+
+    /// How many run, ran at the most, and are done.
+    private final class Counts: Sendable {
+        let counts = Mutex((now: 0, most: 0, done: 0))
+    }
+
+    @Test("tasks that prefer it run, as many at a time as it has threads")
+    func runs() async {
+        let executor = BlockingExecutor(threads: 2)
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 1...100 {
+                group.addTask(executorPreference: executor) {
+                    await Task.yield()
+                    return number
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 5_050)
     }
 
     @Test("as many tasks as there are threads may block at the same time")
@@ -36,17 +57,17 @@ import Testing
     @Test("no more tasks run than there are threads, and all of them do", arguments: [1, 3])
     func bounded(threads: Int) async {
         let executor = BlockingExecutor(threads: threads)
-        let running = NIOLockedValueBox((now: 0, most: 0, done: 0))
+        let running = Counts()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
                 group.addTask(executorPreference: executor) {
                     for _ in 0..<5 {
-                        running.withLockedValue {
+                        running.counts.withLock {
                             $0.now += 1
                             $0.most = max($0.most, $0.now)
                         }
                         sched_yield()
-                        running.withLockedValue {
+                        running.counts.withLock {
                             $0.now -= 1
                             $0.done += 1
                         }
@@ -55,7 +76,7 @@ import Testing
                 }
             }
         }
-        #expect(running.withLockedValue { $0.done } == 1_000)
-        #expect(running.withLockedValue { $0.most } <= threads)
+        #expect(running.counts.withLock { $0.done } == 1_000)
+        #expect(running.counts.withLock { $0.most } <= threads)
     }
 }

@@ -1,0 +1,50 @@
+private import DequeModule
+private import Synchronization
+
+/// A thread that does one thing after the other, in the order in which they came.
+///
+/// It starts with the first and never ends.
+package final class SerialThread: Sendable {
+    private struct State {
+        var waiting = Deque<@Sendable () -> Void>()
+        var hasThread = false
+        var sleeps = false
+    }
+
+    private let state = Mutex(State())
+    private let doorbell = Doorbell()
+
+    package init() {}
+
+    /// - Parameter work: may block.
+    package func enqueue(_ work: @escaping @Sendable () -> Void) {
+        let (isFirstEver, mustRing) = state.withLock { state in
+            state.waiting.append(work)
+            defer { (state.hasThread, state.sleeps) = (true, false) }
+            return (!state.hasThread, state.sleeps)
+        }
+        if isFirstEver {
+            precondition(BackgroundThread.start { [self] in go() }, "no thread could be started")
+        } else if mustRing {
+            doorbell.ring()
+        }
+    }
+
+    /// Waits until all that has come so far is done.
+    package func drain() {
+        let done = Doorbell()
+        enqueue { done.ring() }
+        done.wait()
+    }
+
+    private func go() {
+        while true {
+            let work = state.withLock { state in
+                let work = state.waiting.popFirst()
+                state.sleeps = work == nil
+                return work
+            }
+            if let work { work() } else { doorbell.wait() }
+        }
+    }
+}

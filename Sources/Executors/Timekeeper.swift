@@ -1,0 +1,90 @@
+import CLinuxShims
+import Glibc
+private import HeapModule
+private import Synchronization
+
+/// Calls back at a time, on a thread of its own that sleeps until then.
+final class Timekeeper: Sendable {
+    private struct Alarm: Comparable {
+        /// On this keeper's clock, nanoseconds.
+        let deadline: UInt64
+        /// Of two with the same deadline the one that was scheduled first comes first.
+        let number: UInt64
+        let ring: @Sendable () -> Void
+
+        static func < (one: Alarm, other: Alarm) -> Bool {
+            (one.deadline, one.number) < (other.deadline, other.number)
+        }
+
+        static func == (one: Alarm, other: Alarm) -> Bool { one.number == other.number }
+    }
+
+    private struct State {
+        var alarms = Heap<Alarm>()
+        var scheduled: UInt64 = 0
+        var hasThread = false
+    }
+
+    private let state = Mutex(State())
+    private let clock: clockid_t
+    /// A timer that is read, which waits until it goes off. Never closed, as the thread never ends.
+    private let timer: Int32
+    /// A sleep of a hundred years is one for good: nanoseconds.
+    private static let forever: UInt64 = 100 * 365 * 86_400 * 1_000_000_000
+
+    /// - Parameter clock: `CLOCK_BOOTTIME`, which goes on while the machine sleeps, or `CLOCK_MONOTONIC`.
+    /// - Returns: nil when the system has no timer to give.
+    init?(clock: clockid_t) {
+        timer = CLinuxShims_timerfd(clock)
+        self.clock = clock
+        guard timer >= 0 else { return nil }
+    }
+
+    /// - Parameters:
+    ///   - delay: nanoseconds.
+    ///   - ring: is called once, on the keeper's thread, and must not block.
+    func schedule(after delay: UInt64, _ ring: @escaping @Sendable () -> Void) {
+        schedule(at: now + min(delay, Self.forever), ring)
+    }
+
+    /// - Parameter deadline: on this keeper's clock, nanoseconds.
+    func schedule(at deadline: UInt64, _ ring: @escaping @Sendable () -> Void) {
+        let isFirstEver = state.withLock { state in
+            state.scheduled += 1
+            state.alarms.insert(Alarm(deadline: deadline, number: state.scheduled, ring: ring))
+            // Under the lock: whoever sets the timer last has seen all alarms.
+            if state.alarms.min?.number == state.scheduled { set(deadline) }
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        guard isFirstEver else { return }
+        precondition(BackgroundThread.start { [self] in keep() }, "no thread could be started")
+    }
+
+    private func keep() {
+        while true {
+            var count: UInt64 = 0
+            // Until it goes off; set again by others meanwhile, it waits for the new time.
+            guard read(timer, &count, MemoryLayout.size(ofValue: count)) > 0 else { continue }
+            let now = now
+            let due = state.withLock { state in
+                var due: [Alarm] = []
+                while let next = state.alarms.min, next.deadline <= now { due.append(state.alarms.removeMin()) }
+                if let next = state.alarms.min { set(next.deadline) }
+                return due
+            }
+            for alarm in due { alarm.ring() }
+        }
+    }
+
+    private func set(_ deadline: UInt64) {
+        precondition(CLinuxShims_timerfd_set(timer, deadline) == 0, "a timer could not be set")
+    }
+
+    /// What its clock says, nanoseconds.
+    var now: UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

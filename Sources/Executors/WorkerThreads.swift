@@ -1,0 +1,125 @@
+private import DequeModule
+private import Synchronization
+
+/// Threads that take work from one queue, first come, first served.
+///
+/// They are started when they are needed and never end. The one that became idle last is the next to work: a task stays
+/// on one thread as long as nothing else goes on, with its stack and its heap in the cache, and the other threads of a
+/// busy moment cost nothing afterwards.
+final class WorkerThreads: Sendable {
+    private struct State {
+        var waiting = Deque<Work>()
+        /// Those that wait for work, the one that has waited longest first.
+        var idle: [Doorbell] = []
+        var threads = 0
+        /// How many may work at the same time just now.
+        var allowed: Int
+        /// What was begun, ever.
+        var begun: UInt64 = 0
+        /// Whether somebody looks after a while whether what waits gets on.
+        var isWatched = false
+
+        var working: Int { threads - idle.count }
+    }
+
+    private enum Hand {
+        case woken(Doorbell)
+        case new
+        /// Those that work will look.
+        case none
+    }
+
+    private let state: Mutex<State>
+    private let usual: Int
+    private let most: Int
+    private let timekeeper: Timekeeper?
+    /// How long work waits beside work that does not end, until one more thread may work: nanoseconds.
+    private static let patience: UInt64 = 10_000_000
+
+    /// - Parameters:
+    ///   - usual: how many work at the same time, at least 1.
+    ///   - most: how many may do so when work waits because those that work are blocked. With more than `usual` there
+    ///     must be a `timekeeper`.
+    init(usual: Int, most: Int, timekeeper: Timekeeper? = nil) {
+        precondition(usual >= 1 && most >= usual && (most == usual || timekeeper != nil))
+        self.state = Mutex(State(allowed: usual))
+        self.usual = usual
+        self.most = most
+        self.timekeeper = timekeeper
+    }
+
+    func enqueue(_ work: Work) {
+        let (hand, mustWatch) = state.withLock { state -> (Hand, Bool) in
+            state.waiting.append(work)
+            let hand = Self.hand(&state)
+            guard case .none = hand, state.allowed < most, !state.isWatched else { return (hand, false) }
+            state.isWatched = true
+            return (hand, true)
+        }
+        give(hand)
+        if mustWatch { watch(from: nil) }
+    }
+
+    private static func hand(_ state: inout State) -> Hand {
+        guard state.working < state.allowed else { return .none }
+        if let doorbell = state.idle.popLast() { return .woken(doorbell) }
+        state.threads += 1
+        return .new
+    }
+
+    private func give(_ hand: Hand) {
+        switch hand {
+        case .woken(let doorbell): doorbell.ring()
+        case .new: start()
+        case .none: break
+        }
+    }
+
+    private func start() {
+        let isStarted = BackgroundThread.start { [self] in work() }
+        guard !isStarted else { return }
+        let isAlone = state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0
+        }
+        // With others the job waits for one of them. Without any, a task that never ran again would never end.
+        precondition(!isAlone, "no thread could be started")
+    }
+
+    private func work() {
+        let doorbell = Doorbell()
+        while true {
+            let work = state.withLock { state -> Work? in
+                if let work = state.waiting.popFirst() {
+                    state.begun += 1
+                    return work
+                }
+                state.idle.append(doorbell)
+                // Nobody is blocked any more.
+                if state.working < usual { state.allowed = usual }
+                return nil
+            }
+            if let work { work.run() } else { doorbell.wait() }
+        }
+    }
+
+    /// Looks after a while, and as long as something waits.
+    /// - Parameter begun: what was begun at the last look.
+    private func watch(from begun: UInt64?) {
+        guard let timekeeper else { return }
+        timekeeper.schedule(after: Self.patience) { [self] in
+            let (hand, now) = state.withLock { state -> (Hand, UInt64?) in
+                guard !state.waiting.isEmpty else {
+                    state.isWatched = false
+                    return (.none, nil)
+                }
+                // Nothing was begun since: all that work are blocked, or take long.
+                guard state.begun == begun, state.allowed < most else { return (.none, state.begun) }
+                state.allowed += 1
+                return (Self.hand(&state), state.begun)
+            }
+            give(hand)
+            if let now { watch(from: now) }
+        }
+    }
+}

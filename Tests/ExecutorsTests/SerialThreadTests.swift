@@ -1,0 +1,41 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import Executors
+
+@Suite("A thread that does one thing after the other", .timeLimit(.minutes(1)))
+struct SerialThreadTests {
+    @Test("does them in the order in which they came, and has done all when it is drained")
+    func order() {
+        let thread = SerialThread()
+        let done = Done()
+        for round in 1...50 {
+            for number in 0..<100 { thread.enqueue { done.add(round * 100 + number) } }
+            // It sleeps after some of these.
+            thread.drain()
+            #expect(done.all.count == round * 100)
+        }
+        #expect(done.all == Array(100..<5_100))
+    }
+
+    @Test("what is being done holds up nobody who brings more")
+    func waiting() async {
+        let thread = SerialThread()
+        let (finished, continuation) = AsyncStream<Void>.makeStream()
+        let gate = DispatchSemaphore(value: 0)
+        thread.enqueue { gate.wait() }
+        for _ in 0..<1_000 { thread.enqueue {} }
+        thread.enqueue { continuation.finish() }
+        gate.signal()
+        for await _ in finished {}
+    }
+
+    private final class Done: Sendable {
+        private let numbers = Mutex<[Int]>([])
+
+        func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+
+        var all: [Int] { numbers.withLock { $0 } }
+    }
+}

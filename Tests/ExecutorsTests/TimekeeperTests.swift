@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Executors
+
+@Suite("What rings at a time", .timeLimit(.minutes(1)))
+struct TimekeeperTests {
+    private func keeper() throws -> Timekeeper { try #require(Timekeeper(clock: CLOCK_MONOTONIC)) }
+
+    @Test("rings in the order of the times, in whatever order it was set")
+    func order() async throws {
+        let keeper = try keeper()
+        let (rings, continuation) = AsyncStream<Int>.makeStream()
+        let order = [3, 9, 1, 7, 5, 2, 8, 4, 6, 0]
+        // Far enough from now that all are set before the first one rings.
+        let first = keeper.now + 1_000_000_000
+        for number in order { keeper.schedule(at: first + UInt64(number)) { continuation.yield(number) } }
+        var heard: [Int] = []
+        for await number in rings {
+            heard.append(number)
+            if heard.count == order.count { break }
+        }
+        #expect(heard == order.sorted())
+    }
+
+    @Test("rings for what was set last and is earlier than all that wait")
+    func earlier() async throws {
+        let keeper = try keeper()
+        let (rings, continuation) = AsyncStream<String>.makeStream()
+        keeper.schedule(after: 3_600_000_000_000) { continuation.yield("in an hour") }
+        keeper.schedule(after: 1_000_000) { continuation.yield("in a millisecond") }
+        #expect(await rings.first { _ in true } == "in a millisecond")
+    }
+
+    @Test("rings at once for no time at all, and never for the longest there is")
+    func ends() async throws {
+        let keeper = try keeper()
+        let (rings, continuation) = AsyncStream<String>.makeStream()
+        keeper.schedule(after: .max) { continuation.yield("never") }
+        keeper.schedule(at: 0) { continuation.yield("now") }
+        keeper.schedule(after: 0) { continuation.yield("soon") }
+        var heard: [String] = []
+        for await ring in rings {
+            heard.append(ring)
+            if heard.count == 2 { break }
+        }
+        #expect(heard == ["now", "soon"])
+    }
+
+    @Test("rings no earlier than it was asked to", arguments: [1_000, 100_000, 20_000_000] as [UInt64])
+    func notBefore(delay: UInt64) async throws {
+        let keeper = try keeper()
+        let start = SuspendingClock.now
+        let end = await withCheckedContinuation { continuation in
+            keeper.schedule(after: delay) { continuation.resume(returning: SuspendingClock.now) }
+        }
+        #expect(end - start >= .nanoseconds(delay))
+    }
+
+    @Test("a thousand set at the same time by many all ring, once each")
+    func many() async throws {
+        let keeper = try keeper()
+        let (rings, continuation) = AsyncStream<Int>.makeStream()
+        await withTaskGroup(of: Void.self) { group in
+            for part in 0..<10 {
+                group.addTask {
+                    for number in 0..<100 {
+                        keeper.schedule(after: UInt64(number % 7) * 1_000_000) {
+                            continuation.yield(part * 100 + number)
+                        }
+                    }
+                }
+            }
+        }
+        var heard: [Int] = []
+        for await number in rings {
+            heard.append(number)
+            if heard.count == 1_000 { break }
+        }
+        #expect(heard.sorted() == Array(0..<1_000))
+    }
+}

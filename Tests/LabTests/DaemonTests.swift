@@ -1,0 +1,58 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// What a daemon is for the machine it runs on.
+@Suite("A daemon in the background", .serialized, .timeLimit(.minutes(2)))
+struct DaemonTests {
+    @Test("has no thread of libdispatch's, whose monitor would wake it up each second, whatever it has done")
+    func threads() async throws {
+        try await withTemporaryFolder { folder in
+            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
+            let script = folder + "/handler.sh"
+            // It leaves something in its folder, which is removed on a thread of its own.
+            try writeScript("#!/bin/sh\necho left > \"$TMPDIR/left\"\n", to: script)
+            let added = try await kitchen.run(
+                arguments: ["handlers", "add", "--name", "Texts", "--run", script, "--type", "public.text"])
+            #expect(added.exit == 0, "\(added.errors)")
+            for start in 1...2 {
+                // The second time there is a journal to look through.
+                try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { daemon in
+                    let sent = try await study.run(
+                        arguments: ["send", "--text", "hello \(start)", "--wait", "opened", "--to", daemon.address])
+                    #expect(sent.exit == 0, "\(sent.errors)")
+                    for words in [["status"], ["history"], ["visible", "everyone"], ["offers"], ["inbox", "list"]] {
+                        let outcome = try await kitchen.run(arguments: words)
+                        #expect(outcome.exit == 0, "\(words) \(outcome.errors)")
+                    }
+                    let threads = try Self.threads(of: Int(daemon.process.value))
+                    #expect(threads.contains("waftd"))
+                    // It names them by their queue: `com.apple.root.default-qos`, of which fifteen bytes are kept.
+                    #expect(threads.filter { $0.contains("qos") || $0.contains("overcommit") } == [])
+                }
+            }
+        }
+    }
+
+    @Test("goes on after a Ctrl-C that its shell has told it to ignore, and ends when it is asked to")
+    func ignored() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let words = ["-c", "trap '' INT; exec \"$@\"", "sh", Programs.waftd, "--accept", "everyone"]
+            let ended = try await kitchen.withReceiver("/bin/sh", words) { daemon in
+                daemon.signal(.interrupt)
+                // Answered by a daemon that lives.
+                let status = try await kitchen.run(arguments: ["status"])
+                #expect(status.exit == 0, "\(status.errors)")
+            }
+            #expect(ended.exit == 0)
+        }
+    }
+
+    private static func threads(of process: Int) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").map { task in
+            try String(contentsOfFile: "/proc/\(process)/task/\(task)/comm", encoding: .utf8)
+                .trimmingCharacters(in: .newlines)
+        }
+    }
+}
