@@ -135,11 +135,14 @@ final class ListenerGate: Sendable {
     }
 
     private func finish(_ id: Admission.ID, _ peerID: PeerID, _ channel: any Channel) {
-        let (finish, taker) = state.withLockedValue { state in
+        let (finish, taker, isCrowded) = state.withLockedValue { state in
             state.unfinished[id] = nil
-            return (state.admission.finish(id, as: peerID), state.isClosed ? nil : state.taker)
+            let finish = state.admission.finish(id, as: peerID)
+            let isCrowded = state.admission.finishedCount > TransportLimits.uncrowdedConnections
+            return (finish, state.isClosed ? nil : state.taker, isCrowded)
         }
         do {
+            if isCrowded { try channel.limitReadingToCrowd() }
             if finish == .refused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }

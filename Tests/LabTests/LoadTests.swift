@@ -93,6 +93,30 @@ struct LoadTests {
         }
     }
 
+    @Test("20 senders at once take less than 48 MiB of the receiver's memory")
+    func manySenders() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/film"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            #expect(truncate(path, 50_000_000) == 0)
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                try await withThrowingTaskGroup(of: Outcome.self) { group in
+                    for number in 1...20 {
+                        group.addTask {
+                            try await Host.loopback("\(folder)/sender-\(number)")
+                                .run(arguments: ["send", path, "--quiet", "--to", running.address])
+                        }
+                    }
+                    for try await outcome in group { #expect(outcome.exit == 0, "\(outcome.errors)") }
+                }
+                #expect(try running.names().count == 20)
+                let receiver = try self.peak(running.process)
+                #expect(receiver < Self.memoryLimit, "the receiver took \(receiver) KiB")
+                print("KiB: receiver \(receiver)")
+            }
+        }
+    }
+
     @Test("1,000 idle connections from one address do not keep a real transfer out")
     func idleConnections() async throws {
         try await withTemporaryFolder { folder in
