@@ -133,7 +133,9 @@ let package = Package(
             tests: [nioEmbedded]
         )
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])
-        + module("Inbox", ["SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
+        + module(
+            "Inbox",
+            ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
         + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
         + module(
             "Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])

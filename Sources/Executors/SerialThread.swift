@@ -12,7 +12,7 @@ package final class SerialThread: Sendable {
     }
 
     private let state = Mutex(State())
-    private let doorbell = Doorbell()
+    private let doorbell = Semaphore()
 
     package init() {}
 
@@ -26,14 +26,14 @@ package final class SerialThread: Sendable {
         if isFirstEver {
             precondition(BackgroundThread.start { [self] in go() }, "no thread could be started")
         } else if mustRing {
-            doorbell.ring()
+            doorbell.signal()
         }
     }
 
     /// Waits until all that has come so far is done.
     package func drain() {
-        let done = Doorbell()
-        enqueue { done.ring() }
+        let done = Semaphore()
+        enqueue { done.signal() }
         done.wait()
     }
 

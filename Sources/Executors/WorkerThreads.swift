@@ -10,7 +10,7 @@ final class WorkerThreads: Sendable {
     private struct State {
         var waiting = Deque<Work>()
         /// Those that wait for work, the one that has waited longest first.
-        var idle: [Doorbell] = []
+        var idle: [Semaphore] = []
         var threads = 0
         /// How many may work at the same time just now.
         var allowed: Int
@@ -23,7 +23,7 @@ final class WorkerThreads: Sendable {
     }
 
     private enum Hand {
-        case woken(Doorbell)
+        case woken(Semaphore)
         case new
         /// Those that work will look.
         case none
@@ -69,7 +69,7 @@ final class WorkerThreads: Sendable {
 
     private func give(_ hand: Hand) {
         switch hand {
-        case .woken(let doorbell): doorbell.ring()
+        case .woken(let doorbell): doorbell.signal()
         case .new: start()
         case .none: break
         }
@@ -87,7 +87,7 @@ final class WorkerThreads: Sendable {
     }
 
     private func work() {
-        let doorbell = Doorbell()
+        let doorbell = Semaphore()
         while true {
             let work = state.withLock { state -> Work? in
                 if let work = state.waiting.popFirst() {

@@ -20,7 +20,8 @@ extension StagedFiles {
                 let raw = try replacing(entry.path, name, in: folder.raw, state) { () throws(SystemError) in
                     try systemCall { openat(folder.raw, name, flags, mode) }
                 }
-                file = WritingFile(FileDescriptor(owning: raw), entry: entry, displayPath: display)
+                file = WritingFile(
+                    FileDescriptor(owning: raw), entry: entry, displayPath: display, gathers: gathers(entry))
             } catch {
                 // An item of its own lies in no folder that the sender could have left out.
                 if entry.path == nil, error.number == ENOENT {
@@ -58,12 +59,29 @@ extension StagedFiles {
             guard state.phase == .writing else { throw Self.goneFault }
             guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file was begun to end") }
             let display = file.displayPath
+            let rest: WritingBehind.File?
             do throws(SystemError) {
-                try file.end()
+                rest = try file.end()
             } catch {
                 throw .disk("cannot write", display, error, on: staging.folder.raw)
             }
+            guard let rest else { return }
+            do throws(WritingBehind.Fault) {
+                try behind.add(rest)
+            } catch {
+                throw fault(error)
+            }
         }
+    }
+
+    /// Whether a file is written behind: of those of a tree the small ones.
+    private func gathers(_ entry: FileEntry) -> Bool {
+        guard isTree, let size = entry.size else { return false }
+        return size <= WritingBehind.mostBytes
+    }
+
+    func fault(_ fault: WritingBehind.Fault) -> TransferFault {
+        .disk("cannot write", fault.displayPath, fault.error, on: staging.folder.raw)
     }
 
     /// Looks now and then whether what was not announced uses up the reserve: files of unknown size, and many small ones.

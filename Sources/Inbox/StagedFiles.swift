@@ -6,8 +6,9 @@ import SystemCalls
 
 /// One item in the staging folder: a file, or a folder with things in it.
 ///
-/// It keeps open the file that is being written and the folder that was written in last, and nothing else, so that
-/// thousands of small files in a few folders cost no path each, and thousands of items no descriptor each.
+/// It keeps open the file that is being written, the folder that was written in last and at most
+/// `WritingBehind.mostFiles` small files, and nothing else, so that thousands of small files in a few folders cost no path
+/// each, and thousands of items no descriptor each.
 final class StagedFiles: StagedItem {
     /// Most entries whose places are remembered, to sync one by one what is small.
     static let rememberedPlaces = 16
@@ -28,6 +29,8 @@ final class StagedFiles: StagedItem {
     /// Whether something lies there that an earlier attempt has left.
     let isKept: Bool
     let state: Mutex<State>
+    /// Its small files, as far as they are not on the disk yet.
+    let behind: WritingBehind
 
     /// - Parameters:
     ///   - name: a fresh one, or with `isKeyed` one that was taken in `staging.partials`; it is given back by this.
@@ -46,6 +49,7 @@ final class StagedFiles: StagedItem {
         self.isTree = isTree
         self.isKeyed = isKeyed
         self.checker = checker
+        self.behind = WritingBehind { staging.partials.removeOldest() }
         let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
         self.isKept = isKept
         self.state = Mutex(State(came: isTree && isKept ? [] : nil))
@@ -137,6 +141,11 @@ extension StagedFiles {
             guard isTree || state.entryCount == 1 else {
                 throw TransferFault(.unexpected, "the item has no contents yet")
             }
+            do throws(WritingBehind.Fault) {
+                try behind.finish()
+            } catch {
+                throw fault(error)
+            }
             state.phase = .taken
             state.folder = nil
             return Contents(entryCount: state.entryCount + (isTree ? 1 : 0), places: state.places)
@@ -156,6 +165,8 @@ extension StagedFiles {
         let hasContents: Bool? = state.withLock { state in
             guard state.phase != .gone else { return nil }
             if let file = state.file.take() { file.breakOff() }
+            // What is not written is fetched again.
+            try? behind.finish()
             state.folder = nil
             state.phase = .gone
             return isKept || state.entryCount > 0
@@ -177,6 +188,7 @@ extension StagedFiles {
         let wasThere = state.withLock { state in
             defer { state.phase = .gone }
             state.file = nil
+            try? behind.finish()
             state.folder = nil
             return state.phase != .gone
         }

@@ -15,25 +15,40 @@ struct WritingFile: ~Copyable {
     let displayPath: String
     /// Whether the file system has put aside room for `entry.size` bytes.
     var roomTaken = false
+    /// What has come of a small file that is written behind; nil for others.
+    private var gathered: [UInt8]?
     private var written: Int64
     /// Whether as much is there as was announced.
     var isComplete: Bool { entry.size == UInt64(written) }
     /// How far the disk has been told to write.
     private var started: Int64
 
-    /// - Parameter entry: with the bytes that are there already; the descriptor stands behind them.
-    init(_ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String) {
+    /// - Parameters:
+    ///   - entry: with the bytes that are there already; the descriptor stands behind them.
+    ///   - gathers: whether nothing is written before all of it is there.
+    init(
+        _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false
+    ) {
         self.descriptor = descriptor
         self.entry = entry
         self.displayPath = displayPath
         self.written = Int64(clamping: entry.offset)
         self.started = written
+        self.gathered = gathers ? [] : nil
     }
 
     /// - Parameter makingRoom: called when the disk is full; whether to try again.
     mutating func write(
         _ bytes: UnsafeRawBufferPointer, makingRoom: () -> Bool
     ) throws(SystemError) {
+        if let count = gathered?.count {
+            written += Int64(bytes.count)
+            gathered?.append(contentsOf: bytes)
+            guard count + bytes.count > WritingBehind.mostBytes, let all = gathered.take() else { return }
+            // More than was announced.
+            written = 0
+            return try write(all, makingRoom: makingRoom)
+        }
         var rest = bytes
         while !rest.isEmpty {
             let count: Int
@@ -55,16 +70,38 @@ struct WritingFile: ~Copyable {
         }
     }
 
+    mutating func write(_ bytes: [UInt8], makingRoom: () -> Bool) throws(SystemError) {
+        // The library's way to an array's bytes throws anything or nothing.
+        let failure = bytes.withUnsafeBytes { bytes -> SystemError? in
+            do throws(SystemError) {
+                try write(bytes, makingRoom: makingRoom)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Ends the writing before the file is whole, and gives back the room for what has not come.
     consuming func breakOff() {
         if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
     }
 
-    consuming func end() throws(SystemError) {
+    /// Ends the writing of what was gathered, or of anything else.
+    /// - Returns: what is still to be written, if so.
+    consuming func end() throws(SystemError) -> WritingBehind.File? {
+        if let contents = gathered.take() {
+            let (entry, displayPath) = (entry, displayPath)
+            return WritingBehind.File(
+                descriptor: descriptor.release(), entry: entry, displayPath: displayPath, contents: contents)
+        }
+
         if roomTaken, entry.size.map({ $0 > UInt64(written) }) ?? false { ftruncate(descriptor.raw, off_t(written)) }
         // The time is the sender's word. Where the file system cannot keep it, the contents are no worse.
         _ = FileTimes.set(entry.modified, of: descriptor.raw)
         try descriptor.close()
+        return nil
     }
 }
 

@@ -25,6 +25,13 @@ package struct FileDescriptor: ~Copyable {
         _ = Glibc.close(raw)
     }
 
+    /// - Returns: the descriptor, which is now the caller's to close.
+    package consuming func release() -> Int32 {
+        let raw = raw
+        discard self
+        return raw
+    }
+
     /// Closes it and says how that went: network file systems report here that there was no room.
     package consuming func close() throws(SystemError) {
         let raw = raw

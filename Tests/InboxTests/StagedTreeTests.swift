@@ -218,7 +218,7 @@ struct StagedTreeTests {
         #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])
     }
 
-    @Test("of 20,000 files is stored with two descriptors open, and names every file")
+    @Test("of 20,000 files is stored with few descriptors open, and names every file")
     func manyFiles() throws {
         let inbox = try inbox()
         let before = openDescriptors(below: folder.path)
@@ -231,7 +231,8 @@ struct StagedTreeTests {
             if number % 997 == 0 { most = max(most, openDescriptors(below: folder.path) - before) }
             try tree.endFile()
         }
-        #expect(most == 2)
+        // The folder, the file, and small files that are not written yet.
+        #expect(most <= 2 + WritingBehind.mostFiles)
         let path = try inbox.store(tree, as: "many").path
         #expect(openDescriptors(below: folder.path) == before)
         #expect((0..<20).allSatisfy { listing(of: path + "/\($0)").count == 1_000 })

@@ -1,0 +1,105 @@
+import Executors
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+/// Small files of a tree, written by a second thread: while it writes some, the next ones are created.
+///
+/// Creating takes the file system longer than anything else that is done with a small file, and it can do both at the
+/// same time. What fails is told at a later file, or at the end.
+final class WritingBehind: Sendable {
+    /// Files of more bytes than this are written as they come.
+    static let mostBytes = 32 << 10
+    /// So many are handed over together, as waking a thread takes as long as writing a file.
+    private static let batchCount = 8
+    /// Batches that may wait for the second thread, of all trees together.
+    private static let mostBatches = 3
+    /// Files of one tree that are open here, at most.
+    static let mostFiles = (1 + mostBatches) * batchCount
+
+    struct File: Sendable {
+        /// Owned: closed when it is written.
+        let descriptor: Int32
+        let entry: FileEntry
+        let displayPath: String
+        let contents: [UInt8]
+    }
+
+    struct Fault: Error {
+        let error: SystemError
+        let displayPath: String
+    }
+
+    private struct State {
+        var batch: [File] = []
+        var fault: Fault?
+        var hasHandedOver = false
+    }
+
+    private let state = Mutex(State())
+    private let makingRoom: @Sendable () -> Bool
+
+    /// The second thread, one for all trees, and one pass for each batch that may wait for it.
+    private static let writer = SerialThread()
+    private static let passes = Semaphore(UInt32(mostBatches))
+
+    /// - Parameter makingRoom: called on either thread when the disk is full; whether to try again.
+    init(makingRoom: @escaping @Sendable () -> Bool) {
+        self.makingRoom = makingRoom
+    }
+
+    deinit {
+        for file in state.withLock({ $0.batch }) { close(file.descriptor) }
+    }
+
+    /// Takes a file whose contents have all come.
+    /// - Throws: what failed with one before.
+    func add(_ file: File) throws(Fault) {
+        let (batch, fault) = state.withLock { state -> ([File], Fault?) in
+            state.batch.append(file)
+            guard state.batch.count == Self.batchCount else { return ([], state.fault) }
+            defer { state.batch = [] }
+            return (state.batch, state.fault)
+        }
+        if !batch.isEmpty { handOver(batch) }
+        if let fault { throw fault }
+    }
+
+    private func handOver(_ batch: [File]) {
+        // Where it has enough to do, this thread is as good.
+        guard Self.passes.tryWait() else { return write(batch) }
+        state.withLock { $0.hasHandedOver = true }
+        Self.writer.enqueue { [self] in
+            write(batch)
+            Self.passes.signal()
+        }
+    }
+
+    /// Waits until everything is written and closed.
+    /// - Throws: what failed.
+    func finish() throws(Fault) {
+        let (batch, hasHandedOver) = state.withLock { state -> ([File], Bool) in
+            defer { state.batch = [] }
+            return (state.batch, state.hasHandedOver)
+        }
+        // A few files are not worth a thread's waking up.
+        write(batch)
+        if hasHandedOver { Self.writer.drain() }
+        if let fault = state.withLock({ $0.fault }) { throw fault }
+    }
+
+    private func write(_ batch: [File]) {
+        for file in batch {
+            do throws(SystemError) {
+                var writing = WritingFile(
+                    FileDescriptor(owning: file.descriptor), entry: file.entry, displayPath: file.displayPath)
+                try writing.write(file.contents, makingRoom: makingRoom)
+                _ = try writing.end()
+            } catch {
+                let fault = Fault(error: error, displayPath: file.displayPath)
+                state.withLock { $0.fault = $0.fault ?? fault }
+            }
+        }
+    }
+}
