@@ -20,10 +20,10 @@ int CLinuxShims_timerfd_set(int timer, uint64_t nanoseconds) {
     struct itimerspec time;
     memset(&time, 0, sizeof time);
     /* Zero would stop it. */
-    uint64_t deadline = nanoseconds > 0 ? nanoseconds : 1;
-    time.it_value.tv_sec = (time_t)(deadline / 1000000000);
-    time.it_value.tv_nsec = (long)(deadline % 1000000000);
-    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
+    uint64_t rest = nanoseconds > 0 ? nanoseconds : 1;
+    time.it_value.tv_sec = (time_t)(rest / 1000000000);
+    time.it_value.tv_nsec = (long)(rest % 1000000000);
+    return timerfd_settime(timer, 0, &time, NULL);
 }
 
 static volatile sig_atomic_t signalDescriptor = -1;

@@ -26,17 +26,19 @@ final class Timekeeper: Sendable {
     }
 
     private let state = Mutex(State())
-    private let clock: clockid_t
+    private let reading: @Sendable () -> UInt64
     /// A timer that is read, which waits until it goes off. Never closed, as the thread never ends.
     private let timer: Int32
     /// A sleep of a hundred years is one for good: nanoseconds.
     private static let forever: UInt64 = 100 * 365 * 86_400 * 1_000_000_000
 
-    /// - Parameter clock: `CLOCK_BOOTTIME`, which goes on while the machine sleeps, or `CLOCK_MONOTONIC`.
+    /// - Parameters:
+    ///   - clock: `CLOCK_BOOTTIME`, which goes on while the machine sleeps, or `CLOCK_MONOTONIC`.
+    ///   - reading: what it says, in nanoseconds; nil asks the system.
     /// - Returns: nil when the system has no timer to give.
-    init?(clock: clockid_t) {
+    init?(clock: clockid_t, reading: (@Sendable () -> UInt64)? = nil) {
         timer = CLinuxShims_timerfd(clock)
-        self.clock = clock
+        self.reading = reading ?? { Self.system(clock) }
         guard timer >= 0 else { return nil }
     }
 
@@ -52,8 +54,10 @@ final class Timekeeper: Sendable {
         let isFirstEver = state.withLock { state in
             state.scheduled += 1
             state.alarms.insert(Alarm(deadline: deadline, number: state.scheduled, ring: ring))
-            // Under the lock: whoever sets the timer last has seen all alarms.
-            if state.alarms.min?.number == state.scheduled { set(deadline) }
+            // Under the lock: whoever sets the timer last has seen all alarms. One that is due was overtaken by the clock.
+            if let next = state.alarms.min, next.number == state.scheduled || next.deadline <= now {
+                set(next.deadline)
+            }
             defer { state.hasThread = true }
             return !state.hasThread
         }
@@ -77,12 +81,18 @@ final class Timekeeper: Sendable {
         }
     }
 
+    /// By how long it is until then, not by the time itself: what the clock says is one thing, what passes another, and
+    /// after a jump of the clock a timer that was set by its time would perhaps never go off.
     private func set(_ deadline: UInt64) {
-        precondition(CLinuxShims_timerfd_set(timer, deadline) == 0, "a timer could not be set")
+        let now = now
+        let rest = deadline > now ? deadline - now : 0
+        precondition(CLinuxShims_timerfd_set(timer, rest) == 0, "a timer could not be set")
     }
 
     /// What its clock says, nanoseconds.
-    var now: UInt64 {
+    var now: UInt64 { reading() }
+
+    private static func system(_ clock: clockid_t) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

@@ -58,6 +58,33 @@ struct TimekeeperTests {
         #expect(end - start >= .nanoseconds(delay))
     }
 
+    @Test("rings when the clock has jumped ahead, for what was set before and after")
+    func jumped() async throws {
+        let ahead = Ahead()
+        let hour: UInt64 = 3_600_000_000_000
+        let keeper: Timekeeper = try #require(
+            Timekeeper(clock: CLOCK_MONOTONIC) { systemTime(CLOCK_MONOTONIC) + ahead.nanoseconds })
+        let (rings, continuation) = AsyncStream<String>.makeStream()
+        keeper.schedule(after: hour) { continuation.yield("before") }
+        ahead.jump(10 * hour)
+        // The kernel's timer knows nothing of that.
+        keeper.schedule(after: 1_000_000) { continuation.yield("after") }
+        var heard: [String] = []
+        for await ring in rings {
+            heard.append(ring)
+            if heard.count == 2 { break }
+        }
+        #expect(heard == ["before", "after"])
+    }
+
+    private final class Ahead: Sendable {
+        private let state = Mutex<UInt64>(0)
+
+        func jump(_ nanoseconds: UInt64) { state.withLock { $0 += nanoseconds } }
+
+        var nanoseconds: UInt64 { state.withLock { $0 } }
+    }
+
     @Test("a thousand set at the same time by many all ring, once each")
     func many() async throws {
         let keeper = try keeper()
@@ -80,4 +107,10 @@ struct TimekeeperTests {
         }
         #expect(heard.sorted() == Array(0..<1_000))
     }
+}
+
+private func systemTime(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
