@@ -25,8 +25,8 @@ package struct TransportLimits: Sendable {
     /// Connections of one listener that may read with full buffers. Those that come beside them read `crowdedBufferBytes`
     /// at once: as the event loop reads up to four times before it looks elsewhere, each of the others holds up to a
     /// megabyte, and what many senders send at once must fit into memory however many they are.
-    static let uncrowdedConnections = 4
-    static let crowdedBufferBytes = 32 * 1024
+    static let uncrowdedConnections = 2
+    static let crowdedBufferBytes = 2 * recordBytes
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
 
