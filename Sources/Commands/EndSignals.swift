@@ -20,7 +20,7 @@ enum EndSignals {
         AsyncStream { continuation in
             state.withLock { state in
                 if state.writing == nil { state.writing = begin() }
-                // Without a descriptor to be had they end the process, as they do when nobody watches.
+                // Without descriptors or a thread to be had they end the process, as they do when nobody watches.
                 guard let writing = state.writing else { return }
                 state.number += 1
                 let number = state.number
@@ -48,13 +48,17 @@ enum EndSignals {
         // The handler never waits.
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         let (reading, writing) = (ends[0], ends[1])
-        BackgroundThread.start {
+        let isRead = BackgroundThread.start {
             while true {
                 var number: UInt8 = 0
                 guard read(reading, &number, 1) == 1 else { continue }
                 let watchers = state.withLock { $0.watchers.values.map { $0 } }
                 for watcher in watchers { watcher.yield(Int32(number)) }
             }
+        }
+        guard isRead else {
+            for end in ends { close(end) }
+            return nil
         }
         return writing
     }

@@ -29,7 +29,7 @@ package enum ProgramExecutor {
     }
 
     private struct Factory: ExecutorFactory {
-        static let mainExecutor: any MainExecutor = MainThread()
+        static let mainExecutor: any MainExecutor = MainActorThread()
 
         static var defaultExecutor: any TaskExecutor {
             guard let scheduler = Installed.scheduler else {
@@ -87,7 +87,7 @@ package enum ProgramExecutor {
     }
 
     /// What is isolated to the main actor, one at a time and in order. Nothing of ours is; the library wants somebody for it.
-    private final class MainThread: MainExecutor {
+    private final class MainActorThread: MainExecutor {
         private let worker = WorkerThreads(usual: 1, most: 1)
 
         func enqueue(_ job: consuming ExecutorJob) {

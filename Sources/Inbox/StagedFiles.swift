@@ -188,7 +188,7 @@ extension StagedFiles {
         let wasThere = state.withLock { state in
             defer { state.phase = .gone }
             state.file = nil
-            try? behind.finish()
+            behind.abandon()
             state.folder = nil
             return state.phase != .gone
         }

@@ -35,6 +35,7 @@ final class WritingBehind: Sendable {
         var batch: [File] = []
         var fault: Fault?
         var hasHandedOver = false
+        var isAbandoned = false
     }
 
     private let state = Mutex(State())
@@ -89,8 +90,20 @@ final class WritingBehind: Sendable {
         if let fault = state.withLock({ $0.fault }) { throw fault }
     }
 
+    /// Closes everything without writing it: nobody wants it any more.
+    func abandon() {
+        state.withLock { $0.isAbandoned = true }
+        // What failed before was told, or is of no interest now.
+        try? finish()
+    }
+
     private func write(_ batch: [File]) {
         for file in batch {
+            // Of an item that has failed nothing more is needed, least of all room that is made for it.
+            if state.withLock({ $0.isAbandoned || $0.fault != nil }) {
+                close(file.descriptor)
+                continue
+            }
             do throws(SystemError) {
                 var writing = WritingFile(
                     FileDescriptor(owning: file.descriptor), entry: file.entry, displayPath: file.displayPath)

@@ -16,11 +16,7 @@ struct TimekeeperTests {
         // Far enough from now that all are set before the first one rings.
         let first = keeper.now + 1_000_000_000
         for number in order { keeper.schedule(at: first + UInt64(number)) { continuation.yield(number) } }
-        var heard: [Int] = []
-        for await number in rings {
-            heard.append(number)
-            if heard.count == order.count { break }
-        }
+        let heard = await rings.prefix(order.count).reduce(into: []) { $0.append($1) }
         #expect(heard == order.sorted())
     }
 
@@ -40,11 +36,7 @@ struct TimekeeperTests {
         keeper.schedule(after: .max) { continuation.yield("never") }
         keeper.schedule(at: 0) { continuation.yield("now") }
         keeper.schedule(after: 0) { continuation.yield("soon") }
-        var heard: [String] = []
-        for await ring in rings {
-            heard.append(ring)
-            if heard.count == 2 { break }
-        }
+        let heard = await rings.prefix(2).reduce(into: []) { $0.append($1) }
         #expect(heard == ["now", "soon"])
     }
 
@@ -69,11 +61,7 @@ struct TimekeeperTests {
         ahead.jump(10 * hour)
         // The kernel's timer knows nothing of that.
         keeper.schedule(after: 1_000_000) { continuation.yield("after") }
-        var heard: [String] = []
-        for await ring in rings {
-            heard.append(ring)
-            if heard.count == 2 { break }
-        }
+        let heard = await rings.prefix(2).reduce(into: []) { $0.append($1) }
         #expect(heard == ["before", "after"])
     }
 
@@ -100,11 +88,7 @@ struct TimekeeperTests {
                 }
             }
         }
-        var heard: [Int] = []
-        for await number in rings {
-            heard.append(number)
-            if heard.count == 1_000 { break }
-        }
+        let heard = await rings.prefix(1_000).reduce(into: []) { $0.append($1) }
         #expect(heard.sorted() == Array(0..<1_000))
     }
 }

@@ -1,6 +1,8 @@
 import CLinuxShims
+import Foundation
 import Glibc
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -98,6 +100,32 @@ struct WritingBehindTests {
         #expect(openDescriptors(below: disk + "/.waft-staging/Inbox/0") == 0)
         filler.remove()
         try inbox.store(try inbox.stagedFile("text"), as: "b")
+    }
+
+    @Test("are not written, and take nobody's room, when the tree is discarded before", arguments: [3, 50])
+    func discarded(count: Int) throws {
+        let askedForRoom = Mutex(false)
+        let path = folder / "small"
+        let behind = WritingBehind {
+            askedForRoom.withLock { $0 = true }
+            return false
+        }
+        behind.abandon()
+        for number in 0..<count {
+            // A disk that is always full.
+            let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+            try #require(descriptor >= 0)
+            try behind.add(
+                .init(
+                    descriptor: descriptor, entry: try entry("f\(number)", size: 1), displayPath: path, contents: [1]))
+        }
+        behind.abandon()
+        #expect(askedForRoom.withLock { $0 } == false)
+        #expect(listing(of: "/proc/self/fd").allSatisfy { readLink("/proc/self/fd/" + $0) != "/dev/full" })
+    }
+
+    private func readLink(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: path)
     }
 
     @Test("are all on the disk when the tree is kept to be gone on with", arguments: [3, 50])
