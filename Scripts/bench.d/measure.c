@@ -24,6 +24,8 @@ int main(int count, char **words) {
     child = fork();
     if (child < 0) return 1;
     if (child == 0) {
+        /* A shell starts what is in its background with SIGINT ignored, which programs inherit and Waft respects. */
+        signal(SIGINT, SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(words[2], words + 2);
         perror(words[2]);
