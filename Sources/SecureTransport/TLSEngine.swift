@@ -116,13 +116,14 @@ package final class TLSEngine {
     /// Whether the peer has sent its close_notify: nothing more will come from it, and nothing is missing.
     package var peerHasClosed: Bool { SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    /// Whether ciphertext is waiting that has not been asked for by `decrypt`.
-    package var hasUnreadInput: Bool { bio.inboundBytes > 0 || SSL_has_pending(connection) != 0 }
+    /// Whether something is waiting that has not been asked for by `decrypt`: ciphertext, or the error after it.
+    package var hasUnreadInput: Bool { unreadPlaintextBound > 0 }
 
-    /// Most plaintext bytes that `decrypt` could give now.
+    /// Most plaintext bytes that `decrypt` could give now; one where it would only throw.
     package var unreadPlaintextBound: Int {
+        if case .failed = state { return 1 }
         // OpenSSL may hold the beginning of one record besides.
-        bio.inboundBytes + (SSL_has_pending(connection) != 0 ? TransportLimits.recordBytes : 0)
+        return bio.inboundBytes + (SSL_has_pending(connection) != 0 ? TransportLimits.recordBytes : 0)
     }
 
     // MARK: From the peer

@@ -77,6 +77,7 @@ extension TLSHandler {
                 outcome = try engine.decrypt(into: &plaintext)
             } catch {
                 pool.keep(plaintext)
+                completeDelivery(context)
                 return fail(error, context)
             }
             // An answer that TLS itself wants to give, such as a new key.

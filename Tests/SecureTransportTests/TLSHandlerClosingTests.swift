@@ -201,6 +201,19 @@ import Testing
         #expect(!pair.server.channel.isActive)
     }
 
+    @Test("a broken record that comes with good ones before it is told as soon as they were given")
+    func brokenRecordBehindGoodOnes() throws {
+        let pair = try HandlerPair.open()
+        _ = pair.client.write(noise(10))
+        var bytes = pair.client.wire.take()
+        bytes.writeBytes([0x17, 0x03, 0x03, 0x00, 0x20] + noise(32))
+        pair.server.receive(bytes)
+        // Nothing else may ever come that could make the error known.
+        #expect(pair.server.listener.events == [.read(10), .readComplete, .error(.corrupted)])
+        pair.settle()
+        #expect(pair.client.listener.events.first == .error(.refusedByPeer))
+    }
+
     // MARK: Half closure
 
     @Test("where half closure is allowed, the peer's close_notify is told, and writing goes on")
