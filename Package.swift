@@ -129,7 +129,10 @@ let package = Package(
         + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
         + module(
             "SecureTransport",
-            ["COpenSSL", "COpenSSLShims", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging],
+            [
+                "SystemCalls", "CLinuxShims", "COpenSSL", "COpenSSLShims", "Sharing", nioCore, nioPosix,
+                concurrencyHelpers, logging,
+            ],
             tests: [nioEmbedded]
         )
         + module("Discovery", ["CAvahi", "CLinuxShims", logging])

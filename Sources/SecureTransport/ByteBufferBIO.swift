@@ -16,6 +16,19 @@ final class ByteBufferBIO {
     /// Ciphertext for the socket. Set it to a buffer with room for what comes before OpenSSL writes.
     var outbound = ByteBuffer()
 
+    /// Asked once, when OpenSSL has the keys for what is sent: has the kernel encrypt it, after what is in `outbound`, and
+    /// says whether it does. Then OpenSSL writes plaintext.
+    var takeOver: ((_ outbound: inout ByteBuffer, _ keys: UnsafeRawPointer) -> Bool)?
+
+    /// Whether the kernel encrypts.
+    private(set) var isTakenOver = false
+
+    /// What OpenSSL has had to say since then that is not application data.
+    var records: [KernelTLS.Record] = []
+
+    /// The type of what OpenSSL writes next, where that is not application data.
+    private var recordType: UInt8?
+
     /// `BIO *` with one reference that this object owns. Its user data is this object, unretained: whoever gives the
     /// handle to OpenSSL keeps this object for as long.
     let handle: OpaquePointer
@@ -76,7 +89,37 @@ final class ByteBufferBIO {
     }
 
     fileprivate func write(_ source: UnsafeRawBufferPointer) {
-        outbound.writeBytes(source)
+        if let recordType {
+            records.append(KernelTLS.Record(type: recordType, bytes: Array(source)))
+            self.recordType = nil
+        } else {
+            outbound.writeBytes(source)
+        }
+    }
+
+    /// - Returns: what OpenSSL takes for the answer to `command`: 0 for no, and for what it need not ask.
+    fileprivate func control(_ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?) -> Int {
+        switch command {
+        case BIO_CTRL_FLUSH:
+            // There is nothing to do for it.
+            return 1
+        case COpenSSLShims_BIO_CTRL_SET_KTLS:
+            let isForSending = number != 0
+            guard isForSending, let pointer, let takeOver else { return 0 }
+            self.takeOver = nil
+            isTakenOver = takeOver(&outbound, pointer)
+            return isTakenOver ? 1 : 0
+        case BIO_CTRL_GET_KTLS_SEND:
+            return isTakenOver ? 1 : 0
+        case COpenSSLShims_BIO_CTRL_SET_KTLS_SEND_CTRL_MSG:
+            recordType = UInt8(truncatingIfNeeded: number)
+            return 0
+        case COpenSSLShims_BIO_CTRL_CLEAR_KTLS_CTRL_MSG:
+            recordType = nil
+            return 0
+        default:
+            return 0
+        }
     }
 
     /// The `BIO_METHOD *` of all of these, made once and never freed.
@@ -131,7 +174,12 @@ private func writeCallback(
     return 1
 }
 
-/// Flushing is the only thing that OpenSSL must be able to ask for; there is nothing to do for it.
-private func controlCallback(_: OpaquePointer?, command: Int32, _: Int, _: UnsafeMutableRawPointer?) -> Int {
-    command == BIO_CTRL_FLUSH ? 1 : 0
+private func controlCallback(
+    bio: OpaquePointer?,
+    command: Int32,
+    number: Int,
+    pointer: UnsafeMutableRawPointer?
+) -> Int {
+    guard let data = BIO_get_data(bio) else { return 0 }
+    return Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.control(command, number, pointer) }
 }

@@ -9,6 +9,7 @@ package import Sharing
 /// - Inbound, each read of the socket becomes one large buffer. Nothing is decrypted that was not asked for by `read`.
 /// - Outbound, what is flushed is encrypted in batches of many records, each for one system call, and only while the
 ///   channel is writable: ciphertext does not pile up. A write's promise is kept when its last byte is with the kernel.
+/// - Where the kernel can encrypt (`KernelTLS`), a client's plaintext goes to the socket as it is.
 /// - Closing sends what was flushed and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
 ///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too, or, where the channel allows remote
 ///   half closure, surfaces as `ChannelEvent.inputClosed`.
@@ -123,6 +124,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     private func start(_ context: ChannelHandlerContext) {
         guard state == .idle else { return }
         state = .handshaking
+        if engine.context.mayBeTakenOver { offerTakeover(context) }
         schedule(limits.handshakeDeadline, context) { handler, context in
             handler.fail(.handshakeTimedOut, context)
         }

@@ -9,5 +9,6 @@
 #include "CLinuxShimsNamespaces.h"
 #include "CLinuxShimsNotify.h"
 #include "CLinuxShimsProcess.h"
+#include "CLinuxShimsTLS.h"
 
 #endif
