@@ -78,9 +78,12 @@ def main():
         for name in options.cases or CASES:
             for title, contestants in CASES[name](places):
                 results = {}
-                # Turn by turn, so that what else the machine does meets all of them alike.
+                # Turn by turn, so that what else the machine does meets all of them alike; and each round begins with
+                # another one, as it matters who has just given memory back to the kernel, or to the host.
+                turns = list(contestants.items())
                 for run in range(options.runs):
-                    for who, measure in contestants.items():
+                    first = run % len(turns)
+                    for who, measure in turns[first:] + turns[:first]:
                         print(f"{title}: {who}, {run + 1} of {options.runs}   ", end="\r", file=sys.stderr, flush=True)
                         results.setdefault(who, []).append(measure())
                 rows = {who: summary(runs) for who, runs in results.items()}
