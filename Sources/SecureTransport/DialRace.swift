@@ -179,11 +179,22 @@ final class DialRace<Output: Sendable> {
                 peerID: peerID,
                 remoteAddress: channel.remoteAddress
             )
+            logger.debug("connected: \(Self.description(of: channel))")
             end(.success(connection))
         } catch {
             channel.close(promise: nil)
             end(.failure(error))
         }
+    }
+}
+
+extension DialRace {
+    /// Where a connection leads and what encrypts it.
+    private static func description(of channel: any Channel) -> String {
+        let address = channel.remoteAddress.map { "\($0)" } ?? "an unknown address"
+        guard let tls = try? channel.tlsHandler() else { return address }
+        let who = tls.engine.isTakenOver ? "the kernel" : "libssl"
+        return "\(address), \(tls.cipherSuite ?? "an unknown cipher") by \(who)"
     }
 }
 
