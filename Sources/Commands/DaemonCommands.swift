@@ -56,7 +56,7 @@ struct StatusCommand: AsyncParsableCommand {
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
         let lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
-            ("free", free), ("accepts", status.accept), ("visible to", status.visible ?? "unknown"),
+            ("free", free), ("accepts", status.accept), ("visible to", Self.visibility(status)),
             ("discovery", status.discovery), ("AirDrop", status.airdrop ?? "unknown"),
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
@@ -69,6 +69,12 @@ struct StatusCommand: AsyncParsableCommand {
             let padding = String(repeating: " ", count: 17 - label.count)
             Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
         }
+    }
+
+    private static func visibility(_ status: DaemonStatus) -> String {
+        let now = status.visible ?? "unknown"
+        guard let seconds = status.visibleSeconds, let then = status.visibleThen else { return now }
+        return "\(now) for \(VisibleCommand.words(seconds)); then \(then)"
     }
 
     private static func jobs(_ status: DaemonStatus) -> String {

@@ -64,29 +64,22 @@ struct VisibleCommand: ContactsVerb {
     private func line(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
         let word = state.visibility.rawValue
         guard let next = state.next else { return word }
-        let seconds = Self.seconds(next.remaining)
-        let until = ContactText(place).moment(Self.end(seconds, place))
-        return "\(word) for \(Self.words(seconds)), until \(until); then \(next.visibility.rawValue)"
+        let until = ContactText(place).moment(Self.end(next.seconds, place))
+        return "\(word) for \(Self.words(next.seconds)), until \(until); then \(next.visibility.rawValue)"
     }
 
     private func document(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
         var document = Document(visibility: state.visibility.rawValue)
         if let next = state.next {
-            let seconds = Self.seconds(next.remaining)
-            document.remaining = seconds
-            document.until = ISOTime.text(Self.end(seconds, place))
+            document.remaining = next.seconds
+            document.until = ISOTime.text(Self.end(next.seconds, place))
             document.then = next.visibility.rawValue
         }
         return JSONText.line(document)
     }
 
-    private static func seconds(_ duration: Duration) -> Int64 {
-        let (seconds, rest) = duration.components
-        return rest > 0 ? seconds + 1 : seconds
-    }
-
     /// In minutes from two of them on, in hours from two of those on, and so with days; rounded up.
-    private static func words(_ seconds: Int64) -> String {
+    static func words(_ seconds: Int64) -> String {
         let units: [Int64] = [86_400, 3_600, 60]
         let unit = units.first { seconds >= 2 * $0 } ?? 1
         return DurationText.text(.seconds((seconds + unit - 1) / unit * unit))

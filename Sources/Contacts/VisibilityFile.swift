@@ -31,6 +31,12 @@ package final class VisibilityFile: Sendable {
                 self.remaining = remaining
                 self.visibility = visibility
             }
+
+            /// `remaining`, rounded up.
+            package var seconds: Int64 {
+                let (seconds, rest) = remaining.components
+                return rest > 0 ? seconds + 1 : seconds
+            }
         }
     }
 

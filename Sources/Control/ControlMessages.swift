@@ -94,6 +94,9 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var sandbox: String?
     /// Who sees it: `off`, `contacts`, `everyone`.
     package var visible: String?
+    /// Seconds for which that holds, rounded up, and what comes then; nil for a choice for good.
+    package var visibleSeconds: Int64?
+    package var visibleThen: String?
     /// Handlers that are in use.
     package var handlers: Int?
     /// Deliveries that wait for a handler, that nobody is asked about any more, and that failed.

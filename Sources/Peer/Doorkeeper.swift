@@ -47,6 +47,9 @@ final class Doorkeeper: Sendable {
 
     var visibility: Visibility { chosen() }
 
+    /// When a visibility for a time ends, and what comes then.
+    var nextVisibility: VisibilityFile.State.Next? { (try? file?.state())?.next }
+
     /// Whether a peer is told who we are.
     func shows(itselfTo peer: PeerID) -> Bool {
         switch visibility {

@@ -114,6 +114,9 @@ extension Receiver {
         }
         status.airdrop = standing.airdrop
         status.visible = parts.door.visibility.rawValue
+        if let next = parts.door.nextVisibility {
+            (status.visibleSeconds, status.visibleThen) = (next.seconds, next.visibility.rawValue)
+        }
         status.sandbox = "\(HookSandbox.support)"
         status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
         let jobs = parts.outbox.summary

@@ -34,6 +34,25 @@ struct DaemonTests {
         }
     }
 
+    @Test("says for how long it is visible to everyone, and to whom then")
+    func visibility() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                for (words, line) in [
+                    ([], "visible to       contacts\n"),
+                    (["everyone", "--for", "3h"], "visible to       everyone for 3h; then contacts\n"),
+                    (["everyone"], "visible to       everyone\n"),
+                ] {
+                    let chosen = try await kitchen.run(arguments: ["visible"] + words)
+                    #expect(chosen.exit == 0, "\(chosen.errors)")
+                    let status = try await kitchen.run(arguments: ["status"])
+                    #expect(status.output.contains(line), "\(status.output)")
+                }
+            }
+        }
+    }
+
     @Test("goes on after a Ctrl-C that its shell has told it to ignore, and ends when it is asked to")
     func ignored() async throws {
         try await withTemporaryFolder { folder in
