@@ -20,8 +20,8 @@ final class ByteBufferBIO {
     /// says whether it does. Then OpenSSL writes plaintext.
     var takeOver: ((_ outbound: inout ByteBuffer, _ keys: UnsafeRawPointer) -> Bool)?
 
-    /// Whether the kernel encrypts.
-    private(set) var isTakenOver = false
+    /// Whether the kernel encrypts. A flag of the BIO's own, as OpenSSL asks for it several times a record.
+    var isTakenOver: Bool { BIO_test_flags(handle, takenOver) != 0 }
 
     /// What OpenSSL has had to say since then that is not application data.
     var records: [KernelTLS.Record] = []
@@ -107,10 +107,9 @@ final class ByteBufferBIO {
             let isForSending = number != 0
             guard isForSending, let pointer, let takeOver else { return 0 }
             self.takeOver = nil
-            isTakenOver = takeOver(&outbound, pointer)
-            return isTakenOver ? 1 : 0
-        case BIO_CTRL_GET_KTLS_SEND:
-            return isTakenOver ? 1 : 0
+            guard takeOver(&outbound, pointer) else { return 0 }
+            BIO_set_flags(handle, takenOver)
+            return 1
         case COpenSSLShims_BIO_CTRL_SET_KTLS_SEND_CTRL_MSG:
             recordType = UInt8(truncatingIfNeeded: number)
             return 0
@@ -138,6 +137,9 @@ final class ByteBufferBIO {
         }
     }
 }
+
+/// Of the flags of a BIO those from 0x1000 to 0x4000 are for this (openssl/bio.h).
+private let takenOver: Int32 = 0x1000
 
 // MARK: - C callbacks: they unwrap the user data and forward
 
@@ -180,6 +182,11 @@ private func controlCallback(
     number: Int,
     pointer: UnsafeMutableRawPointer?
 ) -> Int {
+    switch command {
+    case BIO_CTRL_GET_KTLS_SEND: return BIO_test_flags(bio, takenOver) != 0 ? 1 : 0
+    case BIO_CTRL_GET_KTLS_RECV: return 0
+    default: break
+    }
     guard let data = BIO_get_data(bio) else { return 0 }
     return Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.control(command, number, pointer) }
 }

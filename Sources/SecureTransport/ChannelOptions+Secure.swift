@@ -4,8 +4,8 @@ internal import NIOPosix
 // How the sockets under TLS are set up, the same on both sides.
 //
 // Reading: the buffer grows with what comes, so an idle connection holds 2 KiB and a busy one reads 256 KiB with one
-// call, or less where it is one of many. Writing: a channel takes up to 1 MiB of ciphertext before it says that it is full, enough for the kernel to
-// stay busy while this process does something else.
+// call, or less where it is one of a listener's many (`FullReaders`). Writing: a channel takes up to 1 MiB of ciphertext
+// before it says that it is full, enough for the kernel to stay busy while this process does something else.
 
 private let watermark = ChannelOptions.Types.WriteBufferWaterMark(
     low: TransportLimits.writeWatermarks.low,
@@ -17,15 +17,6 @@ private let receiveAllocator = AdaptiveRecvByteBufferAllocator(
     initial: 2048,
     maximum: TransportLimits.bufferBytes
 )
-
-extension Channel {
-    /// To be called on its event loop, before it reads anything large.
-    func limitReadingToCrowd() throws {
-        let allocator = AdaptiveRecvByteBufferAllocator(
-            minimum: 2048, initial: 2048, maximum: TransportLimits.crowdedBufferBytes)
-        try syncOptions?.setOption(.recvAllocator, value: allocator)
-    }
-}
 
 extension ServerBootstrap {
     func secureChildOptions() -> ServerBootstrap {

@@ -25,6 +25,7 @@ final class ListenerGate: Sendable {
     }
 
     private let state: NIOLockedValueBox<State>
+    private let fullReaders = FullReaders()
     private let context: ListenerContext
     private let limits: TransportLimits
     private let logger: Logger
@@ -135,14 +136,13 @@ final class ListenerGate: Sendable {
     }
 
     private func finish(_ id: Admission.ID, _ peerID: PeerID, _ channel: any Channel) {
-        let (finish, taker, isCrowded) = state.withLockedValue { state in
+        let (finish, taker) = state.withLockedValue { state in
             state.unfinished[id] = nil
-            let finish = state.admission.finish(id, as: peerID)
-            let isCrowded = state.admission.finishedCount > TransportLimits.uncrowdedConnections
-            return (finish, state.isClosed ? nil : state.taker, isCrowded)
+            return (state.admission.finish(id, as: peerID), state.isClosed ? nil : state.taker)
         }
         do {
-            if isCrowded { try channel.limitReadingToCrowd() }
+            // Before it reads anything large.
+            try channel.syncOptions?.setOption(.recvAllocator, value: SeatedBufferAllocator(fullReaders, id))
             if finish == .refused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }
@@ -156,6 +156,7 @@ final class ListenerGate: Sendable {
     }
 
     private func forget(_ id: Admission.ID) {
+        fullReaders.leave(id)
         state.withLockedValue { state in
             state.unfinished[id] = nil
             state.admission.remove(id)
