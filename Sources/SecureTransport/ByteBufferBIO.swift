@@ -138,8 +138,9 @@ final class ByteBufferBIO {
     }
 }
 
-/// Of the flags of a BIO those from 0x1000 to 0x4000 are for this (openssl/bio.h).
-private let takenOver: Int32 = 0x1000
+/// Says of a BIO that the kernel encrypts what is sent: of the flags that openssl/bio.h keeps for this, the one that sockets of
+/// OpenSSL have it in.
+private let takenOver: Int32 = 0x4000
 
 // MARK: - C callbacks: they unwrap the user data and forward
 
