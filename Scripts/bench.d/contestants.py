@@ -230,7 +230,7 @@ def reference(places, base, file, path=LOOPBACK):
 
 
 def command(places, base, words_of, name):
-    """A program that is done when the far side has everything, and a sync where it does not sync itself."""
+    """A program that is done when the far side has everything. None of them syncs it, unlike Waft and the C loop."""
     def measure():
         os.sync()
         port, options = places.sshd()
