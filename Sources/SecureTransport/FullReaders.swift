@@ -1,39 +1,39 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Which of a listener's connections read with full buffers: a few at a time, as each of them holds up to a megabyte that has come
-/// and not gone on, and what many send at once must fit into memory however many they are.
+/// Which of a listener's connections read with full buffers: a few, as each of them holds up to a megabyte that has come and not
+/// gone on, and what many send at once must fit into memory however many they are.
 ///
-/// A seat is free again when its connection is gone, or has read nothing in full for a moment: those who only wait, such as
-/// senders whose offer nobody has answered, keep nobody from it.
+/// Those get a seat who have much to read while few others do. Nobody takes the place of who leaves a crowd: one after the other
+/// would have had its large buffers. Who only waits, such as a sender whose offer nobody has answered, keeps nobody from it.
 final class FullReaders: Sendable {
-    private struct Seat {
-        var reader: Admission.ID
-        var lastRead: NIODeadline
+    private struct Reader {
+        var lastWish: NIODeadline
+        var hasSeat: Bool
     }
 
-    private let seats = NIOLockedValueBox<[Seat]>([])
+    /// Those who have wanted to read in full within `TransportLimits.fullReaderLapse`.
+    private let readers = NIOLockedValueBox<[Admission.ID: Reader]>([:])
 
-    /// Whether a connection may read in full now. If so it has a seat, from now on for `TransportLimits.fullReaderLapse`.
-    func admits(_ reader: Admission.ID, at now: NIODeadline = .now()) -> Bool {
-        seats.withLockedValue { seats in
-            let seat = Seat(reader: reader, lastRead: now)
-            if let own = seats.firstIndex(where: { $0.reader == reader }) {
-                seats[own] = seat
-            } else if seats.count < TransportLimits.fullReaders {
-                seats.append(seat)
-            } else if let lapsed = seats.firstIndex(where: { now - $0.lastRead > Self.lapse }) {
-                seats[lapsed] = seat
-            } else {
-                return false
+    /// Whether a connection that has much to read may do so in full now.
+    func admits(_ id: Admission.ID, at now: NIODeadline = .now()) -> Bool {
+        readers.withLockedValue { readers in
+            if readers.count > TransportLimits.fullReaders,
+                let lapsed = readers.first(where: { now - $0.value.lastWish > Self.lapse })
+            {
+                readers[lapsed.key] = nil
             }
-            return true
+            var reader = readers[id] ?? Reader(lastWish: now, hasSeat: false)
+            reader.lastWish = now
+            readers[id] = reader
+            if !reader.hasSeat, readers.count <= TransportLimits.fullReaders { readers[id]?.hasSeat = true }
+            return readers[id]?.hasSeat ?? false
         }
     }
 
     /// A connection has ended.
-    func leave(_ reader: Admission.ID) {
-        seats.withLockedValue { $0.removeAll { $0.reader == reader } }
+    func leave(_ id: Admission.ID) {
+        readers.withLockedValue { $0[id] = nil }
     }
 
     private static let lapse = TimeAmount(TransportLimits.fullReaderLapse)

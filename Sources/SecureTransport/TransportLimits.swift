@@ -22,10 +22,10 @@ package struct TransportLimits: Sendable {
     /// Sizes of buffers that one event loop keeps for use again while it has connections, and how many of each. What is
     /// smaller than half the smallest comes from the heap, which is as fast for it.
     static let pooledBuffers = [(bytes: 128 * 1024, count: 18), (bytes: bufferBytes, count: 12)]
-    /// Connections of one listener that may read with full buffers at a time, and how long one that does not keeps its place;
-    /// all others read `crowdedBufferBytes` at once. See `FullReaders`.
+    /// Connections of one listener that read with full buffers, and how long one counts that has read nothing large; all others
+    /// read `crowdedBufferBytes` at once. See `FullReaders`.
     static let fullReaders = 2
-    static let fullReaderLapse: Duration = .seconds(1)
+    static let fullReaderLapse: Duration = .seconds(10)
     static let crowdedBufferBytes = 2 * recordBytes
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)

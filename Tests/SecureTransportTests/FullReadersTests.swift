@@ -6,28 +6,32 @@ import Testing
 @Suite struct FullReadersTests {
     private let start = NIODeadline.now()
 
-    @Test("two connections read in full, and a third only when one of them has ended")
-    func ended() {
+    @Test("of a crowd the first two read in full, and nobody takes their places until few are left")
+    func crowd() {
         let readers = FullReaders()
         #expect(readers.admits(1, at: start))
         #expect(readers.admits(2, at: start))
         #expect(!readers.admits(3, at: start))
+        #expect(!readers.admits(4, at: start))
         #expect(readers.admits(1, at: start))
         readers.leave(1)
+        #expect(!readers.admits(3, at: start))
+        #expect(readers.admits(2, at: start))
+        readers.leave(2)
         #expect(readers.admits(3, at: start))
-        #expect(!readers.admits(1, at: start))
+        #expect(readers.admits(4, at: start))
     }
 
-    @Test("who reads nothing in full for a second makes room, and gets in line again")
+    @Test("who has read nothing large for ten seconds does not count, and gets in line again")
     func lapsed() {
         let readers = FullReaders()
         #expect(readers.admits(1, at: start))
         #expect(readers.admits(2, at: start))
-        #expect(readers.admits(2, at: start + .milliseconds(900)))
-        #expect(!readers.admits(3, at: start + .milliseconds(1000)))
-        #expect(readers.admits(3, at: start + .milliseconds(1001)))
-        #expect(!readers.admits(1, at: start + .milliseconds(1001)))
-        #expect(readers.admits(2, at: start + .milliseconds(1001)))
+        #expect(readers.admits(2, at: start + .seconds(9)))
+        #expect(!readers.admits(3, at: start + .seconds(10)))
+        #expect(readers.admits(3, at: start + .seconds(10) + .nanoseconds(1)))
+        #expect(!readers.admits(1, at: start + .seconds(11)))
+        #expect(readers.admits(2, at: start + .seconds(11)))
     }
 
     @Test("buffers grow with what comes, beyond the small ones only for who has a seat")
