@@ -10,7 +10,8 @@ import threading
 import time
 
 from airdrop import airdrop
-from contestants import Measured, Path, WaftReceiver, end, environment, reference, rsync, scp, tar, waft
+from contestants import (
+    Measured, Path, WaftReceiver, end, environment, reference, references, rsync, scp, tar, together, waft)
 
 GIB = 1 << 30
 
@@ -21,6 +22,7 @@ def large(places):
     for title, base in [("1 GiB to tmpfs", places.memory), ("1 GiB to the disk", places.disk)]:
         yield title, {
             "waft": waft(places, base, [path]), "C loop": reference(places, base, path),
+            "C loop without TLS": reference(places, base, path, plain=True),
             "scp": scp(places, base, path), "rsync -W": rsync(places, base, path),
         }
 
@@ -50,30 +52,15 @@ def _fan_out(places, receivers, path):
         words = [places.waft, "send", path, "--quiet"]
         for receiver in running:
             words += ["--to", f"127.0.0.1:{receiver.port}"]
+        places.warm(places.memory, [path], receivers)
         began = time.monotonic()
         figures = Measured(words, env=environment(places.sender)).usage("sender")
         figures["wall"] = time.monotonic() - began
+        figures.update(together([receiver.measured.usage("receiver") for receiver in running]))
         for receiver, thread in zip(running, threads):
-            used = receiver.measured.usage("receiver")
-            for key, value in used.items():
-                figures[key] = max(figures.get(key, 0), value) if "memory" in key else figures.get(key, 0) + value
             thread.join()
             receiver.remove()
         return figures
-    return measure
-
-
-def _references(places, count, path):
-    def measure():
-        figures = {}
-        threads = [threading.Thread(target=lambda: figures.update(reference(places, places.memory, path)()))
-                   for _ in range(count)]
-        began = time.monotonic()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return {"wall": time.monotonic() - began}
     return measure
 
 
@@ -82,7 +69,7 @@ def four(places):
     path = places.tree("hundred", 1, 100 // places.divisor, 10_000_000)
     whole = places.file("hundred.bin", 1_000_000_000 // places.divisor)
     yield "100 files of 10 MB to four receivers", {
-        "waft": _fan_out(places, 4, path), "four C loops at once": _references(places, 4, whole),
+        "waft": _fan_out(places, 4, path), "four C loops at once": references(places, places.memory, whole, 4),
     }
 
 
@@ -96,18 +83,19 @@ def twenty(places):
         thread = receiver.drain()
         homes = [places.home("sender") for _ in range(20)]
         words = [places.waft, "send", path, "--quiet", "--to", f"127.0.0.1:{receiver.port}"]
+        places.warm(places.memory, [path], 20)
         began = time.monotonic()
         senders = [Measured(words, env=environment(home)) for home in homes]
-        for sender in senders:
-            sender.usage("sender")
-        figures = {"wall": time.monotonic() - began}
+        figures = together([sender.usage("sender") for sender in senders])
+        figures["wall"] = time.monotonic() - began
         receiver.process.send_signal(signal.SIGINT)
         figures.update(receiver.measured.usage("receiver", ends_with=130))
         thread.join()
         receiver.remove()
         return figures
 
-    yield "20 senders of 50 MB to one receiver", {"waft": measure, "20 C loops at once": _references(places, 20, path)}
+    yield "20 senders of 50 MB to one receiver", {
+        "waft": measure, "20 C loops at once": references(places, places.memory, path, 20)}
 
 
 def cold(places):

@@ -43,6 +43,19 @@ class Places:
         if not (many and folder.startswith(self.disk)):
             shutil.rmtree(folder, ignore_errors=True)
 
+    def warm(self, base, items, count=1):
+        """Uses as much memory as so many copies of the items will take there, right before they do. A virtual machine's host
+        takes back what has been free for two seconds, and whoever is first to need it again pays for it: up to twice the wall,
+        by chance. On the disk there is nothing to do."""
+        if base != self.memory:
+            return
+        size = count * sum(os.path.getsize(file) for item in items for file in _files(item))
+        with open(os.path.join(base, "warm"), "wb", buffering=0) as file:
+            piece = bytes(4 << 20)
+            for _ in range(size // len(piece) * 9 // 8):
+                file.write(piece)
+        os.unlink(file.name)
+
     def home(self, name, base=None):
         return self.fresh(base or self.disk, name)
 
@@ -111,6 +124,12 @@ Subsystem sftp internal-sftp
             raise SystemExit("bench: sshd does not answer")
         self._sshd = (port, options)
         return self._sshd
+
+
+def _files(path):
+    if os.path.isfile(path):
+        return [path]
+    return [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
 
 
 def run(words):
@@ -198,6 +217,7 @@ def waft(places, base, items, path=LOOPBACK):
         os.sync()
         receiver = WaftReceiver(places, base, prefix=path.receiving)
         thread = receiver.drain()
+        places.warm(base, items)
         words = [*path.sending, places.waft, "send", *items, "--to", f"{path.address}:{receiver.port}", "--quiet"]
         began = time.monotonic()
         figures = Measured(words, env=environment(places.sender)).usage("sender")
@@ -209,33 +229,61 @@ def waft(places, base, items, path=LOOPBACK):
     return measure
 
 
-def reference(places, base, file, path=LOOPBACK):
-    """The bare C loop."""
+class Reference:
+    """The bare C loop's receiving side; plain is without TLS: what reading, TCP and writing take by themselves."""
+
+    def __init__(self, places, base, path=LOOPBACK, plain=False):
+        self.places, self.path, self.plain = places, path, plain
+        self.folder = places.fresh(base, "reference")
+        words = [*path.receiving, places.reference, "listen", "-" if plain else places.certificate, places.key,
+                 os.path.join(self.folder, "out"), path.address]
+        self.measured = Measured(words, stdout=subprocess.PIPE)
+        self.port = self.measured.process.stdout.readline().decode().strip()
+
+    def sender(self, file):
+        words = [*self.path.sending, self.places.reference, "send", self.path.address, self.port, file]
+        return Measured(words + (["plain"] if self.plain else []))
+
+    def remove(self):
+        self.measured.process.stdout.close()
+        self.places.discard(self.folder)
+
+
+def reference(places, base, file, path=LOOPBACK, plain=False):
+    """One transfer by the bare C loop."""
+    return references(places, base, file, 1, path, plain)
+
+
+def references(places, base, file, count, path=LOOPBACK, plain=False):
+    """The bare C loop, as many times at once."""
     def measure():
         os.sync()
-        folder = places.fresh(base, "reference")
-        words = [*path.receiving, places.reference, "listen", places.certificate, places.key,
-                 os.path.join(folder, "out"), path.address]
-        server = Measured(words, stdout=subprocess.PIPE)
-        port = server.process.stdout.readline().decode().strip()
+        receivers = [Reference(places, base, path, plain) for _ in range(count)]
+        places.warm(base, [file], count)
         began = time.monotonic()
-        words = [*path.sending, places.reference, "send", path.address, port, file]
-        figures = Measured(words).usage("sender")
+        senders = [receiver.sender(file) for receiver in receivers]
+        figures = together([sender.usage("sender") for sender in senders])
         figures["wall"] = time.monotonic() - began
-        figures.update(server.usage("receiver"))
-        server.process.stdout.close()
-        places.discard(folder)
+        figures.update(together([receiver.measured.usage("receiver") for receiver in receivers]))
+        for receiver in receivers:
+            receiver.remove()
         return figures
     return measure
 
 
-def command(places, base, words_of, name):
+def together(figures):
+    """What several have used: the sum of their processor time, the largest of their memories."""
+    return {key: (max if "memory" in key else sum)(figure[key] for figure in figures) for key in figures[0]}
+
+
+def command(places, base, item, words_of, name):
     """A program that is done when the far side has everything. None of them syncs it, unlike Waft and the C loop."""
     def measure():
         os.sync()
         port, options = places.sshd()
         folder = places.fresh(base, name)
         words = words_of(port, options, folder)
+        places.warm(base, [item])
         began = time.monotonic()
         figures = Measured(words, stdout=subprocess.DEVNULL).usage("sender")
         figures["wall"] = time.monotonic() - began
@@ -245,12 +293,12 @@ def command(places, base, words_of, name):
 
 
 def scp(places, base, path):
-    return command(places, base, lambda port, options, folder:
+    return command(places, base, path, lambda port, options, folder:
                    ["scp", "-q", "-r", *options, "-P", str(port), path, f"127.0.0.1:{folder}/"], "scp")
 
 
 def rsync(places, base, path):
-    return command(places, base, lambda port, options, folder:
+    return command(places, base, path, lambda port, options, folder:
                    ["rsync", "-aW", "-e", f"ssh {' '.join(options)} -p {port}", path, f"127.0.0.1:{folder}/"], "rsync")
 
 
@@ -259,4 +307,4 @@ def tar(places, base, path):
         ssh = " ".join(["ssh", *options, "-p", str(port), "127.0.0.1"])
         parent, name = os.path.split(path)
         return ["sh", "-c", f"tar -C {parent} -cf - {name} | {ssh} 'tar -C {folder} -xf -'"]
-    return command(places, base, words, "tar")
+    return command(places, base, path, words, "tar")

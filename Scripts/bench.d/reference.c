@@ -4,7 +4,8 @@
  *                                                    syncs it, says so to the sender, and ends
  *   reference send ADDRESS PORT FILE                 sends FILE, waits until the other side says that it is synced
  *
- * No digest, no names, no journal, no rename: what is left is reading, the cipher, the kernel and the disk.
+ * No digest, no names, no journal, no rename: what is left is reading, the cipher, the kernel and the disk. With "-" as the
+ * CERTIFICATE, and "plain" as a last word of the sender, not even the cipher is left.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -36,10 +37,38 @@ static SSL_CTX *context(const SSL_METHOD *method) {
     return context;
 }
 
+/* One side of a connection; without ssl it is TCP's bytes as they are. */
+struct side {
+    int connection;
+    SSL *ssl;
+};
+
+/* Bytes read, at most count; 0 at the end of what the other side sends. */
+static int take(struct side *side, char *into, int count) {
+    int got = side->ssl ? SSL_read(side->ssl, into, count) : read(side->connection, into, count);
+    if (side->ssl && got <= 0) got = SSL_get_error(side->ssl, got) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+    if (got < 0) fail("receive");
+    return got;
+}
+
+static void give(struct side *side, const char *from, int count) {
+    for (int sent = 0; sent < count;) {
+        int gone = side->ssl ? SSL_write(side->ssl, from + sent, count - sent)
+                             : write(side->connection, from + sent, count - sent);
+        if (gone <= 0) fail("send");
+        sent += gone;
+    }
+}
+
+static void end_sending(struct side *side) {
+    if (side->ssl) SSL_shutdown(side->ssl);
+    else shutdown(side->connection, SHUT_WR);
+}
+
 static void listen_once(const char *certificate, const char *key, const char *path, const char *host) {
-    SSL_CTX *server = context(TLS_server_method());
-    if (SSL_CTX_use_certificate_file(server, certificate, SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_use_PrivateKey_file(server, key, SSL_FILETYPE_PEM) != 1)
+    SSL_CTX *server = strcmp(certificate, "-") ? context(TLS_server_method()) : NULL;
+    if (server && (SSL_CTX_use_certificate_file(server, certificate, SSL_FILETYPE_PEM) != 1 ||
+                   SSL_CTX_use_PrivateKey_file(server, key, SSL_FILETYPE_PEM) != 1))
         fail("certificate");
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host)};
@@ -49,53 +78,57 @@ static void listen_once(const char *certificate, const char *key, const char *pa
         fail("listen");
     printf("%d\n", ntohs(address.sin_port));
     fflush(stdout);
-    int connection = accept(listener, NULL, NULL);
-    if (connection < 0) fail("accept");
-    SSL *ssl = SSL_new(server);
-    SSL_set_fd(ssl, connection);
-    if (SSL_accept(ssl) != 1) fail("handshake");
+    struct side side = {.connection = accept(listener, NULL, NULL)};
+    if (side.connection < 0) fail("accept");
+    if (server) {
+        side.ssl = SSL_new(server);
+        SSL_set_fd(side.ssl, side.connection);
+        if (SSL_accept(side.ssl) != 1) fail("handshake");
+    }
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (file < 0) fail(path);
     /* Records are 16 KiB: collected, so that the disk is written to in pieces as large as the sender reads. */
     int filled = 0, count;
     do {
-        count = SSL_read(ssl, buffer + filled, piece - filled);
-        if (count > 0) filled += count;
-        if (filled == piece || count <= 0) {
+        count = take(&side, buffer + filled, piece - filled);
+        filled += count;
+        if (filled == piece || count == 0) {
             if (filled > 0 && write(file, buffer, filled) != filled) fail("write");
             filled = 0;
         }
     } while (count > 0);
-    if (SSL_get_error(ssl, count) != SSL_ERROR_ZERO_RETURN) fail("read");
-    if (fsync(file) || SSL_write(ssl, "!", 1) != 1) fail("sync");
-    SSL_shutdown(ssl);
-    close(connection);
+    if (fsync(file)) fail("sync");
+    give(&side, "!", 1);
+    end_sending(&side);
+    close(side.connection);
 }
 
-static void send_file(const char *host, int port, const char *path) {
-    SSL_CTX *client = context(TLS_client_method());
+static void send_file(const char *host, int port, const char *path, int plain) {
     int connection = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(host), .sin_port = htons(port)};
     if (connect(connection, (struct sockaddr *)&address, sizeof address)) fail("connect");
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    SSL *ssl = SSL_new(client);
-    SSL_set_fd(ssl, connection);
-    if (SSL_connect(ssl) != 1) fail("handshake");
+    struct side side = {.connection = connection};
+    if (!plain) {
+        side.ssl = SSL_new(context(TLS_client_method()));
+        SSL_set_fd(side.ssl, connection);
+        if (SSL_connect(side.ssl) != 1) fail("handshake");
+    }
     int file = open(path, O_RDONLY);
     if (file < 0) fail(path);
     ssize_t count;
-    while ((count = read(file, buffer, piece)) > 0)
-        if (SSL_write(ssl, buffer, count) != count) fail("send");
+    while ((count = read(file, buffer, piece)) > 0) give(&side, buffer, count);
     if (count < 0) fail("read");
-    SSL_shutdown(ssl);
+    end_sending(&side);
     char answer;
-    if (SSL_read(ssl, &answer, 1) != 1) fail("answer");
+    if (take(&side, &answer, 1) != 1) fail("answer");
 }
 
 int main(int count, char **words) {
     if (count == 6 && !strcmp(words[1], "listen")) listen_once(words[2], words[3], words[4], words[5]);
-    else if (count == 5 && !strcmp(words[1], "send")) send_file(words[2], atoi(words[3]), words[4]);
+    else if (count >= 5 && !strcmp(words[1], "send"))
+        send_file(words[2], atoi(words[3]), words[4], count == 6 && !strcmp(words[5], "plain"));
     else return 64;
     return 0;
 }
