@@ -89,13 +89,14 @@ def main():
                 rows = {who: summary(runs) for who, runs in results.items()}
                 figures["cases"][title] = rows
                 print(table(title, rows), flush=True)
+        # Before the removal of what was sent, which takes a while.
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump(figures, file, indent=1)
     finally:
         places.close()
         shutil.rmtree(disk, ignore_errors=True)
         shutil.rmtree(memory, ignore_errors=True)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(figures, file, indent=1)
     return 0
 
 
