@@ -7,11 +7,21 @@ internal import NIOCore
 ///
 /// A pair of memory BIOs would do the same with one more copy each way and with memory of their own.
 final class ByteBufferBIO {
-    /// Ciphertext that OpenSSL has not read yet, the oldest first.
+    /// What OpenSSL reads next: plain memory beside this object, because it reads twice for each record, and every access to a
+    /// property would be checked while the program runs.
+    private let window: UnsafeMutablePointer<Window>
+
+    /// The memory that `window` shows a part of.
+    private var windowStorage: AnyObject?
+
+    /// Ciphertext after that, the oldest first; none of these is empty.
     private var inbound = CircularBuffer<ByteBuffer>(initialCapacity: 4)
 
-    /// Ciphertext bytes in `inbound`.
-    private(set) var inboundBytes = 0
+    /// Bytes in `inbound`.
+    private var queuedBytes = 0
+
+    /// Ciphertext bytes that OpenSSL has not read yet.
+    var inboundBytes: Int { window.pointee.unread.count + queuedBytes }
 
     /// Ciphertext for the socket. Set it to a buffer with room for what comes before OpenSSL writes.
     var outbound = ByteBuffer()
@@ -36,25 +46,31 @@ final class ByteBufferBIO {
     init?() {
         guard let method = Self.method.pointer, let handle = BIO_new(method) else { return nil }
         self.handle = handle
+        window = .allocate(capacity: 1)
+        window.initialize(to: Window(bio: Unmanaged.passUnretained(self)))
         BIO_set_init(handle, 1)
-        BIO_set_data(handle, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_data(handle, window)
     }
 
     deinit {
         // OpenSSL may hold a reference still: it must not find this object through it.
         BIO_set_data(handle, nil)
         BIO_free(handle)
+        window.deallocate()
     }
 
     func receive(_ ciphertext: ByteBuffer) {
         guard ciphertext.readableBytes > 0 else { return }
-        inboundBytes += ciphertext.readableBytes
+        queuedBytes += ciphertext.readableBytes
         inbound.append(ciphertext)
+        if window.pointee.unread.isEmpty { showNext() }
     }
 
     /// The byte at `offset` of what OpenSSL has not read yet.
     func inboundByte(at offset: Int) -> UInt8? {
-        var offset = offset
+        let unread = window.pointee.unread
+        if offset < unread.count { return unread[offset] }
+        var offset = offset - unread.count
         for buffer in inbound {
             if offset < buffer.readableBytes { return buffer.getInteger(at: buffer.readerIndex + offset) }
             offset -= buffer.readableBytes
@@ -64,29 +80,24 @@ final class ByteBufferBIO {
 
     func discardInbound() {
         inbound.removeAll()
-        inboundBytes = 0
+        queuedBytes = 0
+        showNext()
+    }
+
+    /// Has OpenSSL read the next buffer. The one before is given up at once, so that the channel can read into the same memory
+    /// again.
+    fileprivate func showNext() {
+        windowStorage = nil
+        window.pointee.unread = UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let next = inbound.popFirst() else { return }
+        queuedBytes -= next.readableBytes
+        next.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
+            windowStorage = storage.takeUnretainedValue()
+            window.pointee.unread = bytes
+        }
     }
 
     // MARK: What OpenSSL calls
-
-    /// - Returns: bytes copied to `destination`; 0 if there are none now.
-    fileprivate func read(into destination: UnsafeMutableRawBufferPointer) -> Int {
-        var copied = 0
-        while copied < destination.count, !inbound.isEmpty {
-            let room = UnsafeMutableRawBufferPointer(rebasing: destination[copied...])
-            let index = inbound.startIndex
-            let count = inbound[index].readWithUnsafeReadableBytes { source in
-                let count = min(source.count, room.count)
-                room.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<count]))
-                return count
-            }
-            copied += count
-            // Dropped as soon as it is empty, so that the channel can read into the same memory again.
-            if inbound[index].readableBytes == 0 { inbound.removeFirst() }
-        }
-        inboundBytes -= copied
-        return copied
-    }
 
     fileprivate func write(_ source: UnsafeRawBufferPointer) {
         if let recordType {
@@ -138,13 +149,36 @@ final class ByteBufferBIO {
     }
 }
 
+/// What the BIO's user data points to.
+private struct Window {
+    /// What OpenSSL has not read yet of the buffer that it is reading; empty only when there is nothing at all.
+    var unread = UnsafeRawBufferPointer(start: nil, count: 0)
+    let bio: Unmanaged<ByteBufferBIO>
+
+    /// - Returns: bytes copied to `destination`: less than it takes at the end of a buffer, after which OpenSSL asks again; 0 if
+    ///   there are none now.
+    mutating func read(into destination: UnsafeMutableRawPointer, atMost room: Int) -> Int {
+        let count = min(unread.count, room)
+        guard count > 0, let source = unread.baseAddress else { return 0 }
+        destination.copyMemory(from: source, byteCount: count)
+        unread = UnsafeRawBufferPointer(start: source + count, count: unread.count - count)
+        return count
+    }
+}
+
 /// Says of a BIO that the kernel encrypts what is sent: of the flags that openssl/bio.h keeps for this, the one that sockets of
 /// OpenSSL have it in.
 private let takenOver: Int32 = 0x4000
 
 // MARK: - C callbacks: they unwrap the user data and forward
 
-// These run twice for each record, so the object is borrowed and not retained: the engine holds it while it calls OpenSSL.
+// These run several times for each record, so the object is borrowed and not retained: the engine holds it while it calls
+// OpenSSL.
+
+/// - Returns: nil where the `ByteBufferBIO` is gone.
+private func window(of bio: OpaquePointer?) -> UnsafeMutablePointer<Window>? {
+    BIO_get_data(bio)?.assumingMemoryBound(to: Window.self)
+}
 
 private func readCallback(
     bio: OpaquePointer?,
@@ -153,13 +187,15 @@ private func readCallback(
     copied: UnsafeMutablePointer<Int>?
 ) -> Int32 {
     COpenSSLShims_BIO_clear_retry_flags(bio)
-    guard let data = BIO_get_data(bio) else { return 0 }
-    let read = Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef {
-        $0.read(into: UnsafeMutableRawBufferPointer(start: destination, count: count))
-    }
+    guard let window = window(of: bio), let destination else { return 0 }
+    let read = window.pointee.read(into: destination, atMost: count)
     copied?.pointee = read
-    if read == 0 { COpenSSLShims_BIO_set_retry_read(bio) }
-    return read > 0 ? 1 : 0
+    guard read > 0 else {
+        COpenSSLShims_BIO_set_retry_read(bio)
+        return 0
+    }
+    if window.pointee.unread.isEmpty { window.pointee.bio._withUnsafeGuaranteedRef { $0.showNext() } }
+    return 1
 }
 
 private func writeCallback(
@@ -169,8 +205,8 @@ private func writeCallback(
     written: UnsafeMutablePointer<Int>?
 ) -> Int32 {
     COpenSSLShims_BIO_clear_retry_flags(bio)
-    guard let data = BIO_get_data(bio) else { return 0 }
-    Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef {
+    guard let window = window(of: bio) else { return 0 }
+    window.pointee.bio._withUnsafeGuaranteedRef {
         $0.write(UnsafeRawBufferPointer(start: source, count: count))
     }
     written?.pointee = count
@@ -188,6 +224,6 @@ private func controlCallback(
     case BIO_CTRL_GET_KTLS_RECV: return 0
     default: break
     }
-    guard let data = BIO_get_data(bio) else { return 0 }
-    return Unmanaged<ByteBufferBIO>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.control(command, number, pointer) }
+    guard let window = window(of: bio) else { return 0 }
+    return window.pointee.bio._withUnsafeGuaranteedRef { $0.control(command, number, pointer) }
 }

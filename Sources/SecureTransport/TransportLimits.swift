@@ -29,6 +29,9 @@ package struct TransportLimits: Sendable {
     static let crowdedBufferBytes = 2 * recordBytes
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
+    /// Bytes in the kernel that wait for the peer's window or the path's, from which on it takes no more (TCP_NOTSENT_LOWAT); it
+    /// takes more when they are half as many. What is on its way does not count.
+    static let unsentBytes = 256 * 1024
 
     /// Ciphertext bytes that are thrown away, at most, while a server waits for a client that it refused to close.
     static let lingerBytes = 256 * 1024

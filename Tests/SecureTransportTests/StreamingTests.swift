@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOEmbedded
 import NIOPosix
@@ -35,6 +36,21 @@ import Testing
             }
             #expect(await received.wait() == [size, 0])
         }
+    }
+
+    @Test("the socket of either side takes more as soon as little waits in it, however large it has grown")
+    func unsentBytes() async throws {
+        let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_NOTSENT_LOWAT))
+        let accepted = Signal<Int?>()
+        try await withListener(onConnection: { connection in
+            await accepted.fire(try? await connection.output.channel.getOption(option).get())
+            await echo(connection)
+        }) { listener in
+            let connection = try await dialer().dial(port: listener.port)
+            #expect(try await connection.output.channel.getOption(option).get() == 256 * 1024)
+            _ = try await connection.exchange([1])
+        }
+        #expect(await accepted.wait() == 256 * 1024)
     }
 
     @Test("a client can end its stream and still read the answer")

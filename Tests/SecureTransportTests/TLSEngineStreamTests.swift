@@ -32,6 +32,29 @@ import Testing
         #expect(try pair.send(data, from: pair.client, to: pair.server) == data)
     }
 
+    @Test("ciphertext that was decrypted is let go of at once, while the rest is kept")
+    func lettingGo() throws {
+        let pair = try EnginePair()
+        pair.open()
+        var pieces: [ByteBuffer] = []
+        for seed in 1...2 {
+            try pair.client.encrypt(noise(20_000, seed: UInt64(seed)))
+            pieces.append(pair.client.takeOutbound())
+        }
+        for piece in pieces { pair.server.receive(piece) }
+        var plaintext = ByteBufferAllocator().buffer(capacity: 20_000)
+        #expect(try pair.server.decrypt(into: &plaintext) == .full)
+        var received = Array(plaintext.readableBytesView)
+        #expect(received.count > 20_000, "the buffer takes some of what came second")
+        #expect(pieces[0].modifyIfUniquelyOwned { _ in } != nil)
+        #expect(pieces[1].modifyIfUniquelyOwned { _ in } == nil)
+        plaintext.clear()
+        #expect(try pair.server.decrypt(into: &plaintext) == .needsInput)
+        received += plaintext.readableBytesView
+        #expect(pieces[1].modifyIfUniquelyOwned { _ in } != nil)
+        #expect(received == noise(20_000, seed: 1) + noise(20_000, seed: 2))
+    }
+
     @Test("decrypting stops where the buffer is full and goes on there")
     func smallBuffer() throws {
         let pair = try EnginePair()
