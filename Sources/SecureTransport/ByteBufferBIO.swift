@@ -39,8 +39,8 @@ final class ByteBufferBIO {
     /// The type of what OpenSSL writes next, where that is not application data.
     private var recordType: UInt8?
 
-    /// `BIO *` with one reference that this object owns. Its user data is this object, unretained: whoever gives the
-    /// handle to OpenSSL keeps this object for as long.
+    /// `BIO *` with one reference that this object owns. Its user data is `window`, which knows this object, unretained: whoever
+    /// gives the handle to OpenSSL keeps this object for as long.
     let handle: OpaquePointer
 
     init?() {
