@@ -27,23 +27,29 @@ package final class ScriptedConsent: ConsentAsking {
     package let withdrawn = Recorder<TransferID>()
 
     private let script: Answer
-    private let queue = ConsentQueue(rule: .ask)
+    private let queue: ConsentQueue
 
     package init(_ script: Answer) {
         self.script = script
+        // Recorded once it waits: who sees it in `asked` can answer it.
+        queue = ConsentQueue(rule: .ask) { [asked] waiting in
+            asked.record(Question(offer: waiting.offer, peer: waiting.peer, freeRoom: waiting.freeRoom))
+        }
     }
 
     package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
-        asked.record(Question(offer: offer, peer: peer, freeRoom: freeRoom))
+        let verdicts: [ItemVerdict]
         switch script {
-        case .accept: return Array(repeating: .accepted, count: offer.items.count)
-        case .decline: return Array(repeating: ItemVerdict(.declined, reason: "no"), count: offer.items.count)
-        case .items(let verdicts): return verdicts
+        case .accept: verdicts = Array(repeating: .accepted, count: offer.items.count)
+        case .decline: verdicts = Array(repeating: ItemVerdict(.declined, reason: "no"), count: offer.items.count)
+        case .items(let answers): verdicts = answers
         case .never, .later:
             let answers = await queue.consent(to: offer, from: peer, freeRoom: freeRoom)
             if Task.isCancelled { withdrawn.record(offer.transfer) }
             return answers
         }
+        asked.record(Question(offer: offer, peer: peer, freeRoom: freeRoom))
+        return verdicts
     }
 
     /// Answers the offers that wait now.

@@ -105,17 +105,19 @@ struct TransferTests {
     func severalPeers() async throws {
         try await withPair { receiver, sender, sources in
             try "x".write(toFile: sources + "/a", atomically: false, encoding: .utf8)
-            let words = [
-                "send", sources + "/a", "--json", "--to", receiver.address, "--to", "127.0.0.1:1", "--to",
-                receiver.address,
-            ]
-            let outcome = try await sender.run(arguments: words)
-            #expect(outcome.exit == 11)
-            #expect(outcome.events.filter { $0.event == "stored" }.count == 2)
-            #expect(outcome.events.filter { $0.event == "failed" }.count == 1)
-            #expect(outcome.events.last?.event == "done")
-            #expect(outcome.events.last?.exit == 11)
-            #expect(try receiver.names() == ["a", "a-1"])
+            try await Host.loopback(sources + "/hall").withReceiver { hall in
+                let words = [
+                    "send", sources + "/a", "--json", "--to", receiver.address, "--to", "127.0.0.1:1", "--to", hall.address,
+                ]
+                let outcome = try await sender.run(arguments: words)
+                #expect(outcome.exit == 11)
+                #expect(outcome.events.filter { $0.event == "stored" }.count == 2)
+                #expect(outcome.events.filter { $0.event == "failed" }.count == 1)
+                #expect(outcome.events.last?.event == "done")
+                #expect(outcome.events.last?.exit == 11)
+                #expect(try receiver.names() == ["a"])
+                #expect(try hall.names() == ["a"])
+            }
         }
     }
 
