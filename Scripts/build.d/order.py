@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 
 LARGE, SMALL = 64 << 20, 1_000
-# In 64 MiB there are 273 pieces; what is called less often than this lies where it lay.
+# In 64 MiB there are 137 pieces; what is called less often than this lies where it lay.
 CALLS = 100
 
 

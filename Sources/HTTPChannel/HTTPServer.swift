@@ -36,7 +36,7 @@ package enum HTTPServer {
         )
         let wrapped = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
             wrappingChannelSynchronously: channel,
-            // In parts of a body, which the TLS layer makes up to 256 KiB large: this is what bounds memory.
+            // In parts of a body, which the TLS layer makes up to 512 KiB large: this is what bounds memory.
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()

@@ -7,8 +7,8 @@ internal import NIOCore
 ///
 /// A pair of memory BIOs would do the same with one more copy each way and with memory of their own.
 final class ByteBufferBIO {
-    /// What OpenSSL reads next: plain memory beside this object, because it reads twice for each record, and every access to a
-    /// property would be checked while the program runs.
+    /// What OpenSSL reads next, and where it writes to: plain memory beside this object, because it reads twice for each record and
+    /// writes once, and every access to a property would be checked while the program runs.
     private let window: UnsafeMutablePointer<Window>
 
     /// The memory that `window` shows a part of.
@@ -97,6 +97,21 @@ final class ByteBufferBIO {
         }
     }
 
+    /// Runs `body`, in which OpenSSL writes about `bound` bytes, at the end of `outbound`.
+    func collecting(_ bound: Int, _ body: () -> Void) {
+        // Moved out, so that what is more than the bound has a place until then.
+        var collected = outbound
+        outbound = ByteBuffer()
+        collected.writeWithUnsafeMutableBytes(minimumWritableBytes: bound) { room in
+            window.pointee.room = room
+            body()
+            defer { window.pointee.room = UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+            return window.pointee.written
+        }
+        if outbound.readableBytes > 0 { collected.writeImmutableBuffer(outbound) }
+        outbound = collected
+    }
+
     // MARK: What OpenSSL calls
 
     fileprivate func write(_ source: UnsafeRawBufferPointer) {
@@ -153,7 +168,17 @@ final class ByteBufferBIO {
 private struct Window {
     /// What OpenSSL has not read yet of the buffer that it is reading; empty only when there is nothing at all.
     var unread = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Where it writes to; empty where that is left to `bio`.
+    var room = UnsafeMutableRawBufferPointer(start: nil, count: 0) {
+        didSet { (written, isFull) = (0, room.isEmpty) }
+    }
+    /// Bytes written to `room`.
+    private(set) var written = 0
+    /// Whether something has not fitted: what comes after it belongs behind it.
+    private var isFull = true
     let bio: Unmanaged<ByteBufferBIO>
+
+    init(bio: Unmanaged<ByteBufferBIO>) { self.bio = bio }
 
     /// - Returns: bytes copied to `destination`: less than it takes at the end of a buffer, after which OpenSSL asks again; 0 if
     ///   there are none now.
@@ -163,6 +188,17 @@ private struct Window {
         destination.copyMemory(from: source, byteCount: count)
         unread = UnsafeRawBufferPointer(start: source + count, count: unread.count - count)
         return count
+    }
+
+    /// - Returns: whether it was written to `room`.
+    mutating func write(_ source: UnsafePointer<CChar>, count: Int) -> Bool {
+        guard !isFull, count <= room.count - written, let room = room.baseAddress else {
+            isFull = true
+            return false
+        }
+        (room + written).copyMemory(from: source, byteCount: count)
+        written += count
+        return true
     }
 }
 
@@ -205,9 +241,11 @@ private func writeCallback(
     written: UnsafeMutablePointer<Int>?
 ) -> Int32 {
     COpenSSLShims_BIO_clear_retry_flags(bio)
-    guard let window = window(of: bio) else { return 0 }
-    window.pointee.bio._withUnsafeGuaranteedRef {
-        $0.write(UnsafeRawBufferPointer(start: source, count: count))
+    guard let window = window(of: bio), let source else { return 0 }
+    if !window.pointee.write(source, count: count) {
+        window.pointee.bio._withUnsafeGuaranteedRef {
+            $0.write(UnsafeRawBufferPointer(start: source, count: count))
+        }
     }
     written?.pointee = count
     return 1

@@ -4,7 +4,7 @@ internal import NIOPosix
 
 // How the sockets under TLS are set up, the same on both sides.
 //
-// Reading: the buffer grows with what comes, so an idle connection holds 2 KiB and a busy one reads 256 KiB with one
+// Reading: the buffer grows with what comes, so an idle connection holds 2 KiB and a busy one reads 512 KiB with one
 // call, or less where it is one of a listener's many (`FullReaders`). Writing: a channel takes up to 1 MiB of ciphertext
 // before it says that it is full, enough for the kernel to stay busy while this process does something else. A socket whose
 // peer has stopped reading for a while takes more as soon as less than half of `unsentBytes` waits in it; the kernel's own rule

@@ -1,8 +1,8 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Which of a listener's connections read with full buffers: a few, as each of them holds up to a megabyte that has come and not
-/// gone on, and what many send at once must fit into memory however many they are.
+/// Which of a listener's connections read with full buffers: a few, as each of them holds up to two megabytes that have come and
+/// not gone on, and what many send at once must fit into memory however many they are.
 ///
 /// Those get a seat who have much to read while few others do. Nobody takes the place of who leaves a crowd: one after the other
 /// would have had its large buffers. Who only waits, such as a sender whose offer nobody has answered, keeps nobody from it.

@@ -279,7 +279,11 @@ package final class TLSEngine {
         ERR_clear_error()
         var count = 0
         // The BIO takes everything, so this never does a part only.
-        guard SSL_write_ex(connection, plaintext.baseAddress, plaintext.count, &count) == 1 else {
+        var result: Int32 = 0
+        bio.collecting(Self.ciphertextBound(of: plaintext.count)) {
+            result = SSL_write_ex(connection, plaintext.baseAddress, plaintext.count, &count)
+        }
+        guard result == 1 else {
             throw fail(error(from: QueuedError.drain()))
         }
     }

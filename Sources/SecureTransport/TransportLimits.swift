@@ -12,16 +12,18 @@ package struct TransportLimits: Sendable {
     /// Most certificates in a peer's chain. An identity is one self-signed certificate.
     package var chainLength = 1
 
-    /// Plaintext bytes that go into one batch of records before they are handed to the socket: fifteen full records,
+    /// Plaintext bytes that go into one batch of records before they are handed to the socket: thirty full records,
     /// whose ciphertext fits a buffer of `bufferBytes`.
-    static let batchBytes = 15 * recordBytes
+    static let batchBytes = 30 * recordBytes
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
     /// Capacity of the buffers that ciphertext and plaintext are written to.
-    static let bufferBytes = 256 * 1024
+    static let bufferBytes = 512 * 1024
     /// Sizes of buffers that one event loop keeps for use again while it has connections, and how many of each. What is
     /// smaller than half the smallest comes from the heap, which is as fast for it.
-    static let pooledBuffers = [(bytes: 128 * 1024, count: 18), (bytes: bufferBytes, count: 12)]
+    static let pooledBuffers = [
+        (bytes: 128 * 1024, count: 18), (bytes: 256 * 1024, count: 12), (bytes: bufferBytes, count: 8),
+    ]
     /// Connections of one listener that read with full buffers, and how long one counts that has read nothing large; all others
     /// read `crowdedBufferBytes` at once. See `FullReaders`.
     static let fullReaders = 2
@@ -30,8 +32,8 @@ package struct TransportLimits: Sendable {
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
     /// Bytes in the kernel that wait for the peer's window or the path's, from which on it takes no more (TCP_NOTSENT_LOWAT); it
-    /// takes more when they are half as many. What is on its way does not count.
-    static let unsentBytes = 256 * 1024
+    /// takes more when they are half as many. What is on its way does not count. Room for a batch: it is taken with one call.
+    static let unsentBytes = 512 * 1024
 
     /// Ciphertext bytes that are thrown away, at most, while a server waits for a client that it refused to close.
     static let lingerBytes = 256 * 1024

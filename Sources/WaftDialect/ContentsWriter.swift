@@ -16,8 +16,8 @@ final class ContentsWriter {
     }
 
     /// Bytes of one piece of the body: large enough that a system call or a wake-up a piece does not count. With the nine
-    /// bytes that HTTP puts around it, it fills thirty TLS records: two batches of what the connection encrypts at once,
-    /// with no third for what is left over. Twice and half as much were tried and cost more.
+    /// bytes that HTTP puts around it, it fills thirty TLS records: a batch of what the connection encrypts at once,
+    /// with no second one for what is left over. Twice and half as much were tried and cost more.
     private static let pieceBytes = 30 * 16_384 - 9
     /// Not worth a data frame: the piece is sent and the next one begun.
     private static let leastRoom = 4 << 10

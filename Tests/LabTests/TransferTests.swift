@@ -107,7 +107,8 @@ struct TransferTests {
             try "x".write(toFile: sources + "/a", atomically: false, encoding: .utf8)
             try await Host.loopback(sources + "/hall").withReceiver { hall in
                 let words = [
-                    "send", sources + "/a", "--json", "--to", receiver.address, "--to", "127.0.0.1:1", "--to", hall.address,
+                    "send", sources + "/a", "--json", "--to", receiver.address, "--to", "127.0.0.1:1", "--to",
+                    hall.address,
                 ]
                 let outcome = try await sender.run(arguments: words)
                 #expect(outcome.exit == 11)

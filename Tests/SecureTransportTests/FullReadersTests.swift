@@ -45,8 +45,8 @@ import Testing
                 return size
             }
         }
-        #expect(sizes(1).max() == 256 * 1024)
-        #expect(sizes(2).max() == 256 * 1024)
+        #expect(sizes(1).max() == 512 * 1024)
+        #expect(sizes(2).max() == 512 * 1024)
         #expect(sizes(3).max() == 32 * 1024)
     }
 
@@ -54,7 +54,7 @@ import Testing
     func lost() {
         let readers = FullReaders()
         var allocator = SeatedBufferAllocator(readers, 1)
-        while allocator.nextBufferSize() != 256 * 1024 { _ = allocator.record(actualReadBytes: 256 * 1024) }
+        while allocator.nextBufferSize() != 512 * 1024 { _ = allocator.record(actualReadBytes: 512 * 1024) }
         readers.leave(1)
         #expect(readers.admits(2) && readers.admits(3))
         #expect(allocator.nextBufferSize() == nil)

@@ -47,10 +47,10 @@ import Testing
             await echo(connection)
         }) { listener in
             let connection = try await dialer().dial(port: listener.port)
-            #expect(try await connection.output.channel.getOption(option).get() == 256 * 1024)
+            #expect(try await connection.output.channel.getOption(option).get() == 512 * 1024)
             _ = try await connection.exchange([1])
         }
-        #expect(await accepted.wait() == 256 * 1024)
+        #expect(await accepted.wait() == 512 * 1024)
     }
 
     @Test("a client can end its stream and still read the answer")
