@@ -17,6 +17,7 @@ package final class HTTPClient {
         let channel: NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>
         let watch: SilenceWatch
         let collector: AnswerCollector
+        let passage: BodyPassage?
 
         /// The channel underneath.
         package var channelBelow: any Channel { channel.channel }
@@ -33,10 +34,12 @@ package final class HTTPClient {
     /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
     /// - Parameters:
     ///   - answerLimit: bytes of a body that are held; an answer with more ends the connection.
+    ///   - passage: a way past the channel for long bodies, where there is one.
     ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
     package static func configure(
         _ channel: any Channel,
         answerLimit: Int,
+        passage: BodyPassage? = nil,
         watchInterval: TimeAmount = .seconds(1)
     ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
@@ -54,7 +57,7 @@ package final class HTTPClient {
         ])
         let wrapped = try NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>(wrappingChannelSynchronously: channel)
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch, collector: collector)
+        return Connection(channel: wrapped, watch: watch, collector: collector, passage: passage)
     }
 
     /// Calls `body` with a client for the connection, and closes it afterwards.
@@ -138,10 +141,17 @@ package final class HTTPClient {
             // looking whether an answer has come.
             var leaving = write([.head(head)])
             var waiting = leaving
+            var pieces = 0
             while !connection.collector.hasAnswer, let piece = try await next() {
                 try await isWritten(leaving, patience: patience)
                 leaving = waiting
                 waiting = write([.body(.byteBuffer(piece))])
+                pieces += 1
+                guard pieces % Self.piecesBeforePassage == 0, let passage = connection.passage else { continue }
+                try await isWritten(waiting, patience: patience)
+                guard let rest = try await pass(passage, patience: patience, next: next) else { break }
+                waiting = write([.body(.byteBuffer(rest))])
+                leaving = waiting
             }
             try await isWritten(waiting, patience: patience)
             if !connection.collector.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
@@ -151,6 +161,36 @@ package final class HTTPClient {
             return early
         }
         return try await answer(patience: patience)
+    }
+
+    /// Sends pieces past the channel, as long as that goes.
+    /// - Returns: a piece that was not sent; nil where there is none, at the end of the body or because an answer has come.
+    private func pass(
+        _ passage: BodyPassage, patience: Duration, next: () async throws -> ByteBuffer?
+    ) async throws -> ByteBuffer? {
+        let open = await passage.open()
+        var turns = 0
+        while !connection.collector.hasAnswer, let piece = try await next() {
+            guard let open else { return piece }
+            // An empty chunk would be the end.
+            guard piece.readableBytes > 0 else { continue }
+            connection.watch.expect(within: patience)
+            defer { connection.watch.rest() }
+            let outcome = await withTaskCancellationHandler {
+                open(HTTPChunk.around(piece))
+            } onCancel: { [connection] in
+                connection.close()
+            }
+            switch outcome {
+            case .sent: break
+            case .left: try await isWritten(passage.close(), patience: patience)
+            case .over: return piece
+            }
+            turns += 1
+            // Others wait for a thread.
+            if turns % 16 == 0 { await Task.yield() }
+        }
+        return nil
     }
 
     private func write(_ parts: [HTTPClientRequestPart]) -> EventLoopFuture<Void> {
@@ -193,6 +233,9 @@ package final class HTTPClient {
         connection.collector.taken()
         return answer
     }
+
+    /// Pieces of a body after which it is worth going past the channel: short bodies have ended before.
+    private static let piecesBeforePassage = 2
 
     /// Names nothing: a peer is its key.
     private static let host = "waft"

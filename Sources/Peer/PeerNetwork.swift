@@ -121,7 +121,7 @@ package struct PeerNetwork: Sendable {
         limits.dialDeadline = min(limits.dialDeadline, limit)
         let dialer = try SecureDialer(identity: identity, limits: limits, group: .singleton, logger: logger)
         return try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) { channel, _ in
-            try HTTPClient.configure(channel, answerLimit: Self.answerLimit)
+            try HTTPClient.configure(channel, answerLimit: Self.answerLimit, passage: BodyPassage(channel))
         }
     }
 
@@ -199,5 +199,23 @@ package struct PeerNetwork: Sendable {
             (try? await NIOThreadPool.singleton.runIfActive {
                 try SocketAddress.makeAddressResolvingHost(name, port: 1)
             }) != nil
+    }
+}
+
+extension BodyPassage {
+    /// Past a channel that a `SecureDialer` made.
+    fileprivate init(_ channel: any Channel) {
+        self.init {
+            guard let loan = await channel.borrowOutbound() else { return nil }
+            return { buffers in
+                switch loan.send(buffers) {
+                case .sent: .sent
+                case .left: .left
+                case .over: .over
+                }
+            }
+        } close: {
+            channel.returnOutbound()
+        }
     }
 }

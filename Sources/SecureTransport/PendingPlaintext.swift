@@ -24,6 +24,9 @@ struct PendingPlaintext {
     /// Whether there is something that has been flushed and not encrypted.
     var hasFlushed: Bool { flushedCount > 0 }
 
+    /// Whether nothing has been written that is not encrypted.
+    var isEmpty: Bool { writes.isEmpty }
+
     mutating func append(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
         writtenBytes += bytes.readableBytes
         writes.append(Write(bytes: bytes, promise: promise))

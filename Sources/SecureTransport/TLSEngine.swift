@@ -185,9 +185,10 @@ package final class TLSEngine {
         var total = 0
         let outboundBytes = bio.outbound.readableBytes
         keepsRecordBuffer = bio.inboundBytes > 2 * TransportLimits.recordBytes
+        // Once for all records: one that is good leaves no error, and OpenSSL takes as long to look for some as for a small record.
+        ERR_clear_error()
         plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: 0) { room in
             while total < room.count {
-                ERR_clear_error()
                 var count = 0
                 let result = SSL_read_ex(connection, room.baseAddress! + total, room.count - total, &count)
                 guard result == 1 else {

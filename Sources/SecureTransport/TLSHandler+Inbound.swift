@@ -3,7 +3,8 @@ package import NIOCore
 extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         hasDemand = true
-        if state == .open, engine.hasUnreadInput {
+        // What is lent has nothing to read.
+        if loan == nil, state == .open, engine.hasUnreadInput {
             deliver(context)
             completeDelivery(context)
         }

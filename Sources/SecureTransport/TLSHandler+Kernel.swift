@@ -63,7 +63,7 @@ extension TLSHandler {
     }
 
     /// - Returns: nil if the channel has no socket, or not any more.
-    private static func withSocket<Result>(_ context: ChannelHandlerContext, _ body: (CInt) -> Result) -> Result? {
+    static func withSocket<Result>(_ context: ChannelHandlerContext, _ body: (CInt) -> Result) -> Result? {
         try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, body)
     }
 }

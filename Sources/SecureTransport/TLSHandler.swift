@@ -9,6 +9,7 @@ package import Sharing
 /// - Inbound, each read of the socket becomes one large buffer. Nothing is decrypted that was not asked for by `read`.
 /// - Outbound, what is flushed is encrypted in batches of many records, each for one system call, and only while the
 ///   channel is writable: ciphertext does not pile up. A write's promise is kept when its last byte is with the kernel.
+/// - A thread that produces a long stream can borrow the way to the peer (`OutboundLoan`), and gives it to the socket itself.
 /// - Where the kernel can encrypt (`KernelTLS`), a client's plaintext goes to the socket as it is.
 /// - Closing sends what was flushed and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
 ///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too, or, where the channel allows remote
@@ -44,7 +45,16 @@ package final class TLSHandler: ChannelDuplexHandler {
         case ended
     }
 
-    let engine: TLSEngine
+    private let ownEngine: TLSEngine
+    /// Taken back first, where it is lent.
+    var engine: TLSEngine {
+        reclaim()
+        return ownEngine
+    }
+    /// Where this side's way to the peer is lent.
+    var loan: OutboundLoan?
+    /// When that is out which the socket had not taken of what the last borrower has sent.
+    var unsentIsOut: EventLoopFuture<Void>?
     let limits: TransportLimits
 
     var state = State.idle
@@ -84,7 +94,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     ///     anything is sent that the layer above wrote.
     /// - Throws: `TLSError` if there is no memory.
     package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
-        engine = try TLSEngine(context: context, expectedPeers: expectedPeers)
+        ownEngine = try TLSEngine(context: context, expectedPeers: expectedPeers)
         limits = context.limits
     }
 
@@ -108,6 +118,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
+        reclaim()
         deadline?.cancel()
         state = .closed
         failPending(ChannelError.ioOnClosedChannel)

@@ -15,6 +15,9 @@ package struct TransportLimits: Sendable {
     /// Plaintext bytes that go into one batch of records before they are handed to the socket: thirty full records,
     /// whose ciphertext fits a buffer of `bufferBytes`.
     static let batchBytes = 30 * recordBytes
+    /// The same where a thread that produces the plaintext encrypts and sends it (`OutboundLoan`): what it produces, what it
+    /// encrypts and what it sends stay in its core's cache together.
+    static let loanBatchBytes = 15 * recordBytes
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
     /// Capacity of the buffers that ciphertext and plaintext are written to.

@@ -15,10 +15,8 @@ final class ContentsWriter {
         case failed(SourceFault)
     }
 
-    /// Bytes of one piece of the body: large enough that a system call or a wake-up a piece does not count. With the nine
-    /// bytes that HTTP puts around it, it fills thirty TLS records: a batch of what the connection encrypts at once,
-    /// with no second one for what is left over. Twice and half as much were tried and cost more.
-    private static let pieceBytes = 30 * 16_384 - 9
+    /// Who writes in this process, and how large their pieces are.
+    private static let share = PieceShare()
     /// Not worth a data frame: the piece is sent and the next one begun.
     private static let leastRoom = 4 << 10
 
@@ -46,9 +44,12 @@ final class ContentsWriter {
     private var hasEnded = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
-    /// Buffers that take turns: by the time one comes round again it has left, and its memory serves anew.
+    /// Memory for the pieces. One that has left serves anew.
     private var ring = Array(repeating: ByteBuffer(), count: 4)
     private var turn = 0
+    /// Bytes of the current piece, and how many there were before it.
+    private var pieceBytes = 0
+    private var pieces = 0
 
     /// - Parameters:
     ///   - stored: items that the other side has stored in an earlier attempt at this transfer, by its receipt.
@@ -66,16 +67,23 @@ final class ContentsWriter {
         self.algorithm = verdict.digest
         self.fileDigest = DigestState(verdict.digest)
         self.outcomes = Array(repeating: .notReached, count: sources.count)
+        Self.share.begin()
     }
+
+    deinit { Self.share.end() }
 
     /// - Returns: the next piece of the body, nil after the last.
     func nextPiece() -> ByteBuffer? {
         guard !hasEnded else { return nil }
-        turn = (turn + 1) % ring.count
+        pieceBytes = Self.share.pieceBytes(after: pieces)
+        pieces += 1
+        // The first that has left already: it may still be in the cache.
+        turn = ring.indices.first { ring[$0].modifyIfUniquelyOwned { _ in } != nil } ?? (turn + 1) % ring.count
+        if ring[turn].capacity >= 2 * pieceBytes { ring[turn] = ByteBuffer() }
         // Takes new memory by itself if the connection still holds the old.
-        ring[turn].clear(minimumCapacity: Self.pieceBytes)
+        ring[turn].clear(minimumCapacity: pieceBytes)
         isOverdue = false
-        while ring[turn].writerIndex < Self.pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
+        while ring[turn].writerIndex < pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
             step()
         }
         return ring[turn]
@@ -196,7 +204,7 @@ final class ContentsWriter {
     }
 
     private func readOn(_ reader: any ItemReading, _ file: FileEntry) throws(SourceFault) {
-        let room = Self.pieceBytes - ring[turn].writerIndex - FrameHeader.byteCount
+        let room = pieceBytes - ring[turn].writerIndex - FrameHeader.byteCount
         let count = try ring[turn].writeDataFrame(capacity: room) { (bytes) throws(SourceFault) -> Int in
             let count = try reader.read(into: bytes)
             fileDigest.update(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))

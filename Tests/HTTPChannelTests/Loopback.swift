@@ -59,12 +59,14 @@ struct LoopbackServer: Sendable {
     @discardableResult
     func client<Result: Sendable>(
         answerLimit: Int = 1 << 20,
+        passage: (@Sendable (any Channel) -> BodyPassage)? = nil,
         _ body: (HTTPClient) async throws -> sending Result
     ) async throws -> Result {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try HTTPClient.configure(channel, answerLimit: answerLimit, watchInterval: .milliseconds(10))
+                    try HTTPClient.configure(
+                        channel, answerLimit: answerLimit, passage: passage?(channel), watchInterval: .milliseconds(10))
                 }
             }
         return try await HTTPClient.run(connection, body)

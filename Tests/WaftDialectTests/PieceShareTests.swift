@@ -1,0 +1,36 @@
+import Testing
+
+@testable import WaftDialect
+
+@Suite("How large the pieces of a body are")
+struct PieceShareTests {
+    private func share(of bodies: Int) -> PieceShare {
+        let share = PieceShare()
+        for _ in 0..<bodies { share.begin() }
+        return share
+    }
+
+    @Test("the first pieces of a body are small, and with what HTTP puts around it each fills whole records")
+    func first() {
+        let share = share(of: 1)
+        let records = [4, 8, 30, 30]
+        #expect((0..<4).map { share.pieceBytes(after: $0) + 9 } == records.map { $0 * 16_384 })
+        #expect(share.pieceBytes(after: .max) + 9 == 30 * 16_384)
+    }
+
+    @Test(
+        "those of many bodies together stay within 5 MiB, until each is 64 KiB", arguments: [1, 2, 10, 11, 24, 64, 80])
+    func many(bodies: Int) {
+        #expect(bodies * share(of: bodies).pieceBytes(after: 100) <= 5 << 20)
+        #expect(share(of: 10 * bodies).pieceBytes(after: 100) >= 4 * 16_384 - 9)
+    }
+
+    @Test("they are as large as before when the other bodies have ended")
+    func ended() {
+        let share = share(of: 50)
+        let among = share.pieceBytes(after: 100)
+        for _ in 0..<49 { share.end() }
+        #expect(among < share.pieceBytes(after: 100))
+        #expect(share.pieceBytes(after: 100) == self.share(of: 1).pieceBytes(after: 100))
+    }
+}
