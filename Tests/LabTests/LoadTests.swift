@@ -117,6 +117,34 @@ struct LoadTests {
         }
     }
 
+    @Test("24 receivers at once take less than 48 MiB of the sender's memory")
+    func manyReceivers() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/film"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            #expect(truncate(path, 50_000_000) == 0)
+            try await withReceivers(24, in: folder) { running in
+                let words = ["send", path, "--quiet"] + running.flatMap { ["--to", $0.address] }
+                let (outcome, peak) = try await send(.loopback(folder + "/study"), words, in: folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                for receiver in running { #expect(try receiver.names() == ["film"]) }
+                #expect(peak < Self.memoryLimit, "the sender took \(peak) KiB")
+                print("KiB: sender \(peak)")
+            }
+        }
+    }
+
+    /// Calls `body` beside so many receivers.
+    private func withReceivers(
+        _ count: Int, in folder: String, beside others: [RunningReceiver] = [],
+        _ body: @Sendable @escaping ([RunningReceiver]) async throws -> Void
+    ) async throws {
+        guard others.count < count else { return try await body(others) }
+        try await Host.loopback("\(folder)/receiver-\(others.count)").withReceiver { running in
+            try await withReceivers(count, in: folder, beside: others + [running], body)
+        }
+    }
+
     @Test("1,000 idle connections from one address do not keep a real transfer out")
     func idleConnections() async throws {
         try await withTemporaryFolder { folder in
