@@ -30,7 +30,9 @@ package final class CautiousClock: Sendable {
 
     /// - Returns: nil as long as nobody should go by it.
     package func now() -> WallTime? {
-        let (wall, steady) = (self.wall().milliseconds, self.steady())
+        // In this order: where the machine sleeps in between, what is believed is not behind for ever.
+        let steady = self.steady()
+        let wall = self.wall().milliseconds
         guard steady - start >= settling else { return nil }
         let anchor = anchor.withLock { anchor in
             let known = anchor ?? (wall, steady)

@@ -45,6 +45,29 @@ struct CautiousClockTests {
         #expect(clock.now() == WallTime(milliseconds: 1_110_000))
     }
 
+    @Test("is not behind when time has passed while it looked at both clocks, the first time that it believes them")
+    func interrupted() {
+        let clocks = Clocks()
+        let isFirst = Atomic<Bool>(false)
+        // The machine sleeps for eight days after the first of the two looks.
+        @Sendable func sleepOnce() {
+            if isFirst.exchange(false, ordering: .relaxed) { clocks.pass(8 * 86_400) }
+        }
+        let clock = CautiousClock(
+            wall: {
+                defer { sleepOnce() }
+                return WallTime(milliseconds: clocks.state.withLock(\.wall))
+            },
+            steady: {
+                defer { sleepOnce() }
+                return .seconds(clocks.state.withLock(\.steady))
+            }, settling: .seconds(600))
+        clocks.pass(600)
+        isFirst.store(true, ordering: .relaxed)
+        _ = clock.now()
+        #expect(clock.now() == WallTime(milliseconds: clocks.state.withLock(\.wall)))
+    }
+
     @Test("survives every wall clock", arguments: [Int64.min, .max])
     func extremes(wall: Int64) {
         let clocks = Clocks()
