@@ -1,19 +1,27 @@
 internal import Glibc
 internal import NIOCore
 
-/// Waits a moment before it accepts again when there are no descriptors left: the waiting connections keep the socket
-/// readable, so the event loop would spin.
+/// Shows connections in the order in which they came, before their own event loops have to do with them; and waits a moment
+/// before it accepts again when there are no descriptors left: the waiting connections keep the socket readable, so the event
+/// loop would spin.
 final class AcceptPacer: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = any Channel
 
     private static let pause = TimeAmount.milliseconds(100)
 
+    private let onArrival: (any Channel) -> Void
     private let onExhaustion: () -> Void
     private var resumption: Scheduled<Void>?
 
-    init(onExhaustion: @escaping () -> Void) {
+    init(onArrival: @escaping (any Channel) -> Void, onExhaustion: @escaping () -> Void) {
+        self.onArrival = onArrival
         self.onExhaustion = onExhaustion
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        onArrival(Self.unwrapInboundIn(data))
+        context.fireChannelRead(data)
     }
 
     func read(context: ChannelHandlerContext) {

@@ -14,6 +14,8 @@ final class ListenerGate: Sendable {
 
     private struct State {
         var admission: Admission
+        /// The numbers of the channels that were let in, until they are closed.
+        var admitted: [ObjectIdentifier: Admission.ID] = [:]
         /// The channels whose handshake is not done.
         var unfinished: [Admission.ID: any Channel] = [:]
         var taker: Taker?
@@ -66,12 +68,17 @@ final class ListenerGate: Sendable {
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptPacer { self.descriptorsHaveRunOut() })
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptPacer {
+                            self.admit($0)
+                        } onExhaustion: {
+                            self.descriptorsHaveRunOut()
+                        })
                 }
             }
             .secureChildOptions()
             .childChannelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture { try self.admit(channel) }.flatMap { id in
+                channel.eventLoop.makeCompletedFuture { try self.number(of: channel) }.flatMap { id in
                     // Counted already: those that wait for a context are not more than those whose handshake is not done.
                     self.context.get(on: channel.eventLoop).flatMapThrowing { context in
                         try self.secure(channel, id, context)
@@ -102,21 +109,32 @@ final class ListenerGate: Sendable {
 
     // MARK: One connection
 
-    private func admit(_ channel: any Channel) throws -> Admission.ID {
+    /// In the order in which they came: were it that in which their event loops get to them, those behind on a loop that is busy
+    /// would take the place of one that came after them.
+    private func admit(_ channel: any Channel) {
         let key = AddressKey(channel.remoteAddress)
         let admitted = state.withLockedValue { state -> (id: Admission.ID, evicted: (any Channel)?, count: Int?)? in
             guard !state.isClosed else { return nil }
             let (id, evicted) = state.admission.admit(from: key)
             state.unfinished[id] = channel
+            state.admitted[ObjectIdentifier(channel)] = id
             guard let evicted else { return (id, nil, nil) }
             return (id, state.unfinished.removeValue(forKey: evicted), state.evictions.add())
         }
-        guard let (id, evicted, count) = admitted else { throw ChannelError.ioOnClosedChannel }
+        guard let (id, evicted, count) = admitted else { return }
         evicted?.close(promise: nil)
         if let count {
             logger.notice("too many unfinished connections: \(count) closed in favour of newer ones")
         }
-        channel.closeFuture.whenComplete { _ in self.forget(id) }
+        let name = ObjectIdentifier(channel)
+        channel.closeFuture.whenComplete { _ in self.forget(id, name) }
+    }
+
+    /// - Throws: `ChannelError` where it was not let in.
+    private func number(of channel: any Channel) throws -> Admission.ID {
+        guard let id = state.withLockedValue({ $0.admitted[ObjectIdentifier(channel)] }) else {
+            throw ChannelError.ioOnClosedChannel
+        }
         return id
     }
 
@@ -155,9 +173,10 @@ final class ListenerGate: Sendable {
         }
     }
 
-    private func forget(_ id: Admission.ID) {
+    private func forget(_ id: Admission.ID, _ channel: ObjectIdentifier) {
         fullReaders.leave(id)
         state.withLockedValue { state in
+            state.admitted[channel] = nil
             state.unfinished[id] = nil
             state.admission.remove(id)
         }

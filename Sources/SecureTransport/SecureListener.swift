@@ -53,7 +53,7 @@ package struct SecureListener: Sendable {
     /// The address that is listened on; `[::]` stands for all of both families.
     package let localAddress: SocketAddress?
 
-    private let server: any Channel
+    let server: any Channel
     private let gate: ListenerGate
     private let logger: Logger
 

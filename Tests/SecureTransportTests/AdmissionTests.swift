@@ -89,7 +89,10 @@ import Testing
     func pacing() throws {
         let reads = Wire()
         let exhaustions = NIOLockedValueBox(0)
-        let pacer = AcceptPacer { exhaustions.withLockedValue { $0 += 1 } }
+        let pacer = AcceptPacer { _ in
+        } onExhaustion: {
+            exhaustions.withLockedValue { $0 += 1 }
+        }
         let channel = EmbeddedChannel(handlers: [reads, pacer])
         channel.read()
         #expect(reads.reads == 1)

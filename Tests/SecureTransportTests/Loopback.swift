@@ -137,6 +137,12 @@ final class PlainSocket: Sendable {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
+    /// Whether the other side has closed; nothing has come before.
+    var hasEnded: Bool {
+        var scrap: UInt8 = 0
+        return recv(descriptor, &scrap, 1, Int32(MSG_DONTWAIT)) == 0 || errno != EAGAIN
+    }
+
     /// Waits until the other side has closed; what comes before is thrown away.
     func waitForEnd() async {
         let descriptor = descriptor

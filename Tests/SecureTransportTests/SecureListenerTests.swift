@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
@@ -95,6 +96,28 @@ import Testing
             await second.waitForEnd()
             #expect(third.descriptor != fourth.descriptor)
         }
+    }
+
+    @Test(
+        "connections make room in the order in which they came, whichever of their event loops is behind",
+        .timeLimit(.minutes(1)))
+    func evictionAcrossLoops() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        var limits = TransportLimits.patient
+        limits.unfinishedConnectionsPerAddress = 2
+        try await withListener(limits: limits, group: group) { listener in
+            let accepting = listener.server.eventLoop
+            let other = try #require(group.makeIterator().first { $0 !== accepting })
+            let isBehind = DispatchSemaphore(value: 0)
+            other.execute { isBehind.wait() }
+            let sockets = try (0..<6).map { _ in try PlainSocket(port: listener.port) }
+            // Those that are accepted are in, but for what the other loop has to do for them.
+            for _ in 0..<10 { try await accepting.submit {}.get() }
+            isBehind.signal()
+            for socket in sockets.prefix(4) { await socket.waitForEnd() }
+            for socket in sockets.suffix(2) { #expect(!socket.hasEnded) }
+        }
+        try await group.shutdownGracefully()
     }
 
     @Test("a connection whose handshake takes too long is closed")
