@@ -29,11 +29,20 @@ package struct BodyPassage: Sendable {
 }
 
 /// A piece of a body of which it is not said how long it is (RFC 9112, section 7.1).
-enum HTTPChunk {
+package enum HTTPChunk {
     private static let end = ByteBuffer(string: "\r\n")
+
+    private static func beginning(_ count: Int) -> String { "\(String(count, radix: 16))\r\n" }
 
     /// What leaves for `piece`, which is not empty.
     static func around(_ piece: ByteBuffer) -> [ByteBuffer] {
-        [ByteBuffer(string: "\(String(piece.readableBytes, radix: 16))\r\n"), piece, end]
+        [ByteBuffer(string: beginning(piece.readableBytes)), piece, end]
+    }
+
+    /// Most bytes of a piece that is a chunk of at most `bytes`, which are 16 or more.
+    package static func contents(of bytes: Int) -> Int {
+        let around = beginning(bytes).utf8.count + end.readableBytes
+        // One more where that takes a digit less.
+        return bytes - around + (beginning(bytes - around + 1).utf8.count + end.readableBytes < around ? 1 : 0)
     }
 }

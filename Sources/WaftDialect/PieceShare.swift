@@ -1,14 +1,14 @@
+import HTTPChannel
 private import Synchronization
 
 /// How large the pieces of a body are: large enough that what a piece costs besides its bytes does not count, and small
 /// enough that those of all bodies that this process sends at the same time stay within a bound.
 final class PieceShare: Sendable {
-    /// TLS records that pieces fill, with the nine bytes that HTTP puts around each: with no record for what is left over.
+    /// TLS records that pieces fill, with what HTTP puts around each: with no record for what is left over.
     /// Twice and half as much as the most cost more.
     private static let mostRecords = 30
     private static let leastRecords = 4
     private static let recordBytes = 16_384
-    private static let framingBytes = 9
     /// Records of one piece of each body together, as long as none has less than the least.
     private static let recordsOfAll = 320
 
@@ -26,6 +26,6 @@ final class PieceShare: Sendable {
     func pieceBytes(after pieces: Int) -> Int {
         let share = Self.recordsOfAll / max(1, bodies.load(ordering: .relaxed))
         let records = min(Self.mostRecords, share, pieces < 2 ? Self.leastRecords << pieces : .max)
-        return max(records, Self.leastRecords) * Self.recordBytes - Self.framingBytes
+        return HTTPChunk.contents(of: max(records, Self.leastRecords) * Self.recordBytes)
     }
 }
