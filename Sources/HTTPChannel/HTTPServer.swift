@@ -8,6 +8,7 @@ package enum HTTPServer {
     package struct Connection: Sendable {
         let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         let watch: SilenceWatch
+        let desk: BodyTap.Desk?
 
         /// Ends a connection that is not to be served. Each must be served or closed.
         package func close() {
@@ -16,19 +17,28 @@ package enum HTTPServer {
     }
 
     /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
-    /// - Parameter watchInterval: how often it is looked whether the other side has been silent for too long.
-    package static func configure(_ channel: any Channel, watchInterval: TimeAmount = .seconds(1)) throws -> Connection
-    {
+    /// - Parameters:
+    ///   - inlet: a way past the channel for long bodies, where there is one: `serve` is then called on an executor whose threads
+    ///     may block.
+    ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
+    package static func configure(
+        _ channel: any Channel,
+        inlet: BodyInlet? = nil,
+        watchInterval: TimeAmount = .seconds(1)
+    ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
+        let tap = inlet.map(BodyTap.init)
         let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([watch, HTTPResponseEncoder()])
+        if let tap { try pipeline.addHandler(tap) }
         // No pipelining assistance: requests are taken one by one from an asynchronous sequence anyway.
-        try pipeline.addHandlers(
-            watch,
-            HTTPResponseEncoder(),
+        try pipeline.addHandler(
             ByteToMessageHandler(
                 HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: HTTPLimits.decoder),
                 maximumBufferSize: HTTPLimits.unparsedBytes
-            ),
+            ))
+        if let tap { try pipeline.addHandler(tap.makeParts()) }
+        try pipeline.addHandlers(
             NIOHTTPResponseHeadersValidator(),
             // Answers 400 to what is no HTTP; and then it is over, also while nobody reads the requests.
             HTTPServerProtocolErrorHandler(),
@@ -40,7 +50,7 @@ package enum HTTPServer {
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch)
+        return Connection(channel: wrapped, watch: watch, desk: tap?.desk(channel.eventLoop))
     }
 
     /// Answers requests until either side is done with the connection; returns when it is closed.
@@ -62,7 +72,8 @@ package enum HTTPServer {
     ) async {
         let departure = Departure(of: connection.channel.channel)
         try? await connection.channel.executeThenClose { inbound, outbound in
-            let stream = InboundParts(inbound.makeAsyncIterator(), watch: connection.watch)
+            let stream = InboundParts(
+                inbound.makeAsyncIterator(), watch: connection.watch, desk: connection.desk)
             while true {
                 guard case .head(let head)? = try await stream.next(within: idle) else { return }
                 let exchange = HTTPExchange(
@@ -86,14 +97,22 @@ package enum HTTPServer {
     }
 }
 
-/// The parts of requests as they come in; one reader.
+/// The parts of requests as they come in, through the channel or past it; one reader.
 final class InboundParts {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     let watch: SilenceWatch
+    private let desk: BodyTap.Desk?
+    private var borrowed: BorrowedBody?
+    private var turns = 0
 
-    init(_ iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator, watch: SilenceWatch) {
+    init(
+        _ iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator,
+        watch: SilenceWatch,
+        desk: BodyTap.Desk?
+    ) {
         self.iterator = iterator
         self.watch = watch
+        self.desk = desk
     }
 
     /// - Returns: nil when the other side has closed.
@@ -101,10 +120,25 @@ final class InboundParts {
     func next(within patience: Duration) async throws -> HTTPServerRequestPart? {
         watch.expect(within: patience)
         defer { watch.rest() }
-        do {
-            if let part = try await iterator.next() { return part }
-        } catch  where watch.expired {
-            throw HTTPFault.silence
+        while true {
+            if borrowed != nil {
+                if let bytes = borrowed?.next() {
+                    turns += 1
+                    // Others wait for a thread.
+                    if turns % 16 == 0 { await Task.yield() }
+                    return .body(bytes)
+                }
+                if let given = borrowed.take() { desk?.giveBack(given) }
+            }
+            do {
+                guard let part = try await iterator.next() else { break }
+                guard case .body(let bytes) = part, bytes.readableBytes == 0, let body = desk?.take() else {
+                    return part
+                }
+                borrowed = body
+            } catch  where watch.expired {
+                throw HTTPFault.silence
+            }
         }
         if watch.expired { throw HTTPFault.silence }
         return nil

@@ -6,6 +6,7 @@ import HandlerCatalog
 import Handlers
 import HookSandbox
 package import Logging
+import NIOCore
 import NIOPosix
 import SecureTransport
 import ServiceLifecycle
@@ -186,7 +187,7 @@ package final class Receiver: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run { channel, _ in
-                    try HTTPServer.configure(channel)
+                    try HTTPServer.configure(channel, inlet: BodyInlet(channel))
                 } onConnection: { connection in
                     await withTaskExecutorPreference(blocking) {
                         let pairing = parts.pairing.responder(for: connection)
@@ -255,5 +256,17 @@ package final class Receiver: Service {
         // Until the end.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
+    }
+}
+
+extension BodyInlet {
+    /// Past a channel of a `SecureListener`.
+    fileprivate init(_ channel: any Channel) {
+        self.init {
+            guard let loan = channel.borrowInbound() else { return nil }
+            return { loan.receive() }
+        } close: {
+            channel.returnInbound()
+        }
     }
 }

@@ -1,4 +1,3 @@
-internal import CLinuxShims
 internal import Glibc
 package import NIOCore
 private import Synchronization
@@ -24,10 +23,7 @@ package final class OutboundLoan: Sendable {
 
     /// What is lent; nil when it has been taken back.
     private let held: Mutex<Held?>
-    /// An eventfd, rung once, for a thread that waits for the socket.
-    private let bell: SystemCalls.FileDescriptor
-    private let isWanted = Atomic<Bool>(false)
-    private let seats: WaitingSeats
+    private let bell: LoanBell
 
     /// - Parameters:
     ///   - engine: not touched by anybody else until `takeBack`.
@@ -35,10 +31,9 @@ package final class OutboundLoan: Sendable {
     ///   - seats: for threads that wait.
     /// - Throws: where there are no descriptors left.
     init(_ engine: TLSEngine, socket: CInt, seats: WaitingSeats) throws(SystemError) {
-        self.seats = seats
         // Of our own: the channel may close its own at any time, and the number be another file's then.
         let socket = SystemCalls.FileDescriptor(owning: try systemCall { fcntl(socket, F_DUPFD_CLOEXEC, 0) })
-        bell = SystemCalls.FileDescriptor(owning: try systemCall { CLinuxShims_eventfd() })
+        bell = try LoanBell(seats)
         held = Mutex(Held(engine, socket))
     }
 
@@ -46,9 +41,9 @@ package final class OutboundLoan: Sendable {
     /// that may block.
     package func send(_ parts: [ByteBuffer]) -> Outcome {
         held.withLock { held in
-            guard held != nil, !isWanted.load(ordering: .relaxed) else { return .over }
+            guard held != nil, !bell.hasRung else { return .over }
             do throws(TLSError) {
-                return try held!.send(parts, wait) ? .sent : .left
+                return try held!.send(parts, bell) ? .sent : .left
             } catch {
                 // The engine says it again to whoever uses it next.
                 return .over
@@ -60,47 +55,13 @@ package final class OutboundLoan: Sendable {
     ///
     /// - Returns: what was encrypted and the socket has not taken.
     func takeBack() -> ByteBuffer {
-        isWanted.store(true, ordering: .relaxed)
-        var one: UInt64 = 1
-        _ = Glibc.write(bell.raw, &one, MemoryLayout<UInt64>.size)
+        bell.ring()
         return held.withLock { held in
             let unsent = held?.unsent ?? ByteBuffer()
             held = nil
             return unsent
         }
     }
-
-    /// Waits until the socket takes more.
-    /// - Returns: false where there is no more waiting.
-    private func wait(for socket: CInt) -> Bool {
-        defer { seats.leave() }
-        guard seats.take() else { return false }
-        var polled = [
-            pollfd(fd: socket, events: Int16(POLLOUT), revents: 0),
-            pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0),
-        ]
-        while poll(&polled, 2, -1) < 0, errno == EINTR {}
-        return polled[1].revents == 0
-    }
-}
-
-/// How many threads wait for a socket in `OutboundLoan.send`. All others leave it to the event loop, so that peers that do not
-/// read never hold all the threads there are for reading the disk.
-final class WaitingSeats: Sendable {
-    static let shared = WaitingSeats(4)
-
-    private let count: Int
-    private let threads = Atomic<Int>(0)
-
-    init(_ count: Int) { self.count = count }
-
-    /// Threads that wait, or want to.
-    var taken: Int { threads.load(ordering: .relaxed) }
-
-    /// - Returns: whether there is one. `leave` is called in either case.
-    fileprivate func take() -> Bool { threads.add(1, ordering: .relaxed).newValue <= count }
-
-    fileprivate func leave() { threads.subtract(1, ordering: .relaxed) }
 }
 
 /// What a loan holds.
@@ -120,20 +81,20 @@ private struct Held: ~Copyable {
     }
 
     /// - Returns: whether everything is with the kernel.
-    mutating func send(_ parts: [ByteBuffer], _ wait: (CInt) -> Bool) throws(TLSError) -> Bool {
+    mutating func send(_ parts: [ByteBuffer], _ bell: borrowing LoanBell) throws(TLSError) -> Bool {
         if engine.isTakenOver {
             for (number, part) in parts.enumerated() {
-                give(part, Int32(number < parts.count - 1 ? MSG_MORE : 0), wait)
+                give(part, Int32(number < parts.count - 1 ? MSG_MORE : 0), bell)
             }
         } else {
             for part in parts { pending.append(part, promise: nil) }
             pending.flush()
-            while pending.hasFlushed { try sendBatch(wait) }
+            while pending.hasFlushed { try sendBatch(bell) }
         }
         return unsent.readableBytes == 0
     }
 
-    private mutating func sendBatch(_ wait: (CInt) -> Bool) throws(TLSError) {
+    private mutating func sendBatch(_ bell: borrowing LoanBell) throws(TLSError) {
         let batch = min(TransportLimits.loanBatchBytes, pending.flushedBytes)
         ciphertext.clear(minimumCapacity: TLSEngine.ciphertextBound(of: batch))
         engine.provideOutbound(ciphertext)
@@ -142,10 +103,10 @@ private struct Held: ~Copyable {
         var promises: [EventLoopPromise<Void>] = []
         try pending.encrypt(upTo: TransportLimits.loanBatchBytes, with: engine, completed: &promises)
         ciphertext = engine.takeOutbound()
-        give(ciphertext, 0, wait)
+        give(ciphertext, 0, bell)
     }
 
-    private mutating func give(_ bytes: ByteBuffer, _ flags: Int32, _ wait: (CInt) -> Bool) {
+    private mutating func give(_ bytes: ByteBuffer, _ flags: Int32, _ bell: borrowing LoanBell) {
         var sent = 0
         let flags = flags | Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
         bytes.withUnsafeReadableBytes { bytes in
@@ -155,7 +116,7 @@ private struct Held: ~Copyable {
                     sent += count
                 } else if errno != EINTR {
                     // What else there is to say the channel hears when it writes the rest.
-                    guard errno == EAGAIN, wait(socket.raw) else { return }
+                    guard errno == EAGAIN, bell.wait(for: socket, POLLOUT) else { return }
                 }
             }
         }
@@ -169,7 +130,8 @@ extension TLSHandler {
     ///
     /// - Returns: nil where that is not so, and where the channel has no socket.
     func lendOutbound(_ seats: WaitingSeats = .shared) -> OutboundLoan? {
-        guard loan == nil, state == .open, outbound == .open, !isEncrypting, pending.isEmpty, let context,
+        guard loan == nil, inboundLoan == nil, state == .open, outbound == .open, !isEncrypting, pending.isEmpty,
+            let context,
             !engine.hasOutbound, !engine.hasUnreadInput, !engine.peerHasClosed,
             (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) == 0
         else { return nil }
@@ -179,6 +141,12 @@ extension TLSHandler {
 
     /// Takes back what was lent: everything that this handler does with the engine begins here (`engine`).
     func reclaim() {
+        reclaimOutbound()
+        inboundLoan?.takeBack()
+        inboundLoan = nil
+    }
+
+    private func reclaimOutbound() {
         guard let lent = loan else { return }
         loan = nil
         let unsent = lent.takeBack()

@@ -4,12 +4,12 @@ extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         hasDemand = true
         // What is lent has nothing to read.
-        if loan == nil, state == .open, engine.hasUnreadInput {
+        if loan == nil, withheld == nil, state == .open, engine.hasUnreadInput {
             deliver(context)
             completeDelivery(context)
         }
-        // Always: with automatic reading nobody would ask the channel again.
-        context.read()
+        // With automatic reading nobody would ask the channel again. Who has borrowed what comes reads it, then, or is about to.
+        if withheld == nil || state != .open { context.read() }
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -38,7 +38,7 @@ extension TLSHandler {
         if hasDelivered { return completeDelivery(context) }
         switch state {
         case .handshaking, .closing, .failed: context.read()
-        case .open where hasDemand: context.read()
+        case .open where hasDemand && withheld == nil: context.read()
         case .open, .idle, .closed: break
         }
     }
@@ -103,7 +103,7 @@ extension TLSHandler {
         context.fireChannelReadComplete()
     }
 
-    private func peerHasEnded(_ context: ChannelHandlerContext) {
+    func peerHasEnded(_ context: ChannelHandlerContext) {
         completeDelivery(context)
         guard state == .open else { return }
         let allowsHalfClosure = (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) ?? false

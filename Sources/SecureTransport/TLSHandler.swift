@@ -10,6 +10,7 @@ package import Sharing
 /// - Outbound, what is flushed is encrypted in batches of many records, each for one system call, and only while the
 ///   channel is writable: ciphertext does not pile up. A write's promise is kept when its last byte is with the kernel.
 /// - A thread that produces a long stream can borrow the way to the peer (`OutboundLoan`), and gives it to the socket itself.
+/// - A thread that wants a long stream can borrow what comes from the peer in the same way (`InboundLoan`).
 /// - Where the kernel can encrypt (`KernelTLS`), a client's plaintext goes to the socket as it is.
 /// - Closing sends what was flushed and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
 ///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too, or, where the channel allows remote
@@ -53,6 +54,16 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
     /// Where this side's way to the peer is lent.
     var loan: OutboundLoan?
+    /// Where what comes from the peer is lent.
+    var inboundLoan: InboundLoan?
+    /// How the channel reads when that is given back; nil where it reads now.
+    var withheld: Reading?
+
+    struct Reading {
+        var allocator: any RecvByteBufferAllocator
+        var isAutomatic: Bool
+    }
+
     /// When that is out which the socket had not taken of what the last borrower has sent.
     var unsentIsOut: EventLoopFuture<Void>?
     let limits: TransportLimits

@@ -18,6 +18,12 @@ package struct TransportLimits: Sendable {
     /// The same where a thread that produces the plaintext encrypts and sends it (`OutboundLoan`): what it produces, what it
     /// encrypts and what it sends stay in its core's cache together.
     static let loanBatchBytes = 15 * recordBytes
+    /// Bytes that are read at once where the thread that wants the plaintext decrypts it (`InboundLoan`), for the same reason, and
+    /// how many where there are several, all together, down to `crowdedBufferBytes`; each has as many of plaintext.
+    static let loanReadBytes = 256 * 1024
+    static let loanReadBytesOfAll = 2 * 1024 * 1024
+    /// Milliseconds that such a thread waits for a peer that sends nothing before it leaves that to the event loop.
+    static let loanPatience: CInt = 100
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
     /// Capacity of the buffers that ciphertext and plaintext are written to.

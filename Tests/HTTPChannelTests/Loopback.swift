@@ -24,6 +24,7 @@ struct LoopbackServer: Sendable {
     @discardableResult
     static func run<Result: Sendable>(
         _ times: Times = Times(),
+        inlet: (@Sendable (any Channel) throws -> BodyInlet)? = nil,
         respond: @escaping @Sendable (HTTPExchange) async throws -> Void,
         _ body: @Sendable (LoopbackServer) async throws -> Result
     ) async throws -> Result {
@@ -31,7 +32,8 @@ struct LoopbackServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try HTTPServer.configure(channel, watchInterval: times.watchInterval)
+                    try HTTPServer.configure(
+                        channel, inlet: inlet.map { try $0(channel) }, watchInterval: times.watchInterval)
                 }
             }
         let server = LoopbackServer(port: try #require(listener.channel.localAddress?.port))

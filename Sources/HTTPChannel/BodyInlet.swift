@@ -1,0 +1,52 @@
+package import NIOCore
+
+/// A way from the other side past a channel's handlers, for a long body: the thread that wants its bytes reads them itself.
+///
+/// What the channel is secured with has one, and is not known here.
+package struct BodyInlet: Sendable {
+    /// The next bytes, wherever they begin and end; may block. Nil when no more come this way.
+    package typealias Receive = @Sendable () -> ByteBuffer?
+
+    let open: @Sendable () -> Receive?
+    let close: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - open: called on the event loop when all that has come was fired and read to its end; nil where there is no way past the
+    ///     channel now. Nothing is fired until `close`, but at the end of the connection.
+    ///   - close: called on the event loop; what comes next is fired again.
+    package init(open: @escaping @Sendable () -> Receive?, close: @escaping @Sendable () -> Void) {
+        self.open = open
+        self.close = close
+    }
+}
+
+/// A body that is read past the channel. Used by one task.
+struct BorrowedBody {
+    private let receive: BodyInlet.Receive
+    /// Where it is.
+    private(set) var follower = ChunkFollower()
+    /// What has come and not been gone over.
+    private(set) var rest: ByteBuffer
+
+    /// - Parameter rest: what has come of it already, from the beginning of a chunk on.
+    init(_ receive: @escaping BodyInlet.Receive, rest: ByteBuffer) {
+        self.receive = receive
+        self.rest = rest
+    }
+
+    /// The next contents; may block. Nil where it goes on through the channel.
+    mutating func next() -> ByteBuffer? {
+        while true {
+            switch follower.step(&rest) {
+            case .data(let bytes): return bytes
+            case .boundary: continue
+            case .stopped: return nil
+            case .starved:
+                // Let go of, so that what comes next finds its memory free.
+                rest = ByteBuffer()
+                guard let more = receive() else { return nil }
+                rest = more
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+
+/// Lets the thread that wants a request's body read it past the channel (`BodyInlet`), as soon as it is seen to be long.
+///
+/// It sits below the HTTP decoder and knows where the stream is: it hands on a head alone, and follows the chunks of the body. Where
+/// one has ended it can keep the rest from the decoder, which then sees a shorter body, and says so by an empty part, where the rest
+/// belongs. When the thread gives the way back, the decoder goes on where the stream is then. Nothing depends on the peer's being
+/// honest: one that leads this astray has only misled its own stream.
+final class BodyTap: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = NIOAny
+    typealias OutboundOut = NIOAny
+
+    private enum State {
+        /// A message is about to begin, or its head is.
+        case head(HeadEnd)
+        /// In a message of which it is not known, or of no use, where it is.
+        case unfollowed
+        case body(ChunkFollower)
+        /// Between two chunks; what comes next is kept until all is there that is to be read now.
+        case offering(ByteBuffer)
+        /// Somebody else reads. What is fired all the same is kept for afterwards.
+        case lent(ByteBuffer)
+    }
+
+    /// Bytes of a body that go through the channel before the rest may go past it: who sends less is not worth it.
+    private static let bytesBefore = 128 << 10
+
+    private let inlet: BodyInlet
+    private var state = State.head(HeadEnd())
+    /// Bytes of this body that have gone through the channel since it began or was given back.
+    private var passedBytes = 0
+    /// The line after a chunk's contents is not for the decoder, which has not heard of the chunk.
+    private var dropsLineEnd = false
+    /// Somebody has asked for more while somebody else reads.
+    private var owesRead = false
+    private var context: ChannelHandlerContext?
+    /// What the decoder has made of what it was given last.
+    fileprivate var decoded: (isChunked: Bool?, hasEnded: Bool) = (nil, false)
+
+    private weak var parts: Parts?
+    /// What is lent, until whoever meets the empty part takes it.
+    private let offer = NIOLockedValueBox<BorrowedBody?>(nil)
+
+    init(_ inlet: BodyInlet) { self.inlet = inlet }
+
+    /// What is to be put above the decoder.
+    func makeParts() -> Parts {
+        let parts = Parts(self)
+        self.parts = parts
+        return parts
+    }
+
+    /// Both ends of borrowing, for the task that reads the requests. On the event loop.
+    func desk(_ loop: any EventLoop) -> Desk {
+        let tap = NIOLoopBound(self, eventLoop: loop)
+        return Desk(offer: offer) { body in
+            loop.execute { tap.value.takeBack(body) }
+        }
+    }
+
+    struct Desk: Sendable {
+        fileprivate let offer: NIOLockedValueBox<BorrowedBody?>
+        let giveBack: @Sendable (BorrowedBody) -> Void
+
+        /// What an empty part stands for.
+        func take() -> BorrowedBody? {
+            offer.withLockedValue { offer in
+                defer { offer = nil }
+                return offer
+            }
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = Self.unwrapInboundIn(data)
+        while bytes.readableBytes > 0 { pass(&bytes, context) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Where nobody takes it, the rest goes on, and may be long enough to be offered again.
+        while case .offering(let rest) = state { lend(rest, context) }
+        context.fireChannelReadComplete()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if case .lent = state { owesRead = true } else { context.read() }
+    }
+
+    /// Hands on, or keeps, bytes of one message.
+    private func pass(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        switch state {
+        case .head(var end):
+            let count = end.find(in: bytes)
+            state = .head(end)
+            guard let head = bytes.readSlice(length: count ?? bytes.readableBytes) else { return }
+            hand(head, context)
+            // Where the decoder has seen a head, but not by these very bytes, it is not known where the body begins.
+            if let isChunked = decoded.isChunked, !decoded.hasEnded {
+                state = isChunked && count != nil ? .body(ChunkFollower()) : .unfollowed
+                passedBytes = 0
+            }
+        case .unfollowed:
+            handRest(&bytes, context)
+        case .body(let follower):
+            follow(&bytes, follower, context)
+        case .offering(var kept):
+            state = .unfollowed
+            kept.writeBuffer(&bytes)
+            state = .offering(kept)
+        case .lent(var kept):
+            state = .unfollowed
+            kept.writeBuffer(&bytes)
+            state = .lent(kept)
+        }
+    }
+
+    private func follow(_ bytes: inout ByteBuffer, _ follower: ChunkFollower, _ context: ChannelHandlerContext) {
+        var (follower, ahead) = (follower, bytes)
+        if dropsLineEnd {
+            let step = follower.step(&ahead)
+            dropsLineEnd = step == .starved
+            bytes = ahead
+            state = .body(follower)
+            // No line end: no decoder takes it for the beginning of a chunk either.
+            if step == .stopped {
+                state = .unfollowed
+                hand(ByteBuffer(string: "\r\n"), context)
+            }
+            return
+        }
+        while true {
+            switch follower.step(&ahead) {
+            case .data(let data):
+                passedBytes += data.readableBytes
+            case .boundary where passedBytes >= Self.bytesBefore:
+                state = .offering(ByteBuffer())
+                if let before = bytes.readSlice(length: bytes.readableBytes - ahead.readableBytes) {
+                    hand(before, context)
+                }
+                return
+            case .boundary:
+                break
+            case .starved:
+                state = .body(follower)
+                return handRest(&bytes, context)
+            case .stopped:
+                state = .unfollowed
+                return handRest(&bytes, context)
+            }
+        }
+    }
+
+    private func handRest(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        guard let rest = bytes.readSlice(length: bytes.readableBytes) else { return }
+        hand(rest, context)
+        // The beginning of the next head may have come with it.
+        if decoded.hasEnded { state = .head(HeadEnd(after: rest)) }
+    }
+
+    private func hand(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        decoded = (nil, false)
+        context.fireChannelRead(Self.wrapInboundOut(bytes))
+    }
+
+    private func lend(_ rest: ByteBuffer, _ context: ChannelHandlerContext) {
+        passedBytes = 0
+        guard let receive = inlet.open() else {
+            state = .body(ChunkFollower())
+            return channelRead(context: context, data: Self.wrapInboundOut(rest))
+        }
+        state = .lent(ByteBuffer())
+        offer.withLockedValue { $0 = BorrowedBody(receive, rest: rest) }
+        parts?.markPlace()
+    }
+
+    /// Goes on where the body is that was read past the channel.
+    func takeBack(_ body: BorrowedBody) {
+        guard case .lent(let kept) = state, let context else { return }
+        state = .body(body.follower)
+        dropsLineEnd = body.follower.owesLineEnd
+        let introduction = body.follower.introduction
+        if !introduction.isEmpty { hand(ByteBuffer(string: introduction), context) }
+        for bytes in [body.rest, kept] { channelRead(context: context, data: Self.wrapInboundOut(bytes)) }
+        inlet.close()
+        channelReadComplete(context: context)
+        guard owesRead else { return }
+        owesRead = false
+        read(context: context)
+    }
+
+    /// Sees what the decoder makes of what it is given.
+    final class Parts: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias InboundOut = HTTPServerRequestPart
+
+        private let tap: BodyTap
+        private var context: ChannelHandlerContext?
+
+        fileprivate init(_ tap: BodyTap) { self.tap = tap }
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch Self.unwrapInboundIn(data) {
+            case .head(let head):
+                let isChunked = head.headers[canonicalForm: "transfer-encoding"].last?.lowercased() == "chunked"
+                tap.decoded = (isChunked, false)
+            case .end: tap.decoded.hasEnded = true
+            case .body: break
+            }
+            context.fireChannelRead(data)
+        }
+
+        /// An empty part, which no decoder makes, where what is lent belongs.
+        fileprivate func markPlace() {
+            context?.fireChannelRead(Self.wrapInboundOut(.body(ByteBuffer())))
+        }
+    }
+}
+
+/// Looks for the end of a message's head, in whatever pieces it comes.
+private struct HeadEnd {
+    private static let end: StaticString = "\r\n\r\n"
+    /// How much of it has come.
+    private var matched = 0
+
+    init() {}
+
+    /// - Parameter bytes: in which there may be as much as its beginning.
+    init(after bytes: ByteBuffer) {
+        let count = min(bytes.readableBytes, Self.end.utf8CodeUnitCount - 1)
+        if let last = bytes.getSlice(at: bytes.writerIndex - count, length: count) { _ = find(in: last) }
+    }
+
+    /// - Returns: how many of `bytes` there are up to the end and with it; nil where it has not come.
+    mutating func find(in bytes: ByteBuffer) -> Int? {
+        Self.end.withUTF8Buffer { end in
+            for (count, byte) in bytes.readableBytesView.enumerated() {
+                if byte != end[matched] { matched = 0 }
+                // A return that ends one try may begin the next.
+                if byte == end[matched] { matched += 1 }
+                guard matched == end.count else { continue }
+                matched = 0
+                return count + 1
+            }
+            return nil
+        }
+    }
+}
