@@ -21,17 +21,33 @@ package struct BodyInlet: Sendable {
 }
 
 /// A body that is read past the channel. Used by one task.
-struct BorrowedBody {
+struct BorrowedBody: Sendable {
     private let receive: BodyInlet.Receive
     /// Where it is.
-    private(set) var follower = ChunkFollower()
+    private(set) var follower: ChunkFollower
     /// What has come and not been gone over.
     private(set) var rest: ByteBuffer
+    /// Nothing more comes, this way or through the channel.
+    private let isLast: Bool
 
     /// - Parameter rest: what has come of it already, from the beginning of a chunk on.
     init(_ receive: @escaping BodyInlet.Receive, rest: ByteBuffer) {
-        self.receive = receive
-        self.rest = rest
+        (self.receive, follower, self.rest, isLast) = (receive, ChunkFollower(), rest, false)
+    }
+
+    /// The rest of `body`, which `last` is the end of.
+    private init(_ body: BorrowedBody, last: ByteBuffer) {
+        (receive, follower, rest, isLast) = ({ nil }, body.follower, body.rest, true)
+        rest.writeImmutableBuffer(last)
+    }
+
+    /// The same body where nothing comes any more but `last`.
+    func ending(with last: ByteBuffer) -> BorrowedBody { BorrowedBody(self, last: last) }
+
+    /// Whether it has come to its end, as far as no decoder can say so any more.
+    var hasEnded: Bool {
+        let end = "0\r\n\r\n"
+        return isLast && rest.readableBytes <= end.utf8.count && follower.introduction + String(buffer: rest) == end
     }
 
     /// The next contents; may block. Nil where it goes on through the channel.

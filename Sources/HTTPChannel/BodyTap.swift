@@ -37,6 +37,8 @@ final class BodyTap: ChannelDuplexHandler {
     private var dropsLineEnd = false
     /// Somebody has asked for more while somebody else reads.
     private var owesRead = false
+    /// Nobody above takes anything any more.
+    private var hasEnded = false
     private var context: ChannelHandlerContext?
     /// What the decoder has made of what it was given last.
     fileprivate var decoded: (isChunked: Bool?, hasEnded: Bool) = (nil, false)
@@ -58,13 +60,14 @@ final class BodyTap: ChannelDuplexHandler {
     func desk(_ loop: any EventLoop) -> Desk {
         let tap = NIOLoopBound(self, eventLoop: loop)
         return Desk(offer: offer) { body in
-            loop.execute { tap.value.takeBack(body) }
+            try? await loop.submit { tap.value.takeBack(body) }.get()
         }
     }
 
     struct Desk: Sendable {
         fileprivate let offer: NIOLockedValueBox<BorrowedBody?>
-        let giveBack: @Sendable (BorrowedBody) -> Void
+        /// See `takeBack`.
+        let giveBack: @Sendable (BorrowedBody) async -> BorrowedBody?
 
         /// What an empty part stands for.
         func take() -> BorrowedBody? {
@@ -77,7 +80,20 @@ final class BodyTap: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        hasEnded = true
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        hasEnded = true
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        hasEnded = true
+        context.fireErrorCaught(error)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = Self.unwrapInboundIn(data)
@@ -182,8 +198,13 @@ final class BodyTap: ChannelDuplexHandler {
     }
 
     /// Goes on where the body is that was read past the channel.
-    func takeBack(_ body: BorrowedBody) {
-        guard case .lent(let kept) = state, let context else { return }
+    /// - Returns: what is left of it, where that can no longer come through the channel.
+    func takeBack(_ body: BorrowedBody) -> BorrowedBody? {
+        guard case .lent(let kept) = state else { return nil }
+        guard !hasEnded, let context else {
+            state = .unfollowed
+            return body.ending(with: kept)
+        }
         state = .body(body.follower)
         dropsLineEnd = body.follower.owesLineEnd
         let introduction = body.follower.introduction
@@ -191,9 +212,11 @@ final class BodyTap: ChannelDuplexHandler {
         for bytes in [body.rest, kept] { channelRead(context: context, data: Self.wrapInboundOut(bytes)) }
         inlet.close()
         channelReadComplete(context: context)
-        guard owesRead else { return }
-        owesRead = false
-        read(context: context)
+        if owesRead {
+            owesRead = false
+            read(context: context)
+        }
+        return nil
     }
 
     /// Sees what the decoder makes of what it is given.

@@ -128,7 +128,11 @@ final class InboundParts {
                     if turns % 16 == 0 { await Task.yield() }
                     return .body(bytes)
                 }
-                if let given = borrowed.take() { desk?.giveBack(given) }
+                if let given = borrowed.take() {
+                    borrowed = await desk?.giveBack(given)
+                    guard borrowed == nil else { continue }
+                    if given.hasEnded { return .end(nil) }
+                }
             }
             do {
                 guard let part = try await iterator.next() else { break }

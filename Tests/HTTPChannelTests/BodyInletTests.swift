@@ -140,6 +140,36 @@ struct BodyInletTests {
         _ = try channel.finish()
     }
 
+    @Test(
+        "what has come of a body is not lost when the connection ends while it is read past the channel",
+        arguments: [true, false])
+    func endedMeanwhile(whole: Bool) async throws {
+        let tap = BodyTap(BodyInlet(open: { { nil } }, close: {}))
+        let channel = EmbeddedChannel()
+        let desk = tap.desk(channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandlers(
+            tap, ByteToMessageHandler(HTTPRequestDecoder()), tap.makeParts())
+        let (contents, chunked) = body([150_000, 150_000, 30])
+        let stream = Array(("POST /long" + Self.post + chunked).utf8.dropLast(whole ? 0 : 1))
+        try channel.writeInbound(ByteBuffer(bytes: stream[..<200_000]))
+        var lent = try #require(desk.take())
+        var received = 0
+        while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
+            if case .body(let bytes) = part { received += bytes.readableBytes }
+        }
+        while let bytes = lent.next() { received += bytes.readableBytes }
+        #expect(!lent.hasEnded)
+        // What comes before the end was asked for by nobody.
+        try channel.writeInbound(ByteBuffer(bytes: stream[200_000...]))
+        // The decoder has its opinion on a body that ends so.
+        _ = try? channel.finish()
+        var rest = try #require(tap.takeBack(lent))
+        while let bytes = rest.next() { received += bytes.readableBytes }
+        #expect(received == contents.utf8.count)
+        #expect(rest.hasEnded == whole)
+        #expect(tap.takeBack(rest) == nil, "there is no more")
+    }
+
     @Test("a short body, and one whose length is said, come through the channel", arguments: [true, false])
     func short(chunked: Bool) async throws {
         let bottom = Bottom(turns: 1_000)

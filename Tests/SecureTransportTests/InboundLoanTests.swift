@@ -197,7 +197,8 @@ struct InboundLoanTests {
             async let received = borrower.receive(loan, atLeast: 1)
             borrower.channel.close(promise: nil)
             #expect(await received.isOver)
-            #expect(try await borrower.borrow() == nil)
+            // The handler may be gone by then.
+            #expect(((try? await borrower.borrow()) ?? nil) == nil)
         } _: { _, inbound, _ in
             _ = try await inbound.next()
         }
