@@ -20,12 +20,15 @@ package struct Digest: Hashable, Sendable {
     /// Takes the bytes of a finished digest, in canonical order.
     ///
     /// - Throws: `DigestError.wrongLength` unless there are exactly `algorithm.byteCount` of them.
+    package init(_ algorithm: DigestAlgorithm, bytes: UnsafeRawBufferPointer) throws(DigestError) {
+        guard bytes.count == algorithm.byteCount else { throw .wrongLength(for: algorithm) }
+        self.init(algorithm) { $0.copyMemory(from: bytes) }
+    }
+
+    /// As the other, from bytes that lie elsewhere.
     package init(_ algorithm: DigestAlgorithm, bytes: some Collection<UInt8>) throws(DigestError) {
         guard bytes.count == algorithm.byteCount else { throw .wrongLength(for: algorithm) }
-        var words = Words()
-        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes) }
-        self.algorithm = algorithm
-        self.words = words
+        self.init(algorithm) { $0.copyBytes(from: bytes) }
     }
 
     /// Takes what `fill` writes into `algorithm.byteCount` zeroed bytes.

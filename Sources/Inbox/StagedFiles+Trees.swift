@@ -63,6 +63,8 @@ extension StagedFiles {
             return (staging.folder, name)
         }
         guard isTree else { throw TransferFault(.unsafeName, "\(what) \(path): the item is one file") }
+        // Most files lie where the last one lay.
+        if state.came == nil, let folder = state.folder, path.lies(in: folder.path) { return (folder.open, path.name) }
         if let parent = path.parent, let came = state.came, !came.contains(KeptFile.pathHash(parent)) {
             // What lies there is of an earlier attempt, and perhaps no folder any more.
             throw TransferFault(.unsafeName, "\(what) \(path): the folder it belongs in is not there")

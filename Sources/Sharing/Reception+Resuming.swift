@@ -118,11 +118,28 @@ package struct EarlierArrivals: Sendable {
 
 /// How a transfer comes along.
 final class TransferPulse: Sendable {
-    private let current = Mutex<(received: UInt64, last: ContinuousClock.Instant)>((0, .now))
+    /// How often those hear of it who show it. A tree has a hundred thousand small files, and nobody reads as fast.
+    private static let tellingInterval: Duration = .milliseconds(50)
 
-    var state: (received: UInt64, last: ContinuousClock.Instant) { current.withLock { $0 } }
+    private struct Current {
+        var state: (received: UInt64, last: ContinuousClock.Instant) = (0, .now)
+        var told: ContinuousClock.Instant?
+    }
 
-    func beat(_ received: UInt64) { current.withLock { $0 = (received, .now) } }
+    private let current = Mutex(Current())
+
+    var state: (received: UInt64, last: ContinuousClock.Instant) { current.withLock { $0.state } }
+
+    /// Something has come.
+    /// - Returns: whether it is to be told; always so for the first.
+    func beat(_ received: UInt64, at now: ContinuousClock.Instant = .now) -> Bool {
+        current.withLock { current in
+            current.state = (received, now)
+            if let told = current.told, now - told < Self.tellingInterval { return false }
+            current.told = now
+            return true
+        }
+    }
 }
 
 /// What makes an item the same as far as what is kept of it goes.

@@ -305,7 +305,7 @@ package final class Reception: Sendable {
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },
             progressed: { received in
-                pulse.beat(received)
+                guard pulse.beat(received) else { return }
                 observe(.progressed(id, from: peer, received: received, of: total))
             }
         )

@@ -80,6 +80,18 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         return SafeRelativePath(trusted: String(text[..<slash]))
     }
 
+    /// Whether `parent` is this folder, found out without making it: the same is asked for every file of a tree.
+    package func lies(in folder: SafeRelativePath?) -> Bool {
+        var path = text.utf8[...]
+        if let folder {
+            let beginning = folder.text.utf8
+            guard path.count > beginning.count + 1, path.starts(with: beginning) else { return false }
+            path = path.dropFirst(beginning.count)
+            guard path.popFirst() == UInt8(ascii: "/") else { return false }
+        }
+        return !path.contains(UInt8(ascii: "/"))
+    }
+
     /// The last name.
     package var name: String {
         guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return text }

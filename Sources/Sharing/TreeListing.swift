@@ -13,15 +13,15 @@ package struct TreeListing: ~Copyable {
     }
 
     package mutating func folder(_ path: SafeRelativePath) {
-        add("d", path.text, [])
+        add("d", path) { _ in }
     }
 
     package mutating func link(_ path: SafeRelativePath, target: SafeLinkTarget) {
-        add("l", path.text, Array(target.text.utf8))
+        add("l", path) { $0.update(target.text) }
     }
 
     package mutating func file(_ path: SafeRelativePath, executable: Bool, digest: Digest) {
-        add(executable ? "x" : "f", path.text, digest.bytes)
+        add(executable ? "x" : "f", path) { state in digest.withUnsafeBytes { state.update($0) } }
     }
 
     package mutating func finalize() -> Digest {
@@ -29,14 +29,22 @@ package struct TreeListing: ~Copyable {
     }
 
     /// `kind path NUL value NUL`, where NUL can stand in neither path nor target.
-    private mutating func add(_ kind: StaticString, _ path: String, _ value: [UInt8]) {
-        var line: [UInt8] = []
-        line.reserveCapacity(path.utf8.count + value.count + 3)
-        line.append(kind.utf8Start.pointee)
-        line.append(contentsOf: path.utf8)
-        line.append(0)
-        line.append(contentsOf: value)
-        line.append(0)
-        line.withUnsafeBytes { state.update($0) }
+    private mutating func add(_ kind: StaticString, _ path: SafeRelativePath, value: (inout DigestState) -> Void) {
+        state.update(UnsafeRawBufferPointer(start: kind.utf8Start, count: kind.utf8CodeUnitCount))
+        state.update(path.text)
+        Self.endField(&state)
+        value(&state)
+        Self.endField(&state)
+    }
+
+    private static func endField(_ state: inout DigestState) {
+        withUnsafeBytes(of: UInt8(0)) { state.update($0) }
+    }
+}
+
+extension DigestState {
+    fileprivate mutating func update(_ text: String) {
+        var text = text
+        text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 }

@@ -151,7 +151,11 @@ private struct Fields {
     func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
         guard let place = place(of: .digest) else { throw FrameDecoder.malformed("no digest") }
         do {
-            return try Digest(algorithm, bytes: payload.readableBytesView[place.start..<place.start + place.length])
+            return try payload.withUnsafeReadableBytes { bytes in
+                let start = place.start - payload.readerIndex
+                return try Digest(
+                    algorithm, bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + place.length]))
+            }
         } catch {
             throw FrameDecoder.malformed("a digest of \(place.length) bytes")
         }

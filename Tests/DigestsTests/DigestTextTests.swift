@@ -62,6 +62,12 @@ struct DigestTextTests {
         #expect(throws: DigestError.unknownAlgorithm) { try Digest(parsing: "md5:00") }
         #expect(throws: DigestError.wrongLength(for: .sha256)) { try Digest(parsing: "sha-256:00") }
         #expect(throws: DigestError.wrongLength(for: .xxh3_128)) { try Digest(.xxh3_128, bytes: [1, 2, 3]) }
+        for count in [0, 15, 17, 32] {
+            let bytes = [UInt8](repeating: 1, count: count)
+            #expect(throws: DigestError.wrongLength(for: .xxh3_128)) {
+                try bytes.withUnsafeBytes { try Digest(.xxh3_128, bytes: $0) }
+            }
+        }
         #expect(DigestError.unknownAlgorithm.description.contains("xxh3-128, sha-256"))
     }
 

@@ -221,6 +221,14 @@ struct TreeSourceTests {
                 #expect(seteuid(0) == 0)
                 chmod(folder / path, mode_t(mode))
             }
+            // Whose own file it is may not read it either, unless the mode says so.
+            chown(folder / "tree/file", 65_534, 65_534)
+            for (mode, mayRead) in [(0o000, false), (0o044, false), (0o400, true), (0o644, true)] {
+                chmod(folder / "tree/file", mode_t(mode))
+                #expect(seteuid(65_534) == 0)
+                #expect(fault { _ = try make(folder / "tree") }?.code == (mayRead ? nil : .unreadable))
+                #expect(seteuid(0) == 0)
+            }
             // A folder whose names may be read and whose files may not.
             chmod(folder / "tree/sub", 0o744)
             #expect(seteuid(65_534) == 0)

@@ -88,7 +88,10 @@ struct ReceptionOfferTests {
                 .stored(name: "file-0", size: 5, digest: digest), .stored(name: "file-1", size: 5, digest: digest),
             ])
         #expect(receipt.items.map(\.handler.state) == [.none, .none])
-        #expect(receiver.words == ["offered", "judged", "progressed", "progressed", "stored", "stored", "ended"])
+        // How often progress is told is a matter of time.
+        let words = receiver.words.filter { $0 != "progressed" }
+        #expect(words == ["offered", "judged", "stored", "stored", "ended"])
+        #expect(receiver.words[2] == "progressed")
     }
 
     @Test("the one who consents is told who asks for what, and how much room there is")

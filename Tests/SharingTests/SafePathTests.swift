@@ -32,6 +32,22 @@ struct SafePathTests {
     }
 }
 
+@Suite("Paths and their folders")
+struct SafePathFolderTests {
+    @Test(
+        "a path lies in the folder that is its parent, and in no other",
+        arguments: ["a", "b", "ab", "a/b", "a/bc", "a/b/c", "ab/c", "a/b/c/d", "é/a", "e\u{301}/a", "é", "e\u{301}"])
+    func parents(text: String) throws {
+        let path = try SafeRelativePath(text)
+        #expect(path.lies(in: path.parent))
+        for other in ["a", "b", "ab", "a/b", "a/bc", "é", "e\u{301}", text, text + "/x"] {
+            let folder = try SafeRelativePath(other)
+            #expect(path.lies(in: folder) == (path.parent == folder), "\(text) in \(other)")
+        }
+        #expect(path.lies(in: nil) == (path.parent == nil))
+    }
+}
+
 @Suite("The Inbox of the tests")
 struct MemoryInboxTests {
     @Test("it keeps the contract that the real one is held to")
