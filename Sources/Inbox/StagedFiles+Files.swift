@@ -59,6 +59,7 @@ extension StagedFiles {
             guard state.phase == .writing else { throw Self.goneFault }
             guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file was begun to end") }
             let display = file.displayPath
+            if isTree { staging.earlySync?.wrote(file.unstartedBytes) }
             let rest: WritingBehind.File?
             do throws(SystemError) {
                 rest = try file.end()

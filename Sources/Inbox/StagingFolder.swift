@@ -24,6 +24,8 @@ final class StagingFolder: Sendable {
     let isInMemory: Bool
     /// What is kept of items that did not come whole.
     let partials: Partials
+    /// For trees of small files; nil where no disk is behind the file system.
+    let earlySync: EarlySync?
     private let bounds: PartialBounds
     private let time: KeptTime
     private let lock: FileDescriptor
@@ -43,6 +45,7 @@ final class StagingFolder: Sendable {
         self.folder = folder
         self.reserve = reserve
         self.isInMemory = CLinuxShims_is_tmpfs(folder.raw) != 0
+        self.earlySync = isInMemory ? nil : EarlySync(folder)
         self.lock = lock
         self.opening = opening
         self.numbers = numbers

@@ -7,7 +7,7 @@ import SystemCalls
 struct WritingFile: ~Copyable {
     /// How much of a file is written, in bytes, before the disk is told to start on it. Without that the kernel leaves
     /// a gigabyte or more for the sync at the end, while the network would have kept the disk idle.
-    private static let writebackStep: Int64 = 8 << 20
+    private static let writebackStep: UInt64 = 8 << 20
 
     let descriptor: FileDescriptor
     let entry: FileEntry
@@ -22,6 +22,8 @@ struct WritingFile: ~Copyable {
     var isComplete: Bool { entry.size == UInt64(written) }
     /// How far the disk has been told to write.
     private var started: Int64
+    /// Bytes that the disk has not been told to write.
+    var unstartedBytes: UInt64 { UInt64(written - started) }
 
     /// - Parameters:
     ///   - entry: with the bytes that are there already; the descriptor stands behind them.
@@ -62,10 +64,9 @@ struct WritingFile: ~Copyable {
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             written += Int64(count)
         }
-        let pending = written - started
-        if pending >= Self.writebackStep {
+        if unstartedBytes >= Self.writebackStep {
             // A hint: where it cannot be given, the sync does all the work.
-            _ = CLinuxShims_sync_file_range_write(descriptor.raw, started, pending)
+            _ = CLinuxShims_sync_file_range_write(descriptor.raw, started, Int64(unstartedBytes))
             started = written
         }
     }

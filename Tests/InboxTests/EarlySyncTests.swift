@@ -1,0 +1,103 @@
+import CLinuxShims
+import Executors
+import Glibc
+import Sharing
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Inbox
+
+@Suite("What comes in many small files, on its way to the disk", .timeLimit(.minutes(1)))
+struct EarlySyncTests {
+    private let folder = TemporaryFolder()
+    private let syncs = Recorder<Int32>()
+    /// Lets a sync that has begun come to its end.
+    private let ends = Semaphore()
+    /// That one has come to its end.
+    private let ended = Semaphore()
+
+    private func early() throws -> EarlySync {
+        let opened = OpenFolder(
+            FileDescriptor(owning: try systemCall { open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }))
+        return EarlySync(opened) { [syncs, ends, ended] own in
+            // By the flags, which belong to an opening, it can be told which one it is.
+            _ = fcntl(own, F_SETFL, O_NONBLOCK)
+            syncs.record(fcntl(opened.raw, F_GETFL) & O_NONBLOCK)
+            ends.wait()
+            ended.signal()
+        }
+    }
+
+    @Test("is written after so many files")
+    func files() async throws {
+        let early = try early()
+        for _ in 1..<EarlySync.mostFiles { early.wrote(0) }
+        #expect(syncs.all.isEmpty)
+        early.wrote(0)
+        ends.signal()
+        _ = try await syncs.first { _ in true }
+        #expect(syncs.all.count == 1)
+    }
+
+    @Test("is written after so many bytes")
+    func bytes() async throws {
+        let early = try early()
+        early.wrote(EarlySync.mostBytes - 1)
+        #expect(syncs.all.isEmpty)
+        early.wrote(1)
+        ends.signal()
+        _ = try await syncs.first { _ in true }
+        #expect(syncs.all.count == 1)
+    }
+
+    @Test("waits while the disk is not done with what came before, and is written after that")
+    func slowDisk() async throws {
+        let early = try early()
+        early.wrote(EarlySync.mostBytes)
+        _ = try await syncs.first { _ in true }
+        for _ in 0..<3 { early.wrote(EarlySync.mostBytes) }
+        #expect(syncs.all.count == 1)
+        ends.signal()
+        ended.wait()
+        // It says that it is done right after it is.
+        while syncs.all.count == 1 {
+            early.wrote(EarlySync.mostBytes)
+            await Task.yield()
+        }
+        ends.signal()
+        ended.wait()
+        #expect(syncs.all.count == 2)
+    }
+
+    @Test("is synced by an opening of its own, so that the sync at the end hears of every fault")
+    func ownOpening() async throws {
+        let early = try early()
+        ends.signal()
+        early.wrote(EarlySync.mostBytes)
+        let flags = try await syncs.first { _ in true }
+        #expect(flags == 0)
+    }
+
+    @Test("is counted for the trees of an Inbox on a disk, and not where no disk is")
+    func places() throws {
+        let disk = folder / "memory"
+        mkdir(disk, 0o700)
+        try #require(CLinuxShims_mount_tmpfs(disk, "4m") == 0, "mounting needs root")
+        defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
+        let inMemory = try StagingFolder.sample(disk)
+        #expect(inMemory.earlySync == nil)
+        // Temporary folders may lie in memory too.
+        let onDisk = try StagingFolder.sample(folder.path)
+        #expect((onDisk.earlySync == nil) == onDisk.isInMemory)
+    }
+}
+
+extension StagingFolder {
+    fileprivate static func sample(_ path: String) throws -> StagingFolder {
+        mkdir(path + "/Inbox", 0o700)
+        let inbox = OpenFolder(
+            FileDescriptor(owning: try systemCall { Glibc.open(path + "/Inbox", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }))
+        return try open(ofInbox: inbox, at: path + "/Inbox", opening: .inOneCall, reserve: .bytes(0))
+    }
+}
