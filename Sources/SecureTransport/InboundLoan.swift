@@ -21,10 +21,9 @@ package final class InboundLoan: Sendable {
     ///   - seats: for threads that wait.
     /// - Throws: where there are no descriptors left.
     init(_ engine: TLSEngine, socket: CInt, seats: WaitingSeats) throws(SystemError) {
-        // Of our own: the channel may close its own at any time, and the number be another file's then.
-        let socket = SystemCalls.FileDescriptor(owning: try systemCall { fcntl(socket, F_DUPFD_CLOEXEC, 0) })
         bell = try LoanBell(seats)
-        held = Mutex(Held(engine, socket))
+        // A copy, because the channel may close its own at any time.
+        held = Mutex(Held(engine, try SystemCalls.FileDescriptor.copy(of: socket)))
     }
 
     /// The next plaintext, at most `TransportLimits.loanReadBytes`. May wait for the socket, for `loanPatience` at most: to be
@@ -146,7 +145,8 @@ extension TLSHandler {
     ///
     /// - Returns: nil where the channel has no socket, and where something else is lent or the connection is about to end.
     func lendInbound(_ seats: WaitingSeats = .shared) -> InboundLoan? {
-        guard withheld == nil, loan == nil, state == .open, !socketInputHasEnded, let context, !engine.peerHasClosed,
+        guard withheld == nil, outboundLoan == nil, state == .open, !socketInputHasEnded, let context,
+            !engine.peerHasClosed,
             let options = context.channel.syncOptions, let allocator = try? options.getOption(.recvAllocator),
             let isAutomatic = try? options.getOption(.autoRead),
             let lent = Self.withSocket(context, { socket in try? InboundLoan(engine, socket: socket, seats: seats) }),

@@ -31,10 +31,9 @@ package final class OutboundLoan: Sendable {
     ///   - seats: for threads that wait.
     /// - Throws: where there are no descriptors left.
     init(_ engine: TLSEngine, socket: CInt, seats: WaitingSeats) throws(SystemError) {
-        // Of our own: the channel may close its own at any time, and the number be another file's then.
-        let socket = SystemCalls.FileDescriptor(owning: try systemCall { fcntl(socket, F_DUPFD_CLOEXEC, 0) })
         bell = try LoanBell(seats)
-        held = Mutex(Held(engine, socket))
+        // A copy, because the channel may close its own at any time.
+        held = Mutex(Held(engine, try SystemCalls.FileDescriptor.copy(of: socket)))
     }
 
     /// Encrypts `parts`, one behind the other, and gives them to the socket. May wait for the socket: to be called on a thread
@@ -130,13 +129,15 @@ extension TLSHandler {
     ///
     /// - Returns: nil where that is not so, and where the channel has no socket.
     func lendOutbound(_ seats: WaitingSeats = .shared) -> OutboundLoan? {
-        guard loan == nil, inboundLoan == nil, state == .open, outbound == .open, !isEncrypting, pending.isEmpty,
+        guard outboundLoan == nil, inboundLoan == nil, state == .open, outbound == .open, !isEncrypting,
+            pending.isEmpty,
             let context,
             !engine.hasOutbound, !engine.hasUnreadInput, !engine.peerHasClosed,
             (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) == 0
         else { return nil }
-        loan = Self.withSocket(context) { socket in try? OutboundLoan(engine, socket: socket, seats: seats) } ?? nil
-        return loan
+        outboundLoan =
+            Self.withSocket(context) { socket in try? OutboundLoan(engine, socket: socket, seats: seats) } ?? nil
+        return outboundLoan
     }
 
     /// Takes back what was lent: everything that this handler does with the engine begins here (`engine`).
@@ -147,8 +148,8 @@ extension TLSHandler {
     }
 
     private func reclaimOutbound() {
-        guard let lent = loan else { return }
-        loan = nil
+        guard let lent = outboundLoan else { return }
+        outboundLoan = nil
         let unsent = lent.takeBack()
         guard unsent.readableBytes > 0, let context else { return }
         let isOut = context.eventLoop.makePromise(of: Void.self)

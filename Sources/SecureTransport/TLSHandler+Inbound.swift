@@ -4,7 +4,7 @@ extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         hasDemand = true
         // What is lent has nothing to read.
-        if loan == nil, withheld == nil, state == .open, engine.hasUnreadInput {
+        if outboundLoan == nil, withheld == nil, state == .open, engine.hasUnreadInput {
             deliver(context)
             completeDelivery(context)
         }

@@ -53,7 +53,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         return ownEngine
     }
     /// Where this side's way to the peer is lent.
-    var loan: OutboundLoan?
+    var outboundLoan: OutboundLoan?
     /// Where what comes from the peer is lent.
     var inboundLoan: InboundLoan?
     /// How the channel reads when that is given back; nil where it reads now.

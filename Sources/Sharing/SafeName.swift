@@ -17,12 +17,18 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         if bytes.isEmpty { throw .empty }
         if bytes.count > Self.maximumBytes { throw .tooLong }
         if text == "." || text == ".." { throw .dots }
-        for scalar in text.unicodeScalars {
-            if scalar == "/" { throw .separator }
-            if !Self.isPrintable(scalar) { throw .unprintable }
+        if !bytes.allSatisfy(Self.isPlain) {
+            for scalar in text.unicodeScalars {
+                if scalar == "/" { throw .separator }
+                if !Self.isPrintable(scalar) { throw .unprintable }
+            }
         }
         self.text = text
     }
+
+    /// Whether a byte is printable ASCII and no separator. Most names have no others, and this looks at each byte once: it is
+    /// done for every file of a tree.
+    static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "/") }
 
     /// Control characters move cursors and end lines; bidirectional controls make `gpj.exe` out of `exe.jpg`.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

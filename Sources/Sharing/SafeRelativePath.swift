@@ -23,8 +23,7 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whether it is a safe path in plain ASCII. Most are, and this looks at each byte once: it is done for every file
-    /// of a tree.
+    /// Whether it is a safe path in plain ASCII.
     private static func isPlain(_ text: String) -> Bool {
         var depth = 1
         var length = 0
@@ -34,7 +33,7 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
                 guard isPlainName(length, dots) else { return false }
                 (depth, length, dots) = (depth + 1, 0, 0)
             } else {
-                guard (0x20...0x7E).contains(byte) else { return false }
+                guard SafeName.isPlain(byte) else { return false }
                 length += 1
                 if byte == UInt8(ascii: ".") { dots += 1 }
             }

@@ -21,6 +21,14 @@ package struct FileDescriptor: ~Copyable {
         FileDescriptor(owning: try systemCall { Glibc.open(path, flags | O_CLOEXEC, mode) })
     }
 
+    /// Another descriptor of the same opening, close-on-exec: for what somebody else may close at any time, whereupon its
+    /// number is another file's.
+    ///
+    /// - Throws: where there are no descriptors left, or it is closed already.
+    package static func copy(of raw: Int32) throws(SystemError) -> FileDescriptor {
+        FileDescriptor(owning: try systemCall { fcntl(raw, F_DUPFD_CLOEXEC, 0) })
+    }
+
     deinit {
         _ = Glibc.close(raw)
     }
