@@ -169,9 +169,16 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
     // MARK: - Transactions
 
+    /// By the connection that writes, one after the other with what it writes.
+    ///
     /// - Parameter doing: what failed to happen when `body` throws: `could not …`.
     func reading<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
-        do { return try queue.read(body) } catch { throw JournalTrouble(error, doing: doing, file: file).journalFault }
+        // Not `read`: that says so to SQLite by a PRAGMA, whereupon it compiles every statement anew.
+        do {
+            return try queue.unsafeRead(body)
+        } catch {
+            throw JournalTrouble(error, doing: doing, file: file).journalFault
+        }
     }
 
     /// All of `body` or, when it throws, nothing; on the disk when this returns.

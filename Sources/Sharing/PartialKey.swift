@@ -54,6 +54,6 @@ private enum StableHash {
             state.update("\(field.utf8.count):".utf8)
             state.update(field.utf8)
         }
-        return String(state.finalize().description.split(separator: ":").last?.prefix(32) ?? "")
+        return String(state.finalize().description.dropFirst(DigestAlgorithm.sha256.rawValue.utf8.count + 1).prefix(32))
     }
 }

@@ -1,7 +1,10 @@
-import Journal
+import GRDB
+import GRDBSQLite
 import Sharing
 import TestSupport
 import Testing
+
+@testable import Journal
 
 @Suite("A journal of many arrivals", .timeLimit(.minutes(2)))
 struct VolumeTests {
@@ -37,6 +40,32 @@ struct VolumeTests {
         #expect(try journal.prune(keeping: 100, olderThan: time(.max)) == count - 100)
         #expect(try reader.entries(latest: .max).map(\.arrival.number) == numbers.suffix(100).reversed())
         #expect(try unsoundness(folder.path) == [])
+    }
+
+    @Test("compiles each of its statements once, however it reads and writes by turns")
+    func compiledOnce() throws {
+        let journal = try Journal(folder: folder.path)
+        for number in 0..<10 {
+            try journal.arrive(1)
+            let facts = sampleFacts(number)
+            _ = try journal.earlier(facts.item, from: facts.peer, limit: 1)
+            _ = try journal.arrivals(of: facts.transfer, from: facts.peer)
+        }
+        let compiled = journal.queue.unsafeRead { database in
+            var compiled: [String: Int32] = [:]
+            var statement = sqlite3_next_stmt(database.sqliteConnection, nil)
+            while let current = statement {
+                let text = String(cString: sqlite3_sql(current))
+                // What opens a file compiles statements that read its schema.
+                if text.contains("arrivals (") || text.contains("FROM arrivals") || text.hasPrefix("UPDATE arrivals") {
+                    compiled[text] = sqlite3_stmt_status(current, SQLITE_STMTSTATUS_REPREPARE, 0)
+                }
+                statement = sqlite3_next_stmt(database.sqliteConnection, current)
+            }
+            return compiled
+        }
+        #expect(compiled.count >= 4)
+        #expect(compiled.filter { $0.value > 0 } == [:])
     }
 
     @Test("writes down 512 of them in one transaction, or none")
