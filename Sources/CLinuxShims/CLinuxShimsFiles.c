@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder,
 int CLinuxShims_is_tmpfs(int file) {
     struct statfs status;
     return fstatfs(file, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+ssize_t CLinuxShims_read_cached(int file, void *bytes, size_t count) {
+    struct iovec piece = {.iov_base = bytes, .iov_len = count};
+    return preadv2(file, &piece, 1, -1, RWF_NOWAIT);
 }
 
 int CLinuxShims_fallocate_keep_size(int file, int64_t bytes) {

@@ -34,6 +34,15 @@ final class FolderWalk {
             self.path = path
             self.folder = folder
         }
+
+        /// - Throws: where there are no descriptors left.
+        init(copying level: Level) throws(SystemError) {
+            self.folder = try .copy(of: level.folder.raw)
+            self.path = level.path
+            self.names = level.names
+            self.modified = level.modified
+            self.index = level.index
+        }
     }
 
     private let origin: String
@@ -52,6 +61,15 @@ final class FolderWalk {
         } catch {
             throw .disk(origin, error)
         }
+    }
+
+    /// Another walk, from where this one is.
+    ///
+    /// - Throws: where there are no descriptors left.
+    init(copying walk: FolderWalk) throws(SystemError) {
+        self.origin = walk.origin
+        self.isOffered = walk.isOffered
+        self.levels = try walk.levels.map { level throws(SystemError) in try Level(copying: level) }
     }
 
     /// - Throws: for what cannot be sent, with its path and the reason.

@@ -1,3 +1,4 @@
+import CLinuxShims
 import Glibc
 import Sharing
 import SystemCalls
@@ -13,6 +14,8 @@ struct OpenedFile: ~Copyable {
     private let before: State
     private var offset: UInt64 = 0
 
+    /// Whether its beginning was not in memory, so that reading it had to wait for a disk.
+    private(set) var wasAwaited = false
     let executable: Bool
     let modified: Timestamp
 
@@ -68,7 +71,7 @@ struct OpenedFile: ~Copyable {
         return file
     }
 
-    /// As `ItemReading.read(into:)`. The buffer is filled as far as the file reaches.
+    /// As `ItemReading.read(into:)`.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
         let remaining = size - offset
         if remaining == 0 {
@@ -78,13 +81,24 @@ struct OpenedFile: ~Copyable {
         let wanted = Int(min(UInt64(buffer.count), remaining))
         let count: Int
         do {
-            count = try systemCall { Glibc.read(descriptor.raw, buffer.baseAddress, wanted) }
+            count = try read(wanted, into: buffer)
         } catch {
             throw .disk(display, error)
         }
         if count == 0 { throw .changed(display, "it became shorter") }
         offset += UInt64(count)
         return count
+    }
+
+    private mutating func read(
+        _ count: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if offset == 0 {
+            let cached = CLinuxShims_read_cached(descriptor.raw, buffer.baseAddress, count)
+            if cached > 0 { return cached }
+            wasAwaited = cached < 0 && errno == EAGAIN
+        }
+        return try systemCall { Glibc.read(descriptor.raw, buffer.baseAddress, count) }
     }
 
     /// As `ItemReading.seek(to:)`.

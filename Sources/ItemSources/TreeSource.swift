@@ -48,6 +48,7 @@ final class TreeReading: ItemReading {
     private let origin: String
     private var totals = TreeTotals()
     private var file: OpenedFile?
+    private var ahead = TreeReadAhead()
 
     init(_ walk: FolderWalk, offered: TreeTotals, origin: String) {
         self.walk = walk
@@ -76,7 +77,10 @@ final class TreeReading: ItemReading {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
         // After its end a file has nothing more.
         let count = try file?.read(into: buffer) ?? 0
-        if count == 0 { file = nil }
+        if count == 0 {
+            if file?.wasAwaited == true { ahead.follow(walk) }
+            file = nil
+        }
         return count
     }
 
@@ -104,6 +108,7 @@ final class TreeReading: ItemReading {
             size: opened.size
         )
         file = consume opened
+        ahead.advance()
         return entry
     }
 

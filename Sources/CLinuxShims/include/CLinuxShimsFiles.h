@@ -17,6 +17,10 @@ int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder,
 /// Whether an open file or folder lies on a tmpfs.
 int CLinuxShims_is_tmpfs(int file);
 
+/// read(2) of what is in memory, up to the first byte that is not: EAGAIN where that is the first, EOPNOTSUPP where the
+/// file system cannot tell.
+ssize_t CLinuxShims_read_cached(int file, void *bytes, size_t count);
+
 /// fallocate(2) with FALLOC_FL_KEEP_SIZE, from the beginning of the file.
 int CLinuxShims_fallocate_keep_size(int file, int64_t bytes);
 
