@@ -11,7 +11,7 @@ import time
 
 from airdrop import airdrop
 from contestants import (
-    Measured, Path, WaftReceiver, end, environment, reference, references, rsync, scp, tar, together, waft)
+    Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
 
 GIB = 1 << 30
 
@@ -23,7 +23,7 @@ def large(places):
         yield title, {
             "waft": waft(places, base, [path]), "C loop": reference(places, base, path),
             "C loop without TLS": reference(places, base, path, plain=True),
-            "scp": scp(places, base, path), "rsync -W": rsync(places, base, path),
+            "scp": scp(places, base, [path]), "rsync -W": rsync(places, base, [path]),
         }
 
 
@@ -32,7 +32,7 @@ def small(places):
     path = places.tree("small", 20, 10_000 // places.divisor, 10_000)
     yield "10,000 files of 10 KB", {
         "waft": waft(places, places.disk, [path]), "tar | ssh tar": tar(places, places.disk, path),
-        "rsync -W": rsync(places, places.disk, path),
+        "rsync -W": rsync(places, places.disk, [path]),
     }
 
 
@@ -41,6 +41,31 @@ def tiny(places):
     path = places.tree("tiny", 100, 100_000 // places.divisor, 1_000)
     yield "100,000 files of 1 KB", {
         "waft": waft(places, places.disk, [path]), "tar | ssh tar": tar(places, places.disk, path),
+    }
+
+
+def single(places):
+    """10,000 files of 10 KB that are named one by one, to the disk: as many items, each for itself."""
+    path = places.tree("single", 1, 10_000 // places.divisor, 10_000)
+    folder = os.path.join(path, "folder-000")
+    items = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    yield "10,000 files of 10 KB, named one by one", {
+        "waft": waft(places, places.disk, items), "scp": scp(places, places.disk, items),
+        "rsync -W": rsync(places, places.disk, items),
+    }
+
+
+def uncached(places):
+    """What comes from the disk and not from memory, to tmpfs: 1 GiB, and 100,000 files of 1 KB."""
+    large = places.file("large.bin", GIB // places.divisor)
+    yield "1 GiB, not in memory", {
+        "waft": forgotten(large, waft(places, places.memory, [large])),
+        "scp": forgotten(large, scp(places, places.memory, [large])),
+    }
+    many = places.tree("tiny", 100, 100_000 // places.divisor, 1_000)
+    yield "100,000 files of 1 KB, not in memory", {
+        "waft": forgotten(many, waft(places, places.memory, [many])),
+        "tar | ssh tar": forgotten(many, tar(places, places.memory, many)),
     }
 
 
@@ -108,7 +133,7 @@ def cold(places):
         return {"wall": time.monotonic() - began, **figures}
 
     yield "1 KB, cold", {"waft": waft(places, places.disk, [path]), "waft --version": start,
-                         "scp": scp(places, places.disk, path)}
+                         "scp": scp(places, places.disk, [path])}
 
 
 def _hosts(places, case, rate=None):
@@ -253,4 +278,4 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, small, tiny, four, twenty, cold, link, named, idle, calls, airdrop, curves]}
+    large, small, tiny, single, uncached, four, twenty, cold, link, named, idle, calls, airdrop, curves]}

@@ -276,14 +276,14 @@ def together(figures):
     return {key: (max if "memory" in key else sum)(figure[key] for figure in figures) for key in figures[0]}
 
 
-def command(places, base, item, words_of, name):
+def command(places, base, items, words_of, name):
     """A program that is done when the far side has everything. None of them syncs it, unlike Waft and the C loop."""
     def measure():
         os.sync()
         port, options = places.sshd()
         folder = places.fresh(base, name)
         words = words_of(port, options, folder)
-        places.warm(base, [item])
+        places.warm(base, items)
         began = time.monotonic()
         figures = Measured(words, stdout=subprocess.DEVNULL).usage("sender")
         figures["wall"] = time.monotonic() - began
@@ -292,14 +292,14 @@ def command(places, base, item, words_of, name):
     return measure
 
 
-def scp(places, base, path):
-    return command(places, base, path, lambda port, options, folder:
-                   ["scp", "-q", "-r", *options, "-P", str(port), path, f"127.0.0.1:{folder}/"], "scp")
+def scp(places, base, items):
+    return command(places, base, items, lambda port, options, folder:
+                   ["scp", "-q", "-r", *options, "-P", str(port), *items, f"127.0.0.1:{folder}/"], "scp")
 
 
-def rsync(places, base, path):
-    return command(places, base, path, lambda port, options, folder:
-                   ["rsync", "-aW", "-e", f"ssh {' '.join(options)} -p {port}", path, f"127.0.0.1:{folder}/"], "rsync")
+def rsync(places, base, items):
+    return command(places, base, items, lambda port, options, folder:
+                   ["rsync", "-aW", "-e", f"ssh {' '.join(options)} -p {port}", *items, f"127.0.0.1:{folder}/"], "rsync")
 
 
 def tar(places, base, path):
@@ -307,4 +307,16 @@ def tar(places, base, path):
         ssh = " ".join(["ssh", *options, "-p", str(port), "127.0.0.1"])
         parent, name = os.path.split(path)
         return ["sh", "-c", f"tar -C {parent} -cf - {name} | {ssh} 'tar -C {folder} -xf -'"]
-    return command(places, base, path, words, "tar")
+    return command(places, base, [path], words, "tar")
+
+
+def forgotten(item, measure):
+    """Has the kernel forget what is in the item's files before what is measured reads them: it must come from the disk."""
+    def measured():
+        os.sync()
+        for path in _files(item):
+            descriptor = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+        return measure()
+    return measured
