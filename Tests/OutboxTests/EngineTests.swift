@@ -123,7 +123,7 @@ struct EngineTests {
         for number in 0..<3 { try store.queue(folder.file("\(number)"), to: "same") }
         for number in 0..<6 { try store.queue(folder.file("\(number)"), to: "peer-\(number)", key: nil) }
         let running = Mutex<(now: [String], most: Int, wasDouble: Bool)>(([], 0, false))
-        let gate = Recorder<Int>()
+        let (begun, gate) = (Recorder<String>(), Recorder<Int>())
         let sender = ScriptedSender { shipment, cancellation, note in
             let peer = shipment.peer?.text ?? shipment.job.destination.text
             running.withLock { state in
@@ -131,12 +131,13 @@ struct EngineTests {
                 state.now.append(peer)
                 state.most = max(state.most, state.now.count)
             }
+            begun.record(peer)
             _ = try? await gate.first()
             running.withLock { state in state.now.removeAll { $0 == peer } }
             return await ScriptedSender.storing(shipment, cancellation, note)
         }
         try await withEngine(store, sender) { engine, reports in
-            try await sender.shipments.element(4)
+            try await begun.element(4)
             gate.record(1)
             try await reports.element(9)
         }
