@@ -257,7 +257,7 @@ struct TreeSourceTests {
         #expect(found?.message.contains("deeper than 128 folders") == true)
     }
 
-    @Test("of 20,000 files is read with two descriptors open, every file with its bytes")
+    @Test("of 20,000 files is read with three descriptors open at most, every file with its bytes")
     func manyFiles() throws {
         let root = folder / "many"
         mkdir(root, 0o755)
@@ -271,7 +271,8 @@ struct TreeSourceTests {
             seen += 1
             if seen % 997 == 0 { most = max(most, openDescriptors(below: folder.path)) }
         }
-        #expect(most == 2)
+        // The file, its folder, and that folder once more where files ahead are asked for because they are not in memory.
+        #expect((2...3).contains(most))
         #expect(yield.contents.count == 20_000)
         #expect(yield.contents.allSatisfy { Array($0.key.utf8) == $0.value })
         #expect(
