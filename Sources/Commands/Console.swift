@@ -17,7 +17,7 @@ package final class Console: Sendable {
     /// Writes, in order, so that a paused terminal or a slow reader holds up nobody but itself.
     private let writer = SerialThread()
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
-    private static let mostWaiting = 16 << 20
+    private static let mostWaiting = 4 << 20
     /// How long the end of the program waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error.

@@ -27,6 +27,7 @@ struct SendSources {
         let (name, type) = (try safeName(), try uniformType())
         do throws(SourceFault) {
             var sources: [any ItemSource] = []
+            sources.reserveCapacity(count)
             for path in paths {
                 sources.append(
                     path == "-"

@@ -61,17 +61,19 @@ package struct Policy: Hashable, Sendable {
         let standing: PeerStanding
         let setting: PolicySetting
         private let now: LocalTime
+        private let grounds: PolicyDecision.Grounds
         private var memo: TypeMemo
 
         init(policy: Policy, totals: OfferTotals, standing: PeerStanding, setting: PolicySetting) {
             (self.policy, self.totals, self.standing, self.setting) = (policy, totals, standing, setting)
             now = LocalTime(setting.at, in: setting.zone)
             memo = TypeMemo(setting.registry)
+            grounds = PolicyDecision.Grounds(contact: standing.contact, rules: policy.rules)
         }
 
         mutating func decide(_ item: OfferedItem) -> PolicyDecision {
             if let basis = Policy.bar(standing, setting) {
-                return PolicyDecision(.decline, basis, contact: standing.contact, rules: [], mismatches: [])
+                return PolicyDecision(.decline, basis, grounds, mismatches: [])
             }
             var item = JudgedItem(item, &memo)
             let rules = policy.rules
@@ -84,7 +86,7 @@ package struct Policy: Hashable, Sendable {
             let (outcome, basis) = Policy.outcome(
                 rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, standing,
                 totals.dialect, setting)
-            return PolicyDecision(outcome, basis, contact: standing.contact, rules: rules, mismatches: mismatches)
+            return PolicyDecision(outcome, basis, grounds, mismatches: mismatches)
         }
     }
 

@@ -31,16 +31,26 @@ package struct PolicyDecision: Sendable {
         return rules[mismatches.count].destination.or(own)
     }
 
-    private let contact: Contact?
-    private let rules: [PolicyRule]
+    /// What the decisions on all items of an offer, tens of thousands perhaps, have in common.
+    final class Grounds: Sendable {
+        fileprivate let contact: Contact?
+        fileprivate let rules: [PolicyRule]
+
+        init(contact: Contact?, rules: [PolicyRule]) {
+            (self.contact, self.rules) = (contact, rules)
+        }
+    }
+
+    private let grounds: Grounds
+    private var contact: Contact? { grounds.contact }
+    private var rules: [PolicyRule] { grounds.rules }
     /// For each rule that was tried in vain the number of its first condition that did not hold.
     private let mismatches: [Int]
 
-    init(_ outcome: Outcome, _ basis: Basis, contact: Contact?, rules: [PolicyRule], mismatches: [Int]) {
+    init(_ outcome: Outcome, _ basis: Basis, _ grounds: Grounds, mismatches: [Int]) {
         self.outcome = outcome
         self.basis = basis
-        self.contact = contact
-        self.rules = rules
+        self.grounds = grounds
         self.mismatches = mismatches
     }
 

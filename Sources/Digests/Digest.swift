@@ -3,12 +3,14 @@
 /// XXH3 is kept in its canonical form (big-endian), so the bytes and the text are the same on every machine and equal
 /// to what `xxh128sum` and `sha256sum` print.
 package struct Digest: Hashable, Sendable {
-    /// The algorithm that made it. Digests of different algorithms are never equal.
-    package let algorithm: DigestAlgorithm
-
+    // Before the algorithm, so that others can stand in the rest of its word.
+    //
     // Four words in the order of the bytes; what `algorithm` does not use is zero, so that equality and hashing can be
     // synthesised.
     private let words: Words
+
+    /// The algorithm that made it. Digests of different algorithms are never equal.
+    package let algorithm: DigestAlgorithm
 
     private struct Words: Hashable, Sendable {
         var first: UInt64 = 0

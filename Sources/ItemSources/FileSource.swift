@@ -5,17 +5,15 @@ import UniformTypes
 
 /// One regular file.
 package struct FileSource: ItemSource {
-    package let offered: OfferedItem
-    package let origin: String
-
     private let path: String
+    package let offered: OfferedItem
+    package var origin: String { path }
 
     /// - Parameters:
     ///   - path: where it lies; a link there is followed.
     /// - Throws: `SourceFault` where it cannot be read.
     init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
         self.path = path
-        self.origin = path
         var file = try Self.open(path)
         if file.size > Limits.itemBytes {
             throw .at(path, .unreadable, "is larger than \(ByteCount.text(Limits.itemBytes)) and cannot be sent")

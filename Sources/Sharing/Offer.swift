@@ -56,7 +56,6 @@ package enum OfferBinding: Sendable {
 
 /// One activity item as it stands in an offer: everything that is known before any content moves.
 package struct OfferedItem: Hashable, Sendable {
-    package var kind: ItemKind
     package var name: SafeName
     package var type: UniformType
     /// Bytes of all its contents; nil where the sender cannot know (standard input).
@@ -64,6 +63,8 @@ package struct OfferedItem: Hashable, Sendable {
     /// Files, folders and links in it, itself included: 1 for anything but a tree; nil for a tree whose sender cannot
     /// say.
     package var entries: UInt64?
+    // Last, where it takes no word of its own: tens of thousands of items are held.
+    package var kind: ItemKind
 
     package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64? = 1) {
         self.kind = kind

@@ -17,16 +17,17 @@ package struct HandlerAnswer: Hashable, Sendable {
     }
 
     package var state: State
+    private let code: Int32?
     /// The handler's exit code, where it ended by itself.
-    package var exitCode: Int?
+    package var exitCode: Int? { code.map(Int.init) }
 
     package init(_ state: State, exitCode: Int? = nil) {
         self.state = state
-        self.exitCode = exitCode
+        self.code = exitCode.map(Int32.init(clamping:))
     }
 }
 
-/// The receiver's signed-off statement on one item.
+/// The receiver's signed-off statement on one item. Both sides hold tens of thousands of them where as many items are sent.
 package struct ItemReceipt: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// In the Inbox, synced, under this name. `size` in bytes of contents; the digest is that of the file's
@@ -40,11 +41,25 @@ package struct ItemReceipt: Hashable, Sendable {
 
     package var outcome: Outcome
     package var handler: HandlerAnswer
-    /// What the content of a stored item says of its type; nil where that was not looked into.
-    package var content: ContentVerdict?
     /// Whether it had been stored by an earlier transfer, lies there still, and nothing was stored now.
     package var isAlready: Bool
+    private let suspicion: Suspicion?
 
+    /// What few receipts have.
+    private final class Suspicion: Hashable, Sendable {
+        let content: ContentVerdict
+
+        init(_ content: ContentVerdict) { self.content = content }
+
+        static func == (left: Suspicion, right: Suspicion) -> Bool { left.content == right.content }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(content) }
+    }
+
+    /// What speaks against the type of a stored item; nil where nothing does, or it was not looked into.
+    package var content: ContentVerdict? { suspicion?.content }
+
+    /// - Parameter content: what the content of a stored item says of its type.
     package init(
         _ outcome: Outcome,
         handler: HandlerAnswer = HandlerAnswer(.none),
@@ -53,8 +68,8 @@ package struct ItemReceipt: Hashable, Sendable {
     ) {
         self.outcome = outcome
         self.handler = handler
-        self.content = content
         self.isAlready = isAlready
+        suspicion = content.flatMap { $0.outcome == .consistent ? nil : Suspicion($0) }
     }
 }
 

@@ -1,3 +1,5 @@
+private import Synchronization
+
 /// The types that are known without anybody's declaration: those of Apple's systems, and a few common formats that Apple
 /// declares nothing for, under `org.waft.`.
 ///
@@ -27,7 +29,7 @@ enum SystemTable {
     }
 
     /// The type that a tag stands for.
-    struct Match {
+    struct Match: Sendable {
         let type: UniformType
         /// Whether a handler's declaration of the same tag goes before it: Waft's own types stand in for missing ones.
         let yields: Bool
@@ -40,16 +42,25 @@ enum SystemTable {
         }
     }
 
+    /// What regular files' extensions have been found to stand for. Tens of thousands of files are of a few types: the text of
+    /// each is held once. Nothing is in it that is not in the table.
+    private static let found = Mutex<[String: Match]>([:])
+
     static func declaration(of type: UniformType) -> Declaration? {
         typeTable.row(for: type.identifier).map { Declaration(row: $0) }
     }
 
     /// The type of an item with a lower-case extension. Where several types declare it, the table has chosen.
     static func match(forExtension fileExtension: String, kind: FileKind) -> Match? {
+        if kind == .regularFile, let match = found.withLock({ $0[fileExtension] }) { return match }
         guard let row = extensionTable.row(for: fileExtension) else { return nil }
-        return switch kind {
-        case .regularFile: Match(row.field(1))
-        case .directory: Match(row.field(2))
+        switch kind {
+        case .regularFile:
+            let match = Match(row.field(1))
+            if let match { found.withLock { $0[fileExtension] = match } }
+            return match
+        case .directory:
+            return Match(row.field(2))
         }
     }
 

@@ -21,40 +21,30 @@ extension CardMessage {
 }
 
 extension OfferMessage {
-    init(_ offer: Offer) {
+    /// All but the items.
+    init(frameOf offer: Offer) {
         self.init(
             transfer: offer.transfer.text,
             sender: Sender(name: offer.senderName),
             digests: offer.digests.map(\.rawValue),
-            items: offer.items.map { item in
-                Item(
-                    kind: item.kind.rawValue,
-                    name: item.name.text,
-                    type: item.type.identifier,
-                    size: item.size,
-                    entries: item.kind == .tree ? item.entries : nil
-                )
-            },
             annotation: offer.annotation.isEmpty ? nil : offer.annotation,
             partial: offer.takesPart ? true : nil
         )
     }
 
-    /// - Throws: `protocolViolation` or `unsafeName`, with what is wrong.
-    func offer() throws(TransferFault) -> Offer {
+    /// - Parameter items: no more of them than `Limits.items`.
+    /// - Throws: `protocolViolation`, with what is wrong.
+    func offer(_ items: [OfferedItem]) throws(TransferFault) -> Offer {
         guard let id = TransferID(transfer) else { throw .malformed("no transfer id") }
-        guard !items.isEmpty, items.count <= Limits.items else { throw .malformed("\(items.count) items") }
+        guard !items.isEmpty else { throw .malformed("no items") }
         let annotation = annotation ?? [:]
         let annotationBytes = annotation.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard annotationBytes <= Limits.annotationBytes else { throw .malformed("an annotation too long") }
         let digests = (digests ?? ["xxh3-128"]).prefix(16).compactMap(DigestAlgorithm.init)
         guard !digests.isEmpty else { throw .malformed("no digest that is known here") }
-        var offered: [OfferedItem] = []
-        offered.reserveCapacity(items.count)
-        for item in items { offered.append(try item.offered()) }
         return Offer(
             transfer: id,
-            items: offered,
+            items: items,
             annotation: annotation,
             senderName: PeerName.fit(sender?.name ?? ""),
             digests: digests,
@@ -64,9 +54,22 @@ extension OfferMessage {
 }
 
 extension OfferMessage.Item {
-    fileprivate func offered() throws(TransferFault) -> OfferedItem {
+    init(_ item: OfferedItem) {
+        self.init(
+            kind: item.kind.rawValue,
+            name: item.name.text,
+            type: item.type.identifier,
+            size: item.size,
+            entries: item.kind == .tree ? item.entries : nil
+        )
+    }
+
+    /// - Parameter types: those of earlier items.
+    /// - Throws: `protocolViolation` or `unsafeName`, with what is wrong.
+    func offered(_ types: inout [String: UniformType]) throws(TransferFault) -> OfferedItem {
         guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
-        guard let type = UniformType(type) else { throw .malformed("an item of no type") }
+        guard let type = types[type] ?? UniformType(type) else { throw .malformed("an item of no type") }
+        types[type.identifier] = type
         if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
         let entries = kind == .tree ? entries ?? 1 : 1
         guard (1...Limits.entriesPerItem).contains(entries) else { throw .malformed("an item of \(entries) entries") }
@@ -125,24 +128,29 @@ extension VerdictMessage {
 }
 
 extension ReceiptMessage {
-    init(_ receipt: Receipt) {
-        self.init(transfer: receipt.transfer.text, items: receipt.items.map(Item.init))
+    /// All but the items.
+    init(frameOf receipt: Receipt) {
+        self.init(transfer: receipt.transfer.text)
     }
 
     /// - Parameter offer: the offer of the transfer.
-    func receipt(for offer: Offer) throws(TransferFault) -> Receipt {
+    func receipt(_ items: [ItemReceipt], for offer: Offer) throws(TransferFault) -> Receipt {
         guard transfer == offer.transfer.text, items.count == offer.items.count else {
             throw .malformed("a receipt of something else")
         }
+        return Receipt(transfer: offer.transfer, items: items)
+    }
+
+    /// The same with the items that it has been read with.
+    func receipt(for offer: Offer) throws(TransferFault) -> Receipt {
         var receipts: [ItemReceipt] = []
-        receipts.reserveCapacity(items.count)
         for item in items { receipts.append(try item.receipt()) }
-        return Receipt(transfer: offer.transfer, items: receipts)
+        return try receipt(receipts, for: offer)
     }
 }
 
 extension ReceiptMessage.Item {
-    fileprivate init(_ item: ItemReceipt) {
+    init(_ item: ItemReceipt) {
         switch item.outcome {
         case .stored(let name, let size, let digest):
             self.init(state: "stored", name: name, size: size, digest: digest.description)
@@ -150,9 +158,8 @@ extension ReceiptMessage.Item {
             if item.handler.state != .none {
                 handler = ReceiptMessage.Handler(state: item.handler.state.rawValue, exit: item.handler.exitCode)
             }
-            content = item.content.flatMap { content in
-                if content.outcome == .consistent { return nil }
-                return ReceiptMessage.Content(
+            content = item.content.map { content in
+                ReceiptMessage.Content(
                     outcome: content.outcome.rawValue,
                     type: content.contentType?.identifier,
                     explanation: content.explanation.cut(toBytes: FrameHeader.messageBytes)
@@ -166,7 +173,7 @@ extension ReceiptMessage.Item {
         }
     }
 
-    fileprivate func receipt() throws(TransferFault) -> ItemReceipt {
+    func receipt() throws(TransferFault) -> ItemReceipt {
         switch state {
         case "stored":
             guard let name, let size, let digest = digest.flatMap(Digest.init) else {

@@ -10,11 +10,11 @@ protocol MessageReading: Decodable {
     var v: Int { get }
 }
 
-/// A message with as many items as an offer.
-protocol ItemizedMessage: Encodable {
-    associatedtype Item: Encodable
+/// A message with as many items as an offer. It is made without them, as they are written and read some at a time.
+protocol ItemizedMessage: Codable, MessageReading {
+    associatedtype Item: Codable
 
-    var items: [Item] { get set }
+    var items: [Item] { get }
 }
 
 struct CardMessage: Codable, MessageReading {
@@ -23,7 +23,7 @@ struct CardMessage: Codable, MessageReading {
     var device: String?
 }
 
-struct OfferMessage: Codable, MessageReading, ItemizedMessage {
+struct OfferMessage: ItemizedMessage {
     struct Sender: Codable {
         var name: String?
     }
@@ -40,7 +40,7 @@ struct OfferMessage: Codable, MessageReading, ItemizedMessage {
     var transfer: String
     var sender: Sender?
     var digests: [String]?
-    var items: [Item]
+    var items: [Item] = []
     var annotation: [String: String]?
     var partial: Bool?
 }
@@ -61,7 +61,7 @@ struct VerdictMessage: Codable, MessageReading {
     var items: [Item]?
 }
 
-struct ReceiptMessage: Codable, MessageReading, ItemizedMessage {
+struct ReceiptMessage: ItemizedMessage {
     struct Handler: Codable {
         var state: String
         var exit: Int?
@@ -87,7 +87,7 @@ struct ReceiptMessage: Codable, MessageReading, ItemizedMessage {
 
     var v = 1
     var transfer: String
-    var items: [Item]
+    var items: [Item] = []
 }
 
 struct FaultMessage: Codable, MessageReading {

@@ -20,7 +20,7 @@ package struct WaftClient {
     /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
     /// - Parameter patience: how long the other side may be silent. It says that it lives while people think.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
-        let body = try WaftDialect.encode(OfferMessage(offer))
+        let body = try WaftDialect.encode(offer)
         let answer = try await exchange(.POST, .offers, body: body, patience: patience)
         return try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
     }
@@ -50,7 +50,7 @@ package struct WaftClient {
             kept: try await kept(of: offer, sources, verdict, memory, patience: patience))
         defer { memory.note(writer) }
         var saidCancel = false
-        let answer = try await http.upload(
+        var answer: HTTPAnswer? = try await http.upload(
             WaftDialect.Resource.contents(offer.transfer).path,
             contentType: WaftDialect.contentsType,
             patience: patience
@@ -65,7 +65,9 @@ package struct WaftClient {
             return ContentsWriter.cancelPiece()
         }
         if saidCancel { throw CancellationError() }
-        return try outcome(of: answer, offer, verdict, writer, memory)
+        // The text, which has megabytes where there are many items, is not held any longer.
+        let (receipt, fault) = try answer.take().map { try Self.statement(in: $0, offer) } ?? (nil, nil)
+        return outcome(receipt, fault, offer, verdict, writer, memory)
     }
 
     /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
@@ -85,7 +87,7 @@ package struct WaftClient {
     /// - Parameter answered: wait until the handlers have answered.
     package func receipt(of offer: Offer, answered: Bool, patience: Duration) async throws -> Receipt {
         let answer = try await exchange(.GET, .receipt(offer.transfer, answered: answered), patience: patience)
-        return try WaftDialect.decode(ReceiptMessage.self, from: answer.body).receipt(for: offer)
+        return try WaftDialect.receipt(from: answer.body, for: offer)
     }
 
     /// Sends a message of a pairing and waits for the answer, which can wait for the other side's user.
@@ -117,22 +119,23 @@ package struct WaftClient {
         return (TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes)), message.receipt)
     }
 
+    /// What the other side says in the end.
+    private static func statement(
+        in answer: consuming HTTPAnswer, _ offer: Offer
+    ) throws(TransferFault) -> (Receipt?, TransferFault?) {
+        guard answer.status != .ok else { return (try WaftDialect.receipt(from: answer.body, for: offer), nil) }
+        let (fault, message) = fault(of: answer)
+        return (try message?.receipt(for: offer), fault)
+    }
+
     private func outcome(
-        of answer: HTTPAnswer,
+        _ receipt: Receipt?,
+        _ fault: TransferFault?,
         _ offer: Offer,
         _ verdict: Verdict,
         _ writer: ContentsWriter,
         _ memory: SendMemory
-    ) throws -> SendOutcome {
-        let receipt: Receipt?
-        var fault: TransferFault?
-        if answer.status == .ok {
-            receipt = try WaftDialect.decode(ReceiptMessage.self, from: answer.body).receipt(for: offer)
-        } else {
-            let (said, message) = Self.fault(of: answer)
-            fault = said
-            receipt = try message?.receipt(for: offer)
-        }
+    ) -> SendOutcome {
         if let receipt { memory.note(receipt) }
         let items = offer.items.indices.map { number -> SendOutcome.Item in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }

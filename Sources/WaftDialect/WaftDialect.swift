@@ -66,26 +66,7 @@ package enum WaftDialect {
         ByteBuffer(bytes: try encoder().encode(message))
     }
 
-    /// The same for a message with many items: one at a time, because an encoder holds ten times the memory of what it
-    /// encodes, and an offer can have tens of thousands.
-    static func encode(_ message: some ItemizedMessage) throws -> ByteBuffer {
-        let encoder = encoder()
-        var frame = message
-        frame.items = []
-        let text = String(decoding: try encoder.encode(frame), as: UTF8.self)
-        // Quotes inside of strings are escaped: these can only be the field's own.
-        guard let place = text.range(of: "\"items\":[]") else { return ByteBuffer(bytes: try encoder.encode(message)) }
-        var body = ByteBuffer(substring: text[..<place.upperBound].dropLast())
-        for (number, item) in message.items.enumerated() {
-            if number > 0 { body.writeStaticString(",") }
-            body.writeBytes(try encoder.encode(item))
-        }
-        body.writeStaticString("]")
-        body.writeSubstring(text[place.upperBound...])
-        return body
-    }
-
-    private static func encoder() -> JSONEncoder {
+    static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
@@ -96,11 +77,21 @@ package enum WaftDialect {
         _ type: Message.Type,
         from body: ByteBuffer
     ) throws(TransferFault) -> Message {
+        try checkBounds(of: body)
+        let message = try parse(type, from: body)
+        guard message.v == 1 else { throw .malformed("a message of another version") }
+        return message
+    }
+
+    static func checkBounds(of body: ByteBuffer) throws(TransferFault) {
         guard JSONBounds.allow(body) else { throw .malformed("more values, or deeper ones, than any message has") }
-        let message: Message
+    }
+
+    /// - Parameter body: a text that `checkBounds` has let through, or a part of one.
+    static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferFault) -> Value {
         do {
-            message = try body.withUnsafeReadableBytes { bytes in
-                // Where it lies: the receipt of 20,000 items has megabytes, and the decoder keeps nothing of them.
+            return try body.withUnsafeReadableBytes { bytes in
+                // Where it lies: the decoder keeps nothing of it.
                 let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
                 let data = start.map { Data(bytesNoCopy: $0, count: bytes.count, deallocator: .none) }
                 return try JSONDecoder().decode(type, from: data ?? Data())
@@ -108,7 +99,5 @@ package enum WaftDialect {
         } catch {
             throw .malformed("not the JSON that was expected")
         }
-        guard message.v == 1 else { throw .malformed("a message of another version") }
-        return message
     }
 }

@@ -33,14 +33,14 @@ package struct WaftServer: Sendable {
     private func respond(to exchange: HTTPExchange, from peer: PeerID, _ pairing: PairingPort?) async throws {
         guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
             let fault = TransferFault(.protocolViolation, "no such resource")
-            return try await exchange.respondAndClose(.notFound, body: try Self.body(fault))
+            return try await exchange.respondAndClose(.notFound, body: try WaftDialect.encode(fault))
         }
         switch (exchange.head.method, resource) {
         case (.GET, .card):
             guard let card = card(peer) else {
                 // Not the end of the connection: whoever is hidden from may still be heard.
                 let fault = TransferFault(.notAccepted, "no card for this peer")
-                return try await exchange.respond(.forbidden, body: try Self.body(fault))
+                return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
             try await exchange.respond(.ok, body: try WaftDialect.encode(CardMessage(card)))
         case (.POST, .offers):
@@ -57,15 +57,15 @@ package struct WaftServer: Sendable {
             guard let receipt else {
                 // Not the end of the connection: whoever goes on with a transfer asks for this first.
                 let fault = TransferFault(.notAccepted, "no receipt for this transfer")
-                return try await exchange.respond(.forbidden, body: try Self.body(fault))
+                return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
-            try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(receipt)))
+            try await exchange.respond(.ok, body: try WaftDialect.encode(receipt))
         case (.POST, .pairing):
             guard let pairing else { throw TransferFault(.notAccepted, "no pairing here") }
             try await pair(exchange, pairing)
         default:
             let fault = TransferFault(.protocolViolation, "no such method here")
-            try await exchange.respondAndClose(.methodNotAllowed, body: try Self.body(fault))
+            try await exchange.respondAndClose(.methodNotAllowed, body: try WaftDialect.encode(fault))
         }
     }
 
@@ -77,8 +77,7 @@ package struct WaftServer: Sendable {
     }
 
     private func judge(_ exchange: HTTPExchange, from peer: PeerID) async throws {
-        let body = try await exchange.body(upTo: Limits.offerBytes)
-        let offer = try WaftDialect.decode(OfferMessage.self, from: body).offer()
+        let offer = try await Self.offer(in: exchange)
         let reception = self.reception
         let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: peer) }
         if Task.isCancelled { throw Self.stopping }
@@ -87,6 +86,11 @@ package struct WaftServer: Sendable {
             return reception.recognising(offer, verdict, from: peer)
         }
         try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
+    }
+
+    /// The text, which has megabytes where there are many items, is not held any longer.
+    private static func offer(in exchange: HTTPExchange) async throws -> Offer {
+        try WaftDialect.offer(from: try await exchange.body(upTo: Limits.offerBytes))
     }
 
     /// Answers with what is kept of a transfer's items, summed up as it lies on the disk now.
@@ -130,7 +134,7 @@ package struct WaftServer: Sendable {
             return try await refuse(exchange, fault, receipt)
         }
         let merged = reception.end(transfer, receipt, fault: nil)
-        try await exchange.respond(.ok, body: try WaftDialect.encode(ReceiptMessage(merged)))
+        try await exchange.respond(.ok, body: try WaftDialect.encode(merged))
     }
 
     private static let stopping = TransferFault(.stopping, "the receiver is being stopped")
@@ -144,13 +148,7 @@ package struct WaftServer: Sendable {
 
     private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault, _ receipt: Receipt? = nil) async throws {
         guard !exchange.hasAnswered else { return }
-        try await exchange.respondAndClose(fault.status, body: try Self.body(fault, receipt))
-    }
-
-    private static func body(_ fault: TransferFault, _ receipt: Receipt? = nil) throws -> ByteBuffer {
-        try WaftDialect.encode(
-            FaultMessage(
-                fault: fault.code.rawValue, message: fault.message, receipt: receipt.map(ReceiptMessage.init)))
+        try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault, receipt))
     }
 }
 

@@ -12,7 +12,7 @@ struct LoadTests {
     /// Most memory either side may ever take, in KiB.
     private static let memoryLimit = 48 << 10
     /// Most that 20,000 items may take beyond what one small file takes, in KiB.
-    private static let growthLimit = 24 << 10
+    private static let growthLimit = 12 << 10
 
     /// Peak resident memory of a process so far, in KiB.
     private func peak(_ process: ProcessIdentifier) throws -> Int {

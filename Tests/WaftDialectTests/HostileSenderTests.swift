@@ -381,7 +381,7 @@ struct VanishingSenderTests {
     @Test("in the middle of an offer nothing is left, and nobody is asked")
     func inOffer() async throws {
         try await WaftLoopback.run { loopback in
-            let body = try WaftDialect.encode(OfferMessage(.sample()))
+            let body = try WaftDialect.encode(Offer.sample())
             let head = ByteBuffer(
                 string: "POST /waft/1/offers HTTP/1.1\r\ncontent-length: \(body.readableBytes)\r\n\r\n")
             let half = try #require(body.getSlice(at: 0, length: body.readableBytes / 2))

@@ -21,7 +21,7 @@ private func offerText(
 }
 
 private func offer(_ text: String) throws(TransferFault) -> Offer {
-    try WaftDialect.decode(OfferMessage.self, from: ByteBuffer(string: text)).offer()
+    try WaftDialect.offer(from: ByteBuffer(string: text))
 }
 
 @Suite("Messages that are as they should be")
@@ -40,7 +40,7 @@ struct MessageTests {
             senderName: "study",
             digests: [.sha256, .xxh3_128]
         )
-        let read = try WaftDialect.decode(OfferMessage.self, from: WaftDialect.encode(OfferMessage(written))).offer()
+        let read = try WaftDialect.offer(from: WaftDialect.encode(written))
         #expect(read.transfer == written.transfer)
         #expect(read.items == written.items)
         #expect(read.annotation == written.annotation)
@@ -77,8 +77,12 @@ struct MessageTests {
         for code in TransferFault.Code.allCases { items.append(ItemReceipt(.failed(TransferFault(code, "why")))) }
         let offer = Offer.sample(items: items.count)
         let written = Receipt(transfer: offer.transfer, items: items)
-        let read = try WaftDialect.decode(ReceiptMessage.self, from: WaftDialect.encode(ReceiptMessage(written)))
-        #expect(try read.receipt(for: offer) == written)
+        #expect(try WaftDialect.receipt(from: WaftDialect.encode(written), for: offer) == written)
+        // And inside of a fault.
+        let fault = try WaftDialect.decode(
+            FaultMessage.self, from: WaftDialect.encode(TransferFault(.storage, "\"items\":[]"), written))
+        #expect(try fault.receipt?.receipt(for: offer) == written)
+        #expect((fault.fault, fault.message) == ("storage", "\"items\":[]"))
     }
 
     @Test("a card is made fit to be shown")
@@ -118,8 +122,7 @@ struct MessageTests {
         #expect(try verdict.verdict(on: offer).items == [ItemVerdict(.declined)])
         func receipt(_ item: String) throws -> ItemReceipt? {
             let text = #"{"v":1,"transfer":"\#(offer.transfer)","items":[\#(item)]}"#
-            return try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: text)).receipt(for: offer).items
-                .first
+            return try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer).items.first
         }
         #expect(
             try receipt(#"{"state":"quantum"}"#)?.outcome == .failed(TransferFault(.unexpected, "it was not stored")))
@@ -171,8 +174,7 @@ struct MessageTests {
         let verdict = try WaftDialect.decode(VerdictMessage.self, from: ByteBuffer(string: bodies[1])).verdict(
             on: offer)
         #expect(verdict.items == [.accepted])
-        let receipt = try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: bodies[3])).receipt(
-            for: offer)
+        let receipt = try WaftDialect.receipt(from: ByteBuffer(string: bodies[3]), for: offer)
         let digest = Digest.of(.xxh3_128, Array("hello".utf8))
         #expect(
             receipt.items == [
@@ -297,7 +299,7 @@ struct HostileMessageTests {
         var bytes = Array(text.utf8)
         bytes[bytes.firstIndex(of: UInt8(ascii: "a")) ?? 0] = 0xFF
         #expect(throws: TransferFault.self) {
-            _ = try WaftDialect.decode(OfferMessage.self, from: ByteBuffer(bytes: bytes)).offer()
+            _ = try WaftDialect.offer(from: ByteBuffer(bytes: bytes))
         }
     }
 
@@ -384,7 +386,7 @@ struct HostileMessageTests {
         let offer = Offer.sample()
         let text = text.replacing("ID", with: offer.transfer.text)
         #expect(throws: TransferFault.self) {
-            _ = try WaftDialect.decode(ReceiptMessage.self, from: ByteBuffer(string: text)).receipt(for: offer)
+            _ = try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer)
         }
     }
 
