@@ -77,6 +77,9 @@ struct SendCommand: AsyncParsableCommand {
             paths.removeAll { $0 == item }
             names.append(String(item.dropLast()))
         }
+        // Who is named twice gets it once.
+        var named: Set<String> = []
+        names.removeAll { !named.insert($0).inserted }
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1)
         ).make()

@@ -69,7 +69,7 @@ extension OfferMessage.Item {
     func offered(_ types: inout [String: UniformType]) throws(TransferFault) -> OfferedItem {
         guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
         guard let type = types[type] ?? UniformType(type) else { throw .malformed("an item of no type") }
-        types[type.identifier] = type
+        if types[type.identifier] == nil { types[type.identifier] = type }
         if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
         let entries = kind == .tree ? entries ?? 1 : 1
         guard (1...Limits.entriesPerItem).contains(entries) else { throw .malformed("an item of \(entries) entries") }

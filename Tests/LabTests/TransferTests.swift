@@ -101,14 +101,14 @@ struct TransferTests {
         }
     }
 
-    @Test("several peers get it at the same time, and the first failure in order is the exit code")
+    @Test("several peers get it at the same time, each once, and the first failure in order is the exit code")
     func severalPeers() async throws {
         try await withPair { receiver, sender, sources in
             try "x".write(toFile: sources + "/a", atomically: false, encoding: .utf8)
             try await Host.loopback(sources + "/hall").withReceiver { hall in
                 let words = [
                     "send", sources + "/a", "--json", "--to", receiver.address, "--to", "127.0.0.1:1", "--to",
-                    hall.address,
+                    hall.address, "--to", receiver.address,
                 ]
                 let outcome = try await sender.run(arguments: words)
                 #expect(outcome.exit == 11)
