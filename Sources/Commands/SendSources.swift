@@ -20,7 +20,11 @@ struct SendSources {
         guard count > 0 else {
             throw CommandFailure(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
         }
-        guard count <= Limits.items else { throw CommandFailure(.usage, "more than \(Limits.items) items") }
+        guard count <= Limits.items else {
+            throw CommandFailure(
+                .usage, "\(count) items, and \(Limits.items) are the most",
+                hint: "send the folder that they are in: it is one item")
+        }
         if count > 1, name != nil || type != nil {
             throw CommandFailure(.usage, "--name and --type need a single item, and there are \(count)")
         }
