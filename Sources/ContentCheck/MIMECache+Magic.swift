@@ -74,9 +74,9 @@ private struct MagicSearch {
         var found: [MagicMatch] = []
         for rule in Self.rules(view) {
             guard let priority = view.word(at: rule), priority >= best, work > 0 else { continue }
-            guard let name = view.word(at: rule + 4).flatMap({ view.name(at: $0) }),
-                let count = view.word(at: rule + 8), let first = view.word(at: rule + 12),
-                let fit = matchAny(first, count: count, depth: 0)
+            guard let count = view.word(at: rule + 8), let first = view.word(at: rule + 12),
+                let fit = matchAny(first, count: count, depth: 0),
+                let name = view.word(at: rule + 4).flatMap({ view.name(at: $0) })
             else { continue }
             if priority > best {
                 found.removeAll()
@@ -116,12 +116,17 @@ private struct MagicSearch {
     }
 
     private mutating func match(_ matchlet: Int, depth: Int) -> Fit? {
-        guard let rangeStart = view.word(at: matchlet), let rangeLength = view.word(at: matchlet + 4),
-            let wordSize = view.word(at: matchlet + 8), let length = view.word(at: matchlet + 12), length > 0,
-            let value = view.word(at: matchlet + 16).flatMap({ view.range(at: $0, count: length) }),
-            let maskOffset = view.word(at: matchlet + 20),
-            let children = view.word(at: matchlet + 24), let firstChild = view.word(at: matchlet + 28)
-        else { return nil }
+        guard let fields = view.range(at: matchlet, count: Self.matchletSize) else { return nil }
+        func word(_ number: Int) -> Int {
+            Int(UInt32(bigEndian: fields.loadUnaligned(fromByteOffset: 4 * number, as: UInt32.self)))
+        }
+        let (rangeStart, rangeLength, wordSize, length) = (word(0), word(1), word(2), word(3))
+        guard length > 0, let value = view.range(at: word(4), count: length) else { return nil }
+        let (maskOffset, children, firstChild) = (word(5), word(6), word(7))
+        if rangeLength == 1, wordSize == 1, maskOffset == 0 {
+            // Most rules are about one place, and fall with the first byte there.
+            guard rangeStart <= head.count - length, head[rangeStart] == value[0] else { return nil }
+        }
         var mask: UnsafeRawBufferPointer?
         if maskOffset != 0 {
             guard let bytes = view.range(at: maskOffset, count: length) else { return nil }
