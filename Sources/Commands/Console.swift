@@ -4,16 +4,13 @@ import Synchronization
 
 /// The terminal, or what stands in its place: results on standard output, everything for the eyes on standard error.
 package final class Console: Sendable {
-    private struct State {
-        /// What is drawn on the terminal's last line just now.
-        var status = ""
-        /// Bytes handed to the writer and not written yet.
-        var waiting = 0
-    }
-
     package static let shared = Console()
 
-    private let state = Mutex(State())
+    /// What is drawn on the terminal's last line just now.
+    private let drawn = Mutex("")
+    /// Bytes handed to the writer and not written yet. Not under the lock, which is held while the writer is woken: it would
+    /// wait for it there.
+    private let waiting = Atomic(0)
     /// Writes, in order, so that a paused terminal or a slow reader holds up nobody but itself.
     private let writer = SerialThread()
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
@@ -43,15 +40,15 @@ package final class Console: Sendable {
     /// Replaces the status line; nothing where nobody looks.
     package func status(_ text: String) {
         guard isInteractive else { return }
-        state.withLock { state in
-            guard state.status != text else { return }
-            state.status = text
-            enqueue("\r\u{1B}[2K" + text, to: STDERR_FILENO, &state)
+        drawn.withLock { drawn in
+            guard drawn != text else { return }
+            drawn = text
+            enqueue("\r\u{1B}[2K" + text, to: STDERR_FILENO)
         }
     }
 
     package func endStatus() {
-        state.withLock { erase(&$0) }
+        drawn.withLock { erase(&$0) }
     }
 
     /// Columns of the terminal.
@@ -61,10 +58,10 @@ package final class Console: Sendable {
         return Int(size.ws_col)
     }
 
-    private func erase(_ state: inout State) {
-        guard !state.status.isEmpty else { return }
-        state.status = ""
-        enqueue("\r\u{1B}[2K", to: STDERR_FILENO, &state)
+    private func erase(_ drawn: inout String) {
+        guard !drawn.isEmpty else { return }
+        drawn = ""
+        enqueue("\r\u{1B}[2K", to: STDERR_FILENO)
     }
 
     /// Waits, for a moment, until everything is written: the last thing before the program ends.
@@ -80,21 +77,20 @@ package final class Console: Sendable {
     }
 
     private func write(_ text: String, to descriptor: Int32) {
-        let mustWait = state.withLock { state in
-            erase(&state)
-            enqueue(text, to: descriptor, &state)
-            return state.waiting > Self.mostWaiting
+        drawn.withLock { drawn in
+            erase(&drawn)
+            enqueue(text, to: descriptor)
         }
-        if mustWait { writer.drain() }
+        if waiting.load(ordering: .relaxed) > Self.mostWaiting { writer.drain() }
     }
 
     /// Under the lock, so that what is printed is written in that order.
-    private func enqueue(_ text: String, to descriptor: Int32, _ state: inout State) {
+    private func enqueue(_ text: String, to descriptor: Int32) {
         let count = text.utf8.count
-        state.waiting += count
+        waiting.add(count, ordering: .relaxed)
         writer.enqueue {
             Self.write(text, to: descriptor)
-            self.state.withLock { $0.waiting -= count }
+            self.waiting.subtract(count, ordering: .relaxed)
         }
     }
 
