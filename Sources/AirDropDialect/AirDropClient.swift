@@ -94,13 +94,14 @@ package struct AirDropClient {
         } catch let fault as SourceFault {
             // An archive has no word for a file that cannot be read on: the whole is broken off.
             let rest = TransferFault(.interrupted, "the sending was broken off: \(fault.message)")
+            let unread = packer.currentItem
             return SendOutcome(
-                items: plan.sources.indices.map { $0 == packer.currentItem ? .unread(fault) : .lost(rest) })
+                items: SendOutcome.Items(count: plan.sources.count) { $0 == unread ? .unread(fault) : .lost(rest) })
         }
         progressed(packer.contentBytes)
         guard answer.status == .ok else {
             let fault = TransferFault(.storage, "the other side answered with HTTP status \(answer.status.code)")
-            return SendOutcome(items: plan.offer.items.map { _ in .lost(fault) })
+            return SendOutcome(items: SendOutcome.Items(count: plan.offer.items.count) { _ in .lost(fault) })
         }
         return plan.outcome(packer.read)
     }
@@ -155,6 +156,6 @@ extension SendingPlan {
             return .acknowledged(
                 ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), digest: nil)
         }
-        return SendOutcome(items: items)
+        return SendOutcome(items: SendOutcome.Items(items))
     }
 }

@@ -1,10 +1,11 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// A whole answer to a request.
+/// An answer to a request.
 package struct HTTPAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: HTTPHeaders
+    /// The whole of it, but for what a `BodyReader` has read.
     package var body: ByteBuffer
 }
 
@@ -12,11 +13,14 @@ package struct HTTPAnswer: Sendable {
 ///
 /// No redirects, no proxies, no retries: what an answer means is the dialect's to say (security rule 12).
 package final class HTTPClient {
+    /// Gets the body of an answer with status 200 as it comes.
+    package typealias BodyReader = (ByteBuffer) throws -> Void
+
     /// A channel after `configure`.
     package struct Connection: Sendable {
-        let channel: NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>
+        let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
         let watch: SilenceWatch
-        let collector: AnswerCollector
+        let answers: AnswerWatch
         let passage: BodyPassage?
 
         /// The channel underneath.
@@ -28,12 +32,12 @@ package final class HTTPClient {
         }
     }
 
-    private var answers: NIOAsyncChannelInboundStream<HTTPAnswer>.AsyncIterator
+    private var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     private let connection: Connection
 
     /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
     /// - Parameters:
-    ///   - answerLimit: bytes of a body that are held; an answer with more ends the connection.
+    ///   - answerLimit: bytes of a body; an answer with more ends the connection.
     ///   - passage: a way past the channel for long bodies, where there is one.
     ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
     package static func configure(
@@ -43,7 +47,7 @@ package final class HTTPClient {
         watchInterval: TimeAmount = .seconds(1)
     ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
-        let collector = AnswerCollector(limit: answerLimit, watch: watch)
+        let answers = AnswerWatch(limit: answerLimit, watch: watch)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([
             watch,
@@ -53,11 +57,15 @@ package final class HTTPClient {
                     informationalResponseStrategy: .forward, limitConfiguration: HTTPLimits.decoder),
                 maximumBufferSize: HTTPLimits.unparsedBytes
             ),
-            collector,
+            answers,
         ])
-        let wrapped = try NIOAsyncChannel<HTTPAnswer, HTTPClientRequestPart>(wrappingChannelSynchronously: channel)
+        let wrapped = try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
+            wrappingChannelSynchronously: channel,
+            // In parts of a body, as the server has it.
+            configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
+        )
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch, collector: collector, passage: passage)
+        return Connection(channel: wrapped, watch: watch, answers: answers, passage: passage)
     }
 
     /// Calls `body` with a client for the connection, and closes it afterwards.
@@ -70,34 +78,38 @@ package final class HTTPClient {
         }
     }
 
-    private init(_ connection: Connection, _ answers: NIOAsyncChannelInboundStream<HTTPAnswer>.AsyncIterator) {
+    private init(
+        _ connection: Connection, _ parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+    ) {
         self.connection = connection
-        self.answers = answers
+        self.parts = parts
     }
 
     /// Sends a request without a body, or with one that is held whole, and waits for the answer.
     ///
     /// - Parameter patience: how long the other side may be silent; an interim answer breaks the silence.
-    /// - Throws: `HTTPFault`.
+    /// - Throws: `HTTPFault`, or what `reader` throws: then the connection is of no further use.
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
         body: ByteBuffer? = nil,
-        patience: Duration
+        patience: Duration,
+        reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
         var headers: HTTPHeaders = ["host": Self.host]
         if body != nil { headers.add(name: "content-type", value: "application/json") }
-        return try await exchange(method, path, headers: headers, body: body, patience: patience)
+        return try await exchange(method, path, headers: headers, body: body, patience: patience, reader: reader)
     }
 
     /// The same with headers of the caller's; the length of the body is added to them.
-    /// - Throws: `HTTPFault`.
+    /// - Throws: as the other.
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
         headers: HTTPHeaders,
         body: ByteBuffer?,
-        patience: Duration
+        patience: Duration,
+        reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
         var headers = headers
         if let body { headers.add(name: "content-length", value: String(body.readableBytes)) }
@@ -106,30 +118,32 @@ package final class HTTPClient {
         if let body { parts.append(.body(.byteBuffer(body))) }
         parts.append(.end(nil))
         try await isWritten(write(parts), patience: patience)
-        return try await answer(patience: patience)
+        return try await answer(patience: patience, reader)
     }
 
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
     /// - Parameter next: the next piece, nil at the end. It is not asked for more once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
-    /// - Throws: `HTTPFault`, or what `next` throws.
+    /// - Throws: `HTTPFault`, or what `next` or `reader` throws: then the connection is of no further use.
     package func upload(
         _ path: String,
         contentType: String,
         patience: Duration,
+        reader: BodyReader? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
         let headers: HTTPHeaders = ["host": Self.host, "content-type": contentType]
-        return try await upload(path, headers: headers, patience: patience, next: next)
+        return try await upload(path, headers: headers, patience: patience, reader: reader, next: next)
     }
 
     /// The same with headers of the caller's; that the body is chunked is added to them.
-    /// - Throws: `HTTPFault`, or what `next` throws.
+    /// - Throws: as the other.
     package func upload(
         _ path: String,
         headers: HTTPHeaders,
         patience: Duration,
+        reader: BodyReader? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
         var headers = headers
@@ -142,7 +156,7 @@ package final class HTTPClient {
             var leaving = write([.head(head)])
             var waiting = leaving
             var pieces = 0
-            while !connection.collector.hasAnswer, let piece = try await next() {
+            while !connection.answers.hasAnswer, let piece = try await next() {
                 try await isWritten(leaving, patience: patience)
                 leaving = waiting
                 waiting = write([.body(.byteBuffer(piece))])
@@ -154,13 +168,13 @@ package final class HTTPClient {
                 leaving = waiting
             }
             try await isWritten(waiting, patience: patience)
-            if !connection.collector.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
+            if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
         } catch let fault as HTTPFault {
             // The other side may have answered before it closed: that says more than the broken connection does.
-            guard let early = try? await answer(patience: patience) else { throw fault }
+            guard let early = try? await answer(patience: patience, reader) else { throw fault }
             return early
         }
-        return try await answer(patience: patience)
+        return try await answer(patience: patience, reader)
     }
 
     /// Sends pieces past the channel, as long as that goes.
@@ -170,7 +184,7 @@ package final class HTTPClient {
     ) async throws -> ByteBuffer? {
         let open = await passage.open()
         var turns = 0
-        while !connection.collector.hasAnswer, let piece = try await next() {
+        while !connection.answers.hasAnswer, let piece = try await next() {
             guard let open else { return piece }
             // An empty chunk would be the end.
             guard piece.readableBytes > 0 else { continue }
@@ -216,23 +230,54 @@ package final class HTTPClient {
         }
     }
 
-    private func answer(patience: Duration) async throws -> HTTPAnswer {
+    private func answer(patience: Duration, _ reader: BodyReader?) async throws -> HTTPAnswer {
         connection.watch.expect(within: patience)
-        connection.collector.patience(patience)
+        connection.answers.patience(patience)
         defer { connection.watch.rest() }
-        let answer: HTTPAnswer?
+        guard case .head(let head) = try await nextPart() else { throw Self.disorder }
+        var answer = HTTPAnswer(status: head.status, headers: head.headers, body: ByteBuffer())
+        var unhurried = 0
+        while true {
+            switch try await nextPart() {
+            case .body(var bytes):
+                unhurried += bytes.readableBytes
+                if unhurried >= Self.bytesInPatience {
+                    connection.watch.expect(within: patience)
+                    unhurried = 0
+                }
+                if let reader, head.status == .ok {
+                    try reader(bytes)
+                } else {
+                    answer.body.writeBuffer(&bytes)
+                }
+            case .end:
+                connection.answers.taken()
+                return answer
+            case .head:
+                throw Self.disorder
+            }
+        }
+    }
+
+    private func nextPart() async throws -> HTTPClientResponsePart {
+        let part: HTTPClientResponsePart?
         do {
-            answer = try await answers.next()
+            part = try await parts.next()
         } catch let error as HTTPFault {
             throw error
         } catch {
             throw connection.watch.expired ? HTTPFault.silence : HTTPFault.malformed("the answer is not HTTP: \(error)")
         }
         try Task.checkCancellation()
-        guard let answer else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }
-        connection.collector.taken()
-        return answer
+        guard let part else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }
+        return part
     }
+
+    private static let disorder = HTTPFault.malformed("an answer began inside another")
+
+    /// Of the body of an answer, so much has to come for the other side not to count as silent: with less, it could have
+    /// us wait for a day.
+    private static let bytesInPatience = 1 << 20
 
     /// Pieces of a body after which it is worth going past the channel: short bodies have ended before.
     private static let piecesBeforePassage = 2

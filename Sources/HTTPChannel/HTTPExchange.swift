@@ -66,15 +66,23 @@ package final class HTTPExchange {
     /// The whole body.
     /// - Throws: `HTTPFault`; `tooLarge` at the first byte over `limit`.
     package func body(upTo limit: Int) async throws -> ByteBuffer {
+        var body = ByteBuffer()
+        try await readBody(upTo: limit) { body.writeImmutableBuffer($0) }
+        return body
+    }
+
+    /// The whole body, as it comes.
+    /// - Throws: `HTTPFault`, or what `read` throws; `tooLarge` at the first byte over `limit`.
+    package func readBody(upTo limit: Int, _ read: (ByteBuffer) throws -> Void) async throws {
         if let announced = head.headers.first(name: "content-length").flatMap(Int.init), announced > limit {
             throw HTTPFault.tooLarge
         }
-        var body = ByteBuffer()
-        while var bytes = try await nextBytes() {
-            if body.readableBytes + bytes.readableBytes > limit { throw HTTPFault.tooLarge }
-            body.writeBuffer(&bytes)
+        var count = 0
+        while let bytes = try await nextBytes() {
+            count += bytes.readableBytes
+            if count > limit { throw HTTPFault.tooLarge }
+            try read(bytes)
         }
-        return body
     }
 
     /// Tells a client that waits for it (`Expect: 100-continue`) to send its body. At most once, before the body is read.
@@ -92,10 +100,39 @@ package final class HTTPExchange {
         contentType: String? = "application/json",
         body: ByteBuffer
     ) async throws {
+        var rest = body
+        try await respond(status, contentType, length: body.readableBytes) {
+            rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)).flatMap { $0.readableBytes > 0 ? $0 : nil }
+        }
+    }
+
+    /// Sends an answer whose body is made as it leaves.
+    /// - Parameter next: the next piece of it, nil at the end.
+    /// - Throws: what `next` throws too.
+    package func respond(
+        _ status: HTTPResponseStatus,
+        contentType: String? = "application/json",
+        next: () throws -> ByteBuffer?
+    ) async throws {
+        // HTTP/1.0 knows no chunks.
+        if head.version.minor > 0 { return try await respond(status, contentType, length: nil, next) }
+        var body = ByteBuffer()
+        while var piece = try next() { body.writeBuffer(&piece) }
+        try await respond(status, contentType: contentType, body: body)
+    }
+
+    /// - Parameter length: bytes of the body; nil where they are not known yet.
+    private func respond(
+        _ status: HTTPResponseStatus, _ contentType: String?, length: Int?, _ next: () throws -> ByteBuffer?
+    ) async throws {
         hasAnswered = true
         var headers = HTTPHeaders()
         if let contentType { headers.add(name: "content-type", value: contentType) }
-        headers.add(name: "content-length", value: String(body.readableBytes))
+        if let length {
+            headers.add(name: "content-length", value: String(length))
+        } else {
+            headers.add(name: "transfer-encoding", value: "chunked")
+        }
         if mustClose { headers.add(name: "connection", value: "close") }
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
         // Straight to the channel, which does not mind that this task was cancelled: a receiver that is being stopped
@@ -103,12 +140,18 @@ package final class HTTPExchange {
         stream.watch.expect(within: patience.silence)
         defer { stream.watch.rest() }
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
-        var rest = body
-        while rest.readableBytes > Self.pieceBytes, let piece = rest.readSlice(length: Self.pieceBytes) {
-            try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(piece))).get()
-            stream.watch.expect(within: patience.silence)
+        var piece = try next()
+        while let now = piece {
+            let part = HTTPServerResponsePart.body(.byteBuffer(now))
+            piece = try next()
+            if piece == nil {
+                // With the end, at once.
+                channel.write(part, promise: nil)
+            } else {
+                try await channel.writeAndFlush(part).get()
+                stream.watch.expect(within: patience.silence)
+            }
         }
-        channel.write(HTTPServerResponsePart.body(.byteBuffer(rest)), promise: nil)
         try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
     }
 
@@ -123,6 +166,14 @@ package final class HTTPExchange {
     ) async throws {
         mustClose = true
         try await respond(status, contentType: contentType, body: body)
+        try await linger()
+    }
+
+    /// The same with a body that is made as it leaves.
+    /// - Parameter next: the next piece of it, nil at the end.
+    package func respondAndClose(_ status: HTTPResponseStatus, next: () throws -> ByteBuffer?) async throws {
+        mustClose = true
+        try await respond(status, next: next)
         try await linger()
     }
 

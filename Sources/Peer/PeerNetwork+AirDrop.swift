@@ -179,7 +179,7 @@ extension PeerNetwork {
                     observe(.answered(verdict))
                     var moved: UInt64 = 0
                     guard verdict.acceptsAnything else {
-                        return (verdict.items.map { SendOutcome.Item.notAccepted($0) }, moved)
+                        return (SendOutcome(verdict).items, moved)
                     }
                     let total = offer.knownSize
                     let outcome = try await client.upload(

@@ -21,9 +21,7 @@ struct SendJob: Sendable {
             first.items[number].answer != .accepted || memory.receipt(of: number) != nil
         }
         if isWhole {
-            var outcome = SendOutcome(items: first.items.map { .notAccepted($0) })
-            complete(&outcome)
-            return try await end(client, outcome, peer: peer)
+            return try await end(client, completed(SendOutcome(first)), peer: peer)
         }
         try checkRepeatable(first)
         let verdict = try await client.offer(offer, patience: options.answer)
@@ -43,19 +41,16 @@ struct SendJob: Sendable {
 
     private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
         guard verdict.acceptsAnything else {
-            var outcome = SendOutcome(items: verdict.items.map { .notAccepted($0) })
-            complete(&outcome)
-            return report(outcome, peer: peer)
+            return report(completed(SendOutcome(verdict)), peer: peer)
         }
         course.accepted(verdict)
         let total = acceptedBytes(verdict)
-        var outcome = try await client.send(
+        let outcome = try await client.send(
             offer, sources, verdict: verdict, memory: memory, patience: options.silence, cancellation: cancellation
         ) { bytes in
             observe(.progressed(course.progressed(bytes), of: total))
         }
-        complete(&outcome)
-        return try await end(client, outcome, peer: peer)
+        return try await end(client, completed(outcome), peer: peer)
     }
 
     private func end(_ client: WaftClient, _ outcome: SendOutcome, peer: PeerID) async throws -> SendReport {
@@ -73,12 +68,14 @@ struct SendJob: Sendable {
     }
 
     /// What was stored in an earlier attempt is stored, whatever the last one says of it.
-    private func complete(_ outcome: inout SendOutcome) {
-        for number in outcome.items.indices {
-            if case .acknowledged(let item, _) = outcome.items[number], item.isStored { continue }
-            guard let receipt = memory.receipt(of: number) else { continue }
-            outcome.items[number] = .acknowledged(receipt, digest: memory.digest(of: number))
+    private func completed(_ outcome: SendOutcome) -> SendOutcome {
+        let items = SendOutcome.Items(count: outcome.items.count) { [memory] number in
+            let item = outcome.items[number]
+            if case .acknowledged(let receipt, _) = item, receipt.isStored { return item }
+            guard let receipt = memory.receipt(of: number) else { return item }
+            return .acknowledged(receipt, digest: memory.digest(of: number))
         }
+        return SendOutcome(items: items)
     }
 
     /// - Returns: nil where the other side has none: it has not heard yet that the connection is lost, or has stored
@@ -163,9 +160,10 @@ struct SendJob: Sendable {
         }
         guard isPending else { return }
         let receipt = try await client.receipt(of: offer, answered: true, patience: options.silence)
-        for index in outcome.items.indices {
-            guard case .acknowledged(_, let digest) = outcome.items[index] else { continue }
-            outcome.items[index] = .acknowledged(receipt.items[index], digest: digest)
+        let before = outcome.items
+        outcome.items = SendOutcome.Items(count: before.count) { number in
+            guard case .acknowledged(_, let digest) = before[number] else { return before[number] }
+            return .acknowledged(receipt.items[number], digest: digest)
         }
     }
 

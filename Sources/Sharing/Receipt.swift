@@ -43,10 +43,10 @@ package struct ItemReceipt: Hashable, Sendable {
     package var handler: HandlerAnswer
     /// Whether it had been stored by an earlier transfer, lies there still, and nothing was stored now.
     package var isAlready: Bool
-    private let suspicion: Suspicion?
+    fileprivate var suspicion: Suspicion?
 
     /// What few receipts have.
-    private final class Suspicion: Hashable, Sendable {
+    fileprivate final class Suspicion: Hashable, Sendable {
         let content: ContentVerdict
 
         init(_ content: ContentVerdict) { self.content = content }
@@ -83,6 +83,32 @@ extension ItemReceipt {
         self.init(
             .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.digest),
             content: arrival.content, isAlready: isAlready)
+    }
+}
+
+/// What the receipts of many items have in common, held once: of tens of thousands all may be mislabelled in the same way,
+/// or have failed for the same reason.
+package struct ReceiptPool {
+    private var suspicions: Set<ItemReceipt.Suspicion> = []
+    private var faults: Set<TransferFault> = []
+
+    /// More than that are not in common.
+    private static let most = 64
+
+    package init() {}
+
+    /// - Returns: the same receipt, with memory of an earlier one's where that has the same.
+    package mutating func sharing(_ receipt: ItemReceipt) -> ItemReceipt {
+        var receipt = receipt
+        receipt.suspicion = receipt.suspicion.map { Self.pooled($0, in: &suspicions) }
+        if case .failed(let fault) = receipt.outcome { receipt.outcome = .failed(Self.pooled(fault, in: &faults)) }
+        return receipt
+    }
+
+    private static func pooled<Element>(_ element: Element, in pool: inout Set<Element>) -> Element {
+        if let index = pool.firstIndex(of: element) { return pool[index] }
+        if pool.count < most { pool.insert(element) }
+        return element
     }
 }
 

@@ -8,6 +8,10 @@ extension TransferFault {
     static func malformed(_ what: String) -> TransferFault {
         TransferFault(.protocolViolation, "the message is malformed: \(what)")
     }
+
+    static var notTheJSON: TransferFault { .malformed("not the JSON that was expected") }
+
+    static var outOfBounds: TransferFault { .malformed("more values, or deeper ones, than any message has") }
 }
 
 extension CardMessage {
@@ -143,8 +147,9 @@ extension ReceiptMessage {
 
     /// The same with the items that it has been read with.
     func receipt(for offer: Offer) throws(TransferFault) -> Receipt {
+        guard items.count == offer.items.count else { throw .malformed("a receipt of something else") }
         var receipts: [ItemReceipt] = []
-        for item in items { receipts.append(try item.receipt()) }
+        for (item, offered) in zip(items, offer.items) { receipts.append(try item.receipt(for: offered)) }
         return try receipt(receipts, for: offer)
     }
 }
@@ -173,15 +178,18 @@ extension ReceiptMessage.Item {
         }
     }
 
-    func receipt() throws(TransferFault) -> ItemReceipt {
+    /// - Parameter offered: the item.
+    func receipt(for offered: OfferedItem) throws(TransferFault) -> ItemReceipt {
         switch state {
         case "stored":
             guard let name, let size, let digest = digest.flatMap(Digest.init) else {
                 throw .malformed("a receipt without name, size or digest")
             }
             let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
+            // Nearly all have the name that they were offered under, which is there already.
+            let stored = name == offered.name.text ? offered.name.text : name.cut(toBytes: SafeName.maximumBytes)
             return ItemReceipt(
-                .stored(name: name.cut(toBytes: SafeName.maximumBytes), size: size, digest: digest),
+                .stored(name: stored, size: size, digest: digest),
                 handler: HandlerAnswer(state, exitCode: handler?.exit),
                 content: content?.verdict,
                 isAlready: already ?? false

@@ -20,7 +20,7 @@ package struct WaftClient {
     /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
     /// - Parameter patience: how long the other side may be silent. It says that it lives while people think.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
-        let body = try WaftDialect.encode(offer)
+        let body = try WaftDialect.writer(offer).joined()
         let answer = try await exchange(.POST, .offers, body: body, patience: patience)
         return try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
     }
@@ -50,10 +50,12 @@ package struct WaftClient {
             kept: try await kept(of: offer, sources, verdict, memory, patience: patience))
         defer { memory.note(writer) }
         var saidCancel = false
-        var answer: HTTPAnswer? = try await http.upload(
+        var reader = ReceiptReader(for: offer)
+        let answer = try await http.upload(
             WaftDialect.Resource.contents(offer.transfer).path,
             contentType: WaftDialect.contentsType,
-            patience: patience
+            patience: patience,
+            reader: { try reader.read($0) }
         ) {
             if saidCancel { return nil }
             progressed(writer.contentBytes)
@@ -65,9 +67,9 @@ package struct WaftClient {
             return ContentsWriter.cancelPiece()
         }
         if saidCancel { throw CancellationError() }
-        // The text, which has megabytes where there are many items, is not held any longer.
-        let (receipt, fault) = try answer.take().map { try Self.statement(in: $0, offer) } ?? (nil, nil)
-        return outcome(receipt, fault, offer, verdict, writer, memory)
+        guard answer.status != .ok else { return outcome(try reader.finish(), nil, offer, verdict, writer, memory) }
+        let (fault, message) = Self.fault(of: answer)
+        return outcome(try message?.receipt(for: offer), fault, offer, verdict, writer, memory)
     }
 
     /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
@@ -86,8 +88,11 @@ package struct WaftClient {
     /// Asks for the receipt of a transfer that has ended.
     /// - Parameter answered: wait until the handlers have answered.
     package func receipt(of offer: Offer, answered: Bool, patience: Duration) async throws -> Receipt {
-        let answer = try await exchange(.GET, .receipt(offer.transfer, answered: answered), patience: patience)
-        return try WaftDialect.receipt(from: answer.body, for: offer)
+        var reader = ReceiptReader(for: offer)
+        _ = try await exchange(.GET, .receipt(offer.transfer, answered: answered), patience: patience) { text in
+            try reader.read(text)
+        }
+        return try reader.finish()
     }
 
     /// Sends a message of a pairing and waits for the answer, which can wait for the other side's user.
@@ -103,9 +108,10 @@ package struct WaftClient {
         _ method: HTTPMethod,
         _ resource: WaftDialect.Resource,
         body: ByteBuffer? = nil,
-        patience: Duration
+        patience: Duration,
+        reader: HTTPClient.BodyReader? = nil
     ) async throws -> HTTPAnswer {
-        let answer = try await http.exchange(method, resource.path, body: body, patience: patience)
+        let answer = try await http.exchange(method, resource.path, body: body, patience: patience, reader: reader)
         guard answer.status == .ok else { throw Self.fault(of: answer).fault }
         return answer
     }
@@ -119,15 +125,6 @@ package struct WaftClient {
         return (TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes)), message.receipt)
     }
 
-    /// What the other side says in the end.
-    private static func statement(
-        in answer: consuming HTTPAnswer, _ offer: Offer
-    ) throws(TransferFault) -> (Receipt?, TransferFault?) {
-        guard answer.status != .ok else { return (try WaftDialect.receipt(from: answer.body, for: offer), nil) }
-        let (fault, message) = fault(of: answer)
-        return (try message?.receipt(for: offer), fault)
-    }
-
     private func outcome(
         _ receipt: Receipt?,
         _ fault: TransferFault?,
@@ -137,9 +134,10 @@ package struct WaftClient {
         _ memory: SendMemory
     ) -> SendOutcome {
         if let receipt { memory.note(receipt) }
-        let items = offer.items.indices.map { number -> SendOutcome.Item in
+        let sources = writer.outcomes
+        let items = SendOutcome.Items(count: offer.items.count) { number in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
-            switch (writer.outcomes[number], receipt?.items[number]) {
+            switch (sources[number], receipt?.items[number]) {
             case (.failed(let source), _):
                 return .unread(source)
             case (.sent(let digest), let item?) where item.outcome != .notSent:

@@ -77,17 +77,13 @@ package enum WaftDialect {
         _ type: Message.Type,
         from body: ByteBuffer
     ) throws(TransferFault) -> Message {
-        try checkBounds(of: body)
+        guard JSONBounds.allow(body) else { throw .outOfBounds }
         let message = try parse(type, from: body)
         guard message.v == 1 else { throw .malformed("a message of another version") }
         return message
     }
 
-    static func checkBounds(of body: ByteBuffer) throws(TransferFault) {
-        guard JSONBounds.allow(body) else { throw .malformed("more values, or deeper ones, than any message has") }
-    }
-
-    /// - Parameter body: a text that `checkBounds` has let through, or a part of one.
+    /// - Parameter body: a text within `JSONBounds`, or a part of one.
     static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferFault) -> Value {
         do {
             return try body.withUnsafeReadableBytes { bytes in
@@ -97,7 +93,7 @@ package enum WaftDialect {
                 return try JSONDecoder().decode(type, from: data ?? Data())
             }
         } catch {
-            throw .malformed("not the JSON that was expected")
+            throw .notTheJSON
         }
     }
 }

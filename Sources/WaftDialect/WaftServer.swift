@@ -59,7 +59,7 @@ package struct WaftServer: Sendable {
                 let fault = TransferFault(.notAccepted, "no receipt for this transfer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
-            try await exchange.respond(.ok, body: try WaftDialect.encode(receipt))
+            try await respond(exchange, receipt)
         case (.POST, .pairing):
             guard let pairing else { throw TransferFault(.notAccepted, "no pairing here") }
             try await pair(exchange, pairing)
@@ -88,9 +88,15 @@ package struct WaftServer: Sendable {
         try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
     }
 
-    /// The text, which has megabytes where there are many items, is not held any longer.
     private static func offer(in exchange: HTTPExchange) async throws -> Offer {
-        try WaftDialect.offer(from: try await exchange.body(upTo: Limits.offerBytes))
+        var reader = OfferReader()
+        try await exchange.readBody(upTo: Limits.offerBytes) { try reader.read($0) }
+        return try reader.finish()
+    }
+
+    private func respond(_ exchange: HTTPExchange, _ receipt: Receipt) async throws {
+        var writer = try WaftDialect.writer(receipt)
+        try await exchange.respond(.ok) { try writer.nextPiece() }
     }
 
     /// Answers with what is kept of a transfer's items, summed up as it lies on the disk now.
@@ -133,8 +139,7 @@ package struct WaftServer: Sendable {
             guard fault == Self.stopping else { throw error }
             return try await refuse(exchange, fault, receipt)
         }
-        let merged = reception.end(transfer, receipt, fault: nil)
-        try await exchange.respond(.ok, body: try WaftDialect.encode(merged))
+        try await respond(exchange, reception.end(transfer, receipt, fault: nil))
     }
 
     private static let stopping = TransferFault(.stopping, "the receiver is being stopped")
@@ -148,7 +153,11 @@ package struct WaftServer: Sendable {
 
     private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault, _ receipt: Receipt? = nil) async throws {
         guard !exchange.hasAnswered else { return }
-        try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault, receipt))
+        guard let receipt else {
+            return try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault))
+        }
+        var writer = try WaftDialect.writer(fault, receipt)
+        try await exchange.respondAndClose(fault.status) { try writer.nextPiece() }
     }
 }
 

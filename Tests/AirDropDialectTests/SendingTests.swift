@@ -42,7 +42,7 @@ struct SendingTests {
             ]
             let (_, outcome) = try await Self.send(sources, flags: flags, to: receiver)
             #expect(outcome?.items.count == sources.count)
-            for item in outcome?.items ?? [] {
+            for item in try #require(outcome).items {
                 guard case .acknowledged(let receipt, _) = item, case .stored = receipt.outcome else {
                     Issue.record("\(item)")
                     continue

@@ -15,7 +15,8 @@ struct SentLogTests {
     private func report(_ items: [SendOutcome.Item], dialect: Dialect = .waft) -> SendReport {
         var offer = Offer.sample(items: items.count)
         offer.dialect = dialect
-        return SendReport(peer: .sample(1), name: "kit\u{1B}chen", offer: offer, items: items, movedBytes: 5)
+        return SendReport(
+            peer: .sample(1), name: "kit\u{1B}chen", offer: offer, items: SendOutcome.Items(items), movedBytes: 5)
     }
 
     private func stored(_ name: String, isAlready: Bool = false) -> SendOutcome.Item {

@@ -80,7 +80,7 @@ struct MessageTests {
         #expect(try WaftDialect.receipt(from: WaftDialect.encode(written), for: offer) == written)
         // And inside of a fault.
         let fault = try WaftDialect.decode(
-            FaultMessage.self, from: WaftDialect.encode(TransferFault(.storage, "\"items\":[]"), written))
+            FaultMessage.self, from: WaftDialect.writer(TransferFault(.storage, "\"items\":[]"), written).joined())
         #expect(try fault.receipt?.receipt(for: offer) == written)
         #expect((fault.fault, fault.message) == ("storage", "\"items\":[]"))
     }

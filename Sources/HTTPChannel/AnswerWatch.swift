@@ -1,0 +1,63 @@
+import NIOConcurrencyHelpers
+package import NIOCore
+package import NIOHTTP1
+
+/// Lets the final answers through, so that whoever sends a long body can see at a glance that one came.
+package final class AnswerWatch: ChannelInboundHandler, Sendable {
+    package typealias InboundIn = HTTPClientResponsePart
+    package typealias InboundOut = HTTPClientResponsePart
+
+    private struct State {
+        var bodyBytes = 0
+        var answersWaiting = 0
+        var patience: Duration = .seconds(60)
+    }
+
+    private let limit: Int
+    private let watch: SilenceWatch
+    private let state = NIOLockedValueBox(State())
+
+    init(limit: Int, watch: SilenceWatch) {
+        self.limit = limit
+        self.watch = watch
+    }
+
+    /// Whether a final answer has begun to come that nobody has taken.
+    var hasAnswer: Bool { state.withLockedValue { $0.answersWaiting > 0 } }
+
+    /// The answer was taken.
+    func taken() {
+        state.withLockedValue { $0.answersWaiting -= 1 }
+    }
+
+    /// How much silence a sign of life is good for.
+    func patience(_ patience: Duration) {
+        state.withLockedValue { $0.patience = patience }
+    }
+
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        switch part {
+        case .head(let head) where (100..<200).contains(head.status.code):
+            // Still at it. An informational head comes without an end.
+            return watch.expect(within: state.withLockedValue { $0.patience })
+        case .head:
+            state.withLockedValue { state in
+                state.bodyBytes = 0
+                state.answersWaiting += 1
+            }
+        case .body(let bytes):
+            let fits = state.withLockedValue { state in
+                state.bodyBytes += bytes.readableBytes
+                return state.bodyBytes <= limit
+            }
+            guard fits else {
+                context.fireErrorCaught(HTTPFault.tooLarge)
+                return context.close(promise: nil)
+            }
+        case .end:
+            break
+        }
+        context.fireChannelRead(data)
+    }
+}

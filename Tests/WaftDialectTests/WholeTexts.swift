@@ -1,0 +1,34 @@
+import NIOCore
+import Sharing
+
+@testable import WaftDialect
+
+// Messages of many items from and to texts that lie there as a whole.
+extension WaftDialect {
+    /// - Parameter pieceBytes: how many bytes of it come at once.
+    static func offer(from text: ByteBuffer, pieceBytes: Int = 100_000) throws(TransferFault) -> Offer {
+        var reader = OfferReader()
+        for piece in pieces(of: text, pieceBytes) { try reader.read(piece) }
+        return try reader.finish()
+    }
+
+    static func receipt(
+        from text: ByteBuffer, for offer: Offer, pieceBytes: Int = 100_000
+    ) throws(TransferFault) -> Receipt {
+        var reader = ReceiptReader(for: offer)
+        for piece in pieces(of: text, pieceBytes) { try reader.read(piece) }
+        return try reader.finish()
+    }
+
+    static func encode(_ offer: Offer) throws -> ByteBuffer { try writer(offer).joined() }
+
+    static func encode(_ receipt: Receipt) throws -> ByteBuffer { try writer(receipt).joined() }
+
+    private static func pieces(of text: ByteBuffer, _ bytes: Int) -> [ByteBuffer] {
+        var (rest, pieces) = (text, [ByteBuffer]())
+        while let piece = rest.readSlice(length: min(bytes, rest.readableBytes)), piece.readableBytes > 0 {
+            pieces.append(piece)
+        }
+        return pieces
+    }
+}
