@@ -98,6 +98,9 @@ struct ReceiveCommand: AsyncParsableCommand {
 }
 
 enum ReceiverStart {
+    /// The number of an item that only a transfer of many has.
+    private static let manyItems = 100
+
     static func receiver(
         _ surroundings: Surroundings,
         visibility: Visibility? = nil,
@@ -112,6 +115,9 @@ enum ReceiverStart {
             ) { event in
                 switch event {
                 case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()
+                // What all further ones need has been found by now.
+                case .reception(.stored(let arrival)) where arrival.itemNumber == manyItems:
+                    ProgramMemory.releasePassedStage()
                 default: break
                 }
                 observe(event)

@@ -69,7 +69,7 @@ struct SendCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Print nothing but errors.")
     var quiet = false
 
-    func run() async throws {
+    mutating func run() async throws {
         let surroundings = try Surroundings()
         let options = try self.options()
         var (paths, names) = (items, to)
@@ -86,6 +86,8 @@ struct SendCommand: AsyncParsableCommand {
         if queue.queue, !names.isEmpty {
             return try await leaveToDaemon(sources, paths: paths, to: names, surroundings)
         }
+        // The sources have the words; tens of thousands of them are not listed twice.
+        if !queue.queue { (items, paths) = ([], []) }
         let network = try CommandNetwork.make(surroundings)
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(network, hint: !json && !quiet)] }

@@ -14,6 +14,7 @@ struct SendWords {
 
     /// - Parameter words: everything after `send`.
     init(_ words: some Sequence<String>) {
+        items.reserveCapacity(words.underestimatedCount)
         var isValue = false
         var onlyItems = false
         for word in words {

@@ -47,12 +47,14 @@ package enum CommandLineRun {
 
     private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
         do {
-            var parsed = try parse(command)
+            var parsed: (any ParsableCommand)? = try parse(command)
             ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
+                // Its words are its own to let go of.
+                parsed = nil
                 try await asynchronous.run()
             } else {
-                try parsed.run()
+                try parsed?.run()
             }
             end(WaftExit.done.rawValue)
         } catch let failure as CommandFailure {
@@ -70,9 +72,12 @@ package enum CommandLineRun {
     }
 
     private static func parse<Command: AsyncParsableCommand>(_ command: Command.Type) throws -> any ParsableCommand {
-        let words = CommandLine.arguments.dropFirst()
+        // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
+        let words = (1..<max(1, Int(CommandLine.argc))).compactMap { number in
+            CommandLine.unsafeArgv[number].map { String(cString: $0) }
+        }
         guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
-            return try command.parseAsRoot()
+            return try command.parseAsRoot(words)
         }
         let send = SendWords(words.dropFirst())
         let parsed = try command.parseAsRoot([verb] + send.options)

@@ -13,14 +13,19 @@ package enum SandboxedLaunch {
     ///
     /// To be called first in `main`: the rules bind the calling thread and what it starts, so no other may run yet.
     ///
-    /// - Parameter arguments: those of the program, its own name first.
-    package static func runIfAsked(arguments: [String] = CommandLine.arguments) {
+    /// - Parameter arguments: those of the program, its own name first; no more than two matter.
+    package static func runIfAsked(arguments: [String] = firstArguments) {
         guard arguments.count >= 2, arguments[1] == SandboxPlan.verb else { return }
         let failure = run()
         let line = linePrefix + failure.message.replacing("\n", with: " ") + "\n"
         line.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
         // Not exit(3): nothing of this program is to run any more.
         _exit(failure.isExecution ? exitNotExecuted : exitNotRestricted)
+    }
+
+    /// Not `CommandLine.arguments`, which once asked for holds all of them for good, and there may be tens of thousands.
+    package static var firstArguments: [String] {
+        (0..<min(2, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
     }
 
     /// Becomes the hook, or says why not.

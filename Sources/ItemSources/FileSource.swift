@@ -4,28 +4,32 @@ import SystemCalls
 import UniformTypes
 
 /// One regular file.
-package struct FileSource: ItemSource {
+package final class FileSource: ItemSource {
     private let path: String
-    package let offered: OfferedItem
+    // Of what is offered, what is not the same of all files.
+    private let name: SafeName
+    private let type: UniformType
+    private let size: UInt64
+
+    package var offered: OfferedItem { OfferedItem(kind: .file, name: name, type: type, size: size) }
     package var origin: String { path }
 
     /// - Parameters:
     ///   - path: where it lies; a link there is followed.
     /// - Throws: `SourceFault` where it cannot be read.
     init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
-        self.path = path
         var file = try Self.open(path)
         if file.size > Limits.itemBytes {
             throw .at(path, .unreadable, "is larger than \(ByteCount.text(Limits.itemBytes)) and cannot be sent")
         }
         // Some files of the kernel's have contents but no size: better heard of now than after the offer.
         if file.size == 0 { try Self.checkEmpty(&file) }
-        self.offered = OfferedItem(kind: .file, name: name, type: type, size: file.size)
+        (self.path, self.name, self.type, self.size) = (path, name, type, file.size)
     }
 
     package func open() throws(SourceFault) -> any ItemReading {
         let file = try Self.open(path)
-        guard file.size == offered.size else { throw .changed(path, "its size is another") }
+        guard file.size == size else { throw .changed(path, "its size is another") }
         return FileReading(file)
     }
 

@@ -2,7 +2,7 @@ package import Sharing
 package import UniformTypes
 
 /// A text, sent as a `.txt` file.
-package struct TextSource: ItemSource {
+package final class TextSource: ItemSource {
     /// Most characters of the text that become its name.
     private static let nameLength = 40
     /// Most bytes of the text that become its name; a character may have any number of them.

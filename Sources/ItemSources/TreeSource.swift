@@ -4,7 +4,7 @@ import SystemCalls
 import UniformTypes
 
 /// A folder with everything in it.
-package struct TreeSource: ItemSource {
+package final class TreeSource: ItemSource {
     package let offered: OfferedItem
     package let origin: String
 

@@ -2,7 +2,7 @@ package import Sharing
 package import UniformTypes
 
 /// A URL, sent as a `.url` file (an Internet Shortcut: a form that every desktop opens).
-package struct URLSource: ItemSource {
+package final class URLSource: ItemSource {
     /// Most bytes in a URL.
     package static let maximumBytes = InternetShortcut.maximumBytes
 

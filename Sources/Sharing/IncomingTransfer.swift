@@ -30,7 +30,7 @@ package final class IncomingTransfer {
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
-    private let destinations: [Destination]
+    private let verdict: Verdict
     private var order: TransferOrder
     private var fileDigest: DigestState
     private var listing: TreeListing?
@@ -42,6 +42,7 @@ package final class IncomingTransfer {
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
+    private var pool = ReceiptPool()
     /// What an earlier attempt at this transfer has stored, by item.
     private let earlier: [Int: Arrival]
     private var receivedBytes: UInt64 = 0
@@ -96,7 +97,7 @@ package final class IncomingTransfer {
         self.isDelivered = isDelivered
         self.stored = stored
         self.progressed = progressed
-        self.destinations = verdict.items.map(\.destination)
+        self.verdict = verdict
         self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
@@ -301,7 +302,8 @@ package final class IncomingTransfer {
         for (item, arrival) in zip(whole, intended) { item.staged.label(arrival.facts) }
         var numbers: [ArrivalNumber] = []
         let items = whole.map { item in
-            ItemToCommit(item.staged, as: offer.items[item.number].name, in: destinations[item.number].folder)
+            ItemToCommit(
+                item.staged, as: offer.items[item.number].name, in: verdict.items[item.number].destination.folder)
         }
         let results = inbox.commit(items) { identities throws(TransferFault) in
             numbers = try journal.intend(
@@ -315,10 +317,11 @@ package final class IncomingTransfer {
         for (index, (item, result)) in zip(whole, results).enumerated() {
             switch result {
             case .success(let place):
-                receipts[item.number] = ItemReceipt(
-                    .stored(name: place.name.text, size: item.bytes, digest: item.digest),
-                    content: item.content
-                )
+                receipts[item.number] = pool.sharing(
+                    ItemReceipt(
+                        .stored(name: place.name.text, size: item.bytes, digest: item.digest),
+                        content: item.content
+                    ))
                 let arrival = Arrival(number: numbers[index], facts: intended[index].facts, stored: place)
                 arrivals.append(
                     StoredArrival(arrival: arrival, awaitsDelivery: isSettled && intended[index].isDelivered))
@@ -355,7 +358,7 @@ package final class IncomingTransfer {
             senderName: offer.senderName,
             annotation: offer.annotation,
             content: item.content,
-            destination: destinations[item.number],
+            destination: verdict.items[item.number].destination,
             dialect: offer.dialect
         )
     }

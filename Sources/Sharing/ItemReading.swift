@@ -9,9 +9,9 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
         case changed
     }
 
-    package let code: Code
     /// One line for the user: the path, what is wrong with it, what to do where that is known.
     package let message: String
+    package let code: Code
 
     package init(_ code: Code, _ message: String) {
         self.code = code
@@ -22,7 +22,9 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What produces an activity item: its placeholder first, its contents only after acceptance.
-package protocol ItemSource: Sendable {
+///
+/// An object: tens of thousands of them may be held, and a value of unknown size takes three words more.
+package protocol ItemSource: AnyObject, Sendable {
     /// The item as it is offered.
     var offered: OfferedItem { get }
     /// What the user called it: a path, `-`, or a kind; for messages.

@@ -18,12 +18,12 @@ package struct PartialKey: Hashable, Sendable {
         self.size = size
         self.text =
             Self.owner(peer)
-            + StableHash.text(["item", item.kind.rawValue, item.name.text, item.type.identifier]).prefix(16)
+            + StableHash.text("item", item.kind.rawValue, item.name.text, item.type.identifier).prefix(16)
     }
 
     /// What all keys of a peer begin with: 16 digits. Two peers have the same only where somebody has made such a key, and
     /// then they share a quota.
-    package static func owner(_ peer: PeerID) -> String { String(StableHash.text(["peer", peer.text]).prefix(16)) }
+    package static func owner(_ peer: PeerID) -> String { String(StableHash.text("peer", peer.text).prefix(16)) }
 }
 
 /// By what it is remembered that an offer was consented to: the same items, in the same order, with the same annotation,
@@ -33,27 +33,39 @@ package struct ConsentKey: Hashable, Sendable {
     package let text: String
 
     package init(_ offer: Offer, from peer: PeerID) {
-        var fields = ["offer", peer.text, String(offer.items.count)]
+        var hash = StableHash()
+        hash.add("offer", peer.text, String(offer.items.count))
         for item in offer.items {
-            fields += [
+            hash.add(
                 item.kind.rawValue, item.name.text, item.type.identifier, item.size.map { String($0) } ?? "",
-                item.entries.map { String($0) } ?? "",
-            ]
+                item.entries.map { String($0) } ?? "")
         }
-        for (name, value) in offer.annotation.sorted(by: { $0.key < $1.key }) { fields += [name, value] }
-        self.text = StableHash.text(fields)
+        for (name, value) in offer.annotation.sorted(by: { $0.key < $1.key }) { hash.add(name, value) }
+        self.text = hash.text()
     }
 }
 
-private enum StableHash {
-    /// Half of a SHA-256: nobody finds two lists of fields with the same one.
-    static func text(_ fields: [String]) -> String {
-        var state = DigestState(.sha256)
+/// Half of a SHA-256 of fields: nobody finds two lists of them with the same one.
+private struct StableHash: ~Copyable {
+    private var state = DigestState(.sha256)
+
+    static func text(_ fields: String...) -> String {
+        var hash = StableHash()
+        hash.add(fields)
+        return hash.text()
+    }
+
+    mutating func add(_ fields: String...) { add(fields) }
+
+    private mutating func add(_ fields: [String]) {
         for field in fields {
             // With its length before it, so that no two lists have the same bytes.
             state.update("\(field.utf8.count):".utf8)
             state.update(field.utf8)
         }
-        return String(state.finalize().description.dropFirst(DigestAlgorithm.sha256.rawValue.utf8.count + 1).prefix(32))
+    }
+
+    consuming func text() -> String {
+        String(state.finalize().description.dropFirst(DigestAlgorithm.sha256.rawValue.utf8.count + 1).prefix(32))
     }
 }

@@ -17,61 +17,59 @@ package struct ItemVerdict: Hashable, Sendable {
     }
 
     package var answer: Answer
-    /// One line for the sender's user: what and why. Empty where the answer says it all.
-    package var reason: String
-    /// What few verdicts have: an offer can have tens of thousands of items, and a sender holds a verdict on each.
+    /// What few verdicts have: an offer can have tens of thousands of items, and both sides hold a verdict on each.
     private var particulars: Particulars?
 
-    private final class Particulars: Hashable, Sendable {
-        let destination: Destination
-        let hasKept: Bool
-        let present: Digest?
-
-        init(_ destination: Destination, hasKept: Bool, present: Digest?) {
-            self.destination = destination
-            self.hasKept = hasKept
-            self.present = present
-        }
-
-        static func == (left: Particulars, right: Particulars) -> Bool {
-            left.destination == right.destination && left.hasKept == right.hasKept && left.present == right.present
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(destination)
-            hasher.combine(hasKept)
-            hasher.combine(present)
-        }
+    private struct Details: Hashable {
+        var reason = ""
+        var destination = Destination.usual
+        var hasKept = false
+        var present: Digest?
     }
 
-    private mutating func set(_ destination: Destination, hasKept: Bool, present: Digest?) {
-        let isPlain = destination == .usual && !hasKept && present == nil
-        particulars = isPlain ? nil : Particulars(destination, hasKept: hasKept, present: present)
+    private final class Particulars: Hashable, Sendable {
+        let details: Details
+
+        init(_ details: Details) { self.details = details }
+
+        static func == (left: Particulars, right: Particulars) -> Bool { left.details == right.details }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(details) }
+    }
+
+    private var details: Details {
+        get { particulars?.details ?? Details() }
+        set { particulars = newValue == Details() ? nil : Particulars(newValue) }
+    }
+
+    /// One line for the sender's user: what and why. Empty where the answer says it all.
+    package var reason: String {
+        get { details.reason }
+        set { details.reason = newValue }
     }
 
     /// Where an accepted item goes; the sender hears nothing of it.
     package var destination: Destination {
-        get { particulars?.destination ?? .usual }
-        set { set(newValue, hasKept: hasKept, present: present) }
+        get { details.destination }
+        set { details.destination = newValue }
     }
 
     /// Whether something of the item is kept here from an earlier attempt. A courtesy: it may be gone a moment later.
     package var hasKept: Bool {
-        get { particulars?.hasKept ?? false }
-        set { set(destination, hasKept: newValue, present: present) }
+        get { details.hasKept }
+        set { details.hasKept = newValue }
     }
 
     /// The digest that such an item of this sender had when it was stored, where it seems to lie in the Inbox still. If
     /// the sender's has the same, it need not come again.
     package var present: Digest? {
-        get { particulars?.present }
-        set { set(destination, hasKept: hasKept, present: newValue) }
+        get { details.present }
+        set { details.present = newValue }
     }
 
     package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {
         self.answer = answer
-        self.reason = reason
-        set(destination, hasKept: false, present: nil)
+        details = Details(reason: reason, destination: destination)
     }
 
     package static let accepted = ItemVerdict(.accepted)

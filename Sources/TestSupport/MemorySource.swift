@@ -3,7 +3,7 @@ private import Synchronization
 package import UniformTypes
 
 /// An activity item in memory, for tests: files and trees, with a fault wherever one is wanted.
-package struct MemorySource: ItemSource {
+package final class MemorySource: ItemSource {
     /// What lies in a tree. A folder's entries follow it in the list, or lie in `in`.
     package enum Node: Sendable {
         case file(String, [UInt8], executable: Bool = false, modified: Timestamp? = nil)
@@ -27,15 +27,14 @@ package struct MemorySource: ItemSource {
         }
     }
 
-    package var offered: OfferedItem
+    package let offered: OfferedItem
     package var origin: String { "memory:" + offered.name.text }
     /// False for what comes from a pipe.
     package var isRepeatable: Bool { offered.size != nil }
-    /// The bytes of one read at most: small ones make many frames.
-    package var readSize = 256 << 10
+    private let readSize: Int
 
     private let steps: [Step]
-    private var fault: Fault?
+    private let fault: Fault?
     private let opened = Counter()
 
     fileprivate enum Step: Sendable {
@@ -47,6 +46,7 @@ package struct MemorySource: ItemSource {
     /// - Parameters:
     ///   - sizeIsKnown: false for what comes from a pipe: neither offer nor entry names a size.
     ///   - claimed: a size to be offered that is not the true one.
+    ///   - readSize: the bytes of one read at most: small ones make many frames.
     package static func file(
         _ name: String,
         _ bytes: [UInt8],
@@ -56,14 +56,16 @@ package struct MemorySource: ItemSource {
         claimed: UInt64? = nil,
         executable: Bool = false,
         modified: Timestamp? = nil,
-        fault: Fault? = nil
+        fault: Fault? = nil,
+        readSize: Int = 256 << 10
     ) -> MemorySource {
         let size = sizeIsKnown ? claimed ?? UInt64(bytes.count) : nil
         let entry = FileEntry(path: nil, executable: executable, modified: modified, size: size)
         return MemorySource(
             offered: OfferedItem(kind: kind, name: safe(name), type: uniform(type), size: size),
             steps: [.file(entry, bytes)],
-            fault: fault
+            fault: fault,
+            readSize: readSize
         )
     }
 
@@ -94,7 +96,8 @@ package struct MemorySource: ItemSource {
         )
     }
 
-    private init(offered: OfferedItem, steps: [Step], fault: Fault?) {
+    private init(offered: OfferedItem, steps: [Step], fault: Fault?, readSize: Int = 256 << 10) {
+        self.readSize = readSize
         self.offered = offered
         self.steps = steps
         self.fault = fault

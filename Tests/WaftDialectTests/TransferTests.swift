@@ -88,9 +88,8 @@ struct TransferTests {
 
     @Test("small reads make many frames and the same file")
     func smallReads() async throws {
-        var source = MemorySource.file("a", Array(repeating: 5, count: 100_000))
-        source.readSize = 7
-        try await WaftLoopback.run { [source] loopback in
+        let source = MemorySource.file("a", Array(repeating: 5, count: 100_000), readSize: 7)
+        try await WaftLoopback.run { loopback in
             let outcome = try await loopback.send([source])
             #expect(outcome.items.map(\.word) == ["stored"])
         }
