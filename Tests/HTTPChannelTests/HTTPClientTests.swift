@@ -14,6 +14,17 @@ struct HTTPClientTests {
         answerLimit: Int = 1_000,
         _ body: @escaping @Sendable (HTTPClient) async throws -> sending Result
     ) async throws -> Result {
+        try await against(
+            { try? await $0.write(ByteBuffer(string: text)) }, closing: closing, answerLimit: answerLimit, body)
+    }
+
+    /// The same with a server that answers by `answer`.
+    private func against<Result: Sendable>(
+        _ answer: (NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Void,
+        closing: Bool = true,
+        answerLimit: Int = 1_000,
+        _ body: @escaping @Sendable (HTTPClient) async throws -> sending Result
+    ) async throws -> Result {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -33,7 +44,7 @@ struct HTTPClientTests {
                         received += String(buffer: bytes)
                         if received.contains("\r\n\r\n") { break }
                     }
-                    try? await outbound.write(ByteBuffer(string: text))
+                    try await answer(outbound)
                     if !closing { _ = await client.result }
                 }
                 break
@@ -118,6 +129,76 @@ struct HTTPClientTests {
             }
         }
         #expect(answer.body == large)
+    }
+
+    @Test("who reads a body gets it as it comes, and of that answer nothing else is held")
+    func bodyReader() async throws {
+        let gate = Gate()
+        let pieces = Recorder<String>()
+        let answer = try await against { outbound in
+            try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nfirst"))
+            await gate.wait()
+            try await outbound.write(ByteBuffer(string: "other"))
+        } _: { client in
+            try await client.exchange(.GET, "/", patience: .seconds(60)) { bytes in
+                pieces.record(String(buffer: bytes))
+                gate.open()
+            }
+        }
+        #expect(pieces.all == ["first", "other"])
+        #expect(answer.body == ByteBuffer())
+    }
+
+    @Test("the body of an answer that says no is not for who reads")
+    func bodyReaderOfRefusal() async throws {
+        let text = "HTTP/1.1 409 Conflict\r\ncontent-length: 2\r\n\r\nno"
+        let answer = try await against(text) { client in
+            try await client.exchange(.GET, "/", patience: .seconds(60)) { Issue.record("got \($0)") }
+        }
+        #expect(answer.body == ByteBuffer(string: "no"))
+    }
+
+    @Test("what who reads a body throws comes through")
+    func bodyReaderThrows() async throws {
+        struct Refusal: Error {}
+        let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx"
+        _ = try await against(head, closing: false) { client in
+            await #expect(throws: Refusal.self) {
+                try await client.exchange(.GET, "/", patience: .seconds(60)) { _ in throw Refusal() }
+            }
+        }
+    }
+
+    @Test("an answer that trickles is not waited for longer than patience lasts")
+    func trickles() async throws {
+        let fault = try await against { outbound in
+            try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n"))
+            // Until nobody takes it any more.
+            while (try? await outbound.write(ByteBuffer(string: "x"))) != nil {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        } _: { client in
+            await #expect(throws: HTTPFault.self) {
+                try await client.exchange(.GET, "/", patience: .milliseconds(500))
+            }
+        }
+        #expect(fault == .silence)
+    }
+
+    @Test("a large answer may take longer than patience lasts, if a mebibyte of it does not")
+    func largeAndSlow() async throws {
+        let mebibyte = ByteBuffer(repeating: 0x61, count: 1 << 20)
+        let server = { (outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) in
+            try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: \(4 << 20)\r\n\r\n"))
+            for number in 0..<4 {
+                if number > 0 { try await Task.sleep(for: .seconds(2)) }
+                try await outbound.write(mebibyte)
+            }
+        }
+        let answer = try await against(server, answerLimit: 4 << 20) { client in
+            try await client.exchange(.GET, "/", patience: .seconds(5))
+        }
+        #expect(answer.body.readableBytes == 4 << 20)
     }
 
     @Test("an answer larger than is allowed ends the connection")

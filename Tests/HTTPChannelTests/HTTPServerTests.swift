@@ -241,6 +241,24 @@ struct HTTPServerTests {
         }
     }
 
+    @Test(
+        "an answer that is made as it leaves comes whole, with chunks only where the client knows them",
+        arguments: [0, 1])
+    func piecewise(minor: Int) async throws {
+        try await LoopbackServer.run(Times(lingering: .milliseconds(1))) { exchange in
+            var rest = ["c", "b", "a"]
+            try await exchange.respond(.ok) { rest.popLast().map { ByteBuffer(string: $0) } }
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("GET / HTTP/1.\(minor)\r\nconnection: close\r\n\r\n")
+                let answer = await connection.receiveToEnd()
+                let end = minor == 0 ? "\r\n\r\nabc" : "1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\n\r\n"
+                #expect(answer.hasSuffix(end))
+                #expect(answer.contains("content-length: 3") == (minor == 0))
+            }
+        }
+    }
+
     @Test("a client that wants it gets its answer on a connection that then closes")
     func connectionClose() async throws {
         try await LoopbackServer.run(Times(lingering: .milliseconds(1)), respond: echo) { server in
