@@ -15,6 +15,8 @@ package final class Console: Sendable {
     private let writer = SerialThread()
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
     private static let mostWaiting = 4 << 20
+    /// What a line that is not made yet counts for: about what it is made from.
+    private static let bytesOfUnmade = 1 << 10
     /// How long the end of the program waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error.
@@ -25,6 +27,16 @@ package final class Console: Sendable {
     /// A line of results on standard output. `text` is escaped already.
     package func result(_ text: String) {
         write(text + "\n", to: STDOUT_FILENO)
+    }
+
+    /// A line of results that is made by the writer's thread, in its turn: for those of which there are tens of thousands.
+    /// - Parameter text: escaped.
+    func result(making text: @escaping @Sendable () -> String) {
+        drawn.withLock { drawn in
+            erase(&drawn)
+            enqueue(Self.bytesOfUnmade, to: STDOUT_FILENO) { text() + "\n" }
+        }
+        waitForWriter()
     }
 
     /// A line for the user on standard error. `text` is escaped already.
@@ -81,15 +93,23 @@ package final class Console: Sendable {
             erase(&drawn)
             enqueue(text, to: descriptor)
         }
+        waitForWriter()
+    }
+
+    private func waitForWriter() {
         if waiting.load(ordering: .relaxed) > Self.mostWaiting { writer.drain() }
     }
 
-    /// Under the lock, so that what is printed is written in that order.
     private func enqueue(_ text: String, to descriptor: Int32) {
-        let count = text.utf8.count
+        enqueue(text.utf8.count, to: descriptor) { text }
+    }
+
+    /// Under the lock, so that what is printed is written in that order.
+    /// - Parameter count: bytes that wait.
+    private func enqueue(_ count: Int, to descriptor: Int32, _ text: @escaping @Sendable () -> String) {
         waiting.add(count, ordering: .relaxed)
         writer.enqueue {
-            Self.write(text, to: descriptor)
+            Self.write(text(), to: descriptor)
             self.waiting.subtract(count, ordering: .relaxed)
         }
     }

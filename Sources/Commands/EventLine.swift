@@ -91,8 +91,10 @@ struct EventLine: Encodable {
         self.event = event
     }
 
+    var text: String { JSONText.line(self) }
+
     func print() {
-        Console.shared.result(JSONText.line(self))
+        Console.shared.result(text)
     }
 }
 

@@ -29,9 +29,11 @@ struct ReceiverRendering: Sendable {
             Console.shared.note("into \(TerminalText.escaped(inbox, limit: 400)). From another machine:")
             Console.shared.note("  waft send FILE --to \(Self.quoted(name))")
         case .reception(.stored(let arrival)):
-            let name = TerminalText.escaped(arrival.stored.name.text)
-            let sender = people.line(arrival.peer, callingItself: arrival.senderName)
-            Console.shared.result("\(name)  \(ByteCount.text(arrival.size)) from \(sender)")
+            Console.shared.result { [people] in
+                let name = TerminalText.escaped(arrival.stored.name.text)
+                let sender = people.line(arrival.peer, callingItself: arrival.senderName)
+                return "\(name)  \(ByteCount.text(arrival.size)) from \(sender)"
+            }
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
             }
@@ -101,7 +103,7 @@ struct ReceiverRendering: Sendable {
             }
             line.print()
         case .reception(.stored(let arrival)):
-            line("stored", arrival).print()
+            Console.shared.result { line("stored", arrival).text }
         case .reception(.opened(let arrival, let answer)):
             guard answer.state != .none else { return }
             let event = answer.state == .yes ? "opened" : answer.state == .later ? "deferred" : "failed"

@@ -1,13 +1,42 @@
 import ContentCheck
+import Executors
 import Glibc
 import Sharing
+import Synchronization
 import SystemCalls
 import UniformTypes
 
 // What arrived is looked into on a descriptor of our own, before it can be seen in the Inbox: nobody can swap it between
 // the check and the move.
 extension StagedFiles {
+    func expectContentVerdict(declared: UniformType) {
+        guard checker != nil, !isTree else { return }
+        let look = ContentLook()
+        state.withLock { $0.look = look }
+        ContentLook.thread.enqueue { [self] in
+            look.run { [self] in find(declared) }
+        }
+    }
+
     func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict? {
+        guard let look = state.withLock({ $0.look }) else { return try find(declared).get() }
+        return try look.result { [self] in find(declared) }.get()
+    }
+
+    /// Under the lock: what becomes of the item waits for this, and of one that is gone nothing is found out. Its name may
+    /// be another's by then.
+    private func find(_ declared: UniformType) -> Result<ContentVerdict?, TransferFault> {
+        state.withLock { state in
+            guard state.phase == .writing else { return .failure(Self.goneFault) }
+            do throws(TransferFault) {
+                return .success(try verdict(declared))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func verdict(_ declared: UniformType) throws(TransferFault) -> ContentVerdict? {
         guard let checker, !isTree else { return nil }
         do {
             let file = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
@@ -30,6 +59,43 @@ extension StagedFiles {
         try systemCall { fchmod(file, status.st_mode & 0o444) }
         // Without the mark the receipt and the log still say it.
         ContentMark.set(verdict, on: file)
+    }
+}
+
+/// A verdict that a second thread finds out while the next items come; or whoever needs it before that one has begun.
+final class ContentLook: Sendable {
+    typealias Found = Result<ContentVerdict?, TransferFault>
+
+    /// One for all items: they are looked into in the order in which they came.
+    static let thread = SerialThread()
+
+    private struct State {
+        var isClaimed = false
+        var found: Found?
+    }
+
+    private let state = Mutex(State())
+    private let finished = Semaphore()
+
+    /// Finds out, unless somebody does or has.
+    func run(_ find: () -> Found) {
+        let isOurs = state.withLock { state in
+            defer { state.isClaimed = true }
+            return !state.isClaimed
+        }
+        guard isOurs else { return }
+        let found = find()
+        state.withLock { $0.found = found }
+        finished.signal()
+    }
+
+    /// What was found; waits for it where another thread is at it.
+    func result(_ find: () -> Found) -> Found {
+        run(find)
+        while true {
+            if let found = state.withLock({ $0.found }) { return found }
+            finished.wait()
+        }
     }
 }
 

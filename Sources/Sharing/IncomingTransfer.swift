@@ -1,5 +1,6 @@
 import ContentCheck
 package import Digests
+import UniformTypes
 
 /// One accepted transfer while its contents arrive: order checked, digests compared, items staged and committed.
 ///
@@ -207,15 +208,16 @@ package final class IncomingTransfer {
             throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
-        let offered = offer.items[number]
-        // Texts and URLs are forms of our own; a folder's files have names and types of their own.
-        let content = offered.kind == .file ? try item.contentVerdict(declared: offered.type) : nil
         staged = nil
         begun = nil
         listing = nil
-        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: ours, content: content))
+        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: ours))
         wholeBytes += bytes
-        if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes { commitWhole() }
+        if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes {
+            commitWhole()
+        } else if number + 1 < offer.items.count, let declared = declaredType(number) {
+            item.expectContentVerdict(declared: declared)
+        }
     }
 
     /// The sender gives up one item; the others go on.
@@ -290,10 +292,34 @@ package final class IncomingTransfer {
         return staged
     }
 
+    /// Which type the contents of an item are held against.
+    private func declaredType(_ number: Int) -> UniformType? {
+        // Texts and URLs are forms of our own; a folder's files have names and types of their own.
+        offer.items[number].kind == .file ? offer.items[number].type : nil
+    }
+
+    /// Finds out what the contents of the whole items say. One that cannot be looked into fails by itself.
+    private func lookIntoWhole() {
+        whole = whole.compactMap { item in
+            do throws(TransferFault) {
+                var item = item
+                item.content = try declaredType(item.number)
+                    .flatMap { declared throws(TransferFault) in try item.staged.contentVerdict(declared: declared) }
+                return item
+            } catch {
+                if error.isResumable { item.staged.keep() } else { item.staged.discard() }
+                setFault(error, item.number)
+                return nil
+            }
+        }
+    }
+
     /// Moves what has arrived whole into the Inbox. The order of the steps is what makes that true after any crash:
     /// contents on the disk, then the journal ("this is about to be there, and these are to be delivered"), then the
     /// Inbox, then the journal again ("there it is"). What a crash leaves between the last two is found by identity.
     private func commitWhole() {
+        wholeBytes = 0
+        lookIntoWhole()
         guard !whole.isEmpty else { return }
         let intended = whole.map { item in
             let facts = facts(of: item)
@@ -330,7 +356,6 @@ package final class IncomingTransfer {
             }
         }
         whole = []
-        wholeBytes = 0
         if !arrivals.isEmpty { stored(arrivals) }
     }
 

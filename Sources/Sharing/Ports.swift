@@ -141,6 +141,8 @@ package protocol StagedItem: AnyObject, Sendable {
     func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
     /// Removes what was kept and has not come again. After the last entry, before the commit.
     func removeLeftovers() throws(TransferFault)
+    /// Says that `contentVerdict` will be asked for: it may be found out from now on, while something else is done.
+    func expectContentVerdict(declared: UniformType)
     /// Holds the contents of an item that is one file, and has ended, against the type it is said to have.
     ///
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
@@ -158,6 +160,8 @@ package protocol StagedItem: AnyObject, Sendable {
 extension StagedItem {
     /// For those with nothing to write on.
     package func label(_ facts: ArrivalFacts) {}
+    /// For those who find out when they are asked.
+    package func expectContentVerdict(declared: UniformType) {}
 }
 
 /// Who decides whether an offer is taken: a person at a terminal, a rule, a desktop notification.

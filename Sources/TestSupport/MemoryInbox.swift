@@ -22,6 +22,7 @@ package final class MemoryInbox: InboxStoring {
         case makeLink(path: String)
         case closeFolder
         case removeLeftovers
+        case contentVerdict
         case commit(name: String)
     }
 
@@ -393,7 +394,10 @@ private final class MemoryStagedItem: StagedItem {
     }
 
     /// Memory is not looked into; the real thing's tests do that.
-    func contentVerdict(declared: UniformType) -> ContentVerdict? { nil }
+    func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict? {
+        try step(.contentVerdict) { _ in }
+        return nil
+    }
 
     func discard() { end() }
 

@@ -459,4 +459,21 @@ struct JournalledTransferTests {
         #expect(receipt.items == [ItemReceipt(.stored(name: "file-0", size: 5, digest: .of(.xxh3_128, hello)))])
         #expect(journal.unsettled.map(\.name.text) == ["file-0"])
     }
+
+    @Test("an item whose contents cannot be looked into fails by itself, and the others are stored")
+    func unlooked() throws {
+        let asked = Recorder<Void>()
+        let inbox = MemoryInbox { operation in
+            guard operation == .contentVerdict else { return nil }
+            asked.record(())
+            return asked.count == 2 ? TransferFault(.storage, "cannot look into it") : nil
+        }
+        let receiving = Receiving(.sample(items: 3), into: inbox)
+        for number in 0..<3 { try receiving.sendItem(number, hello) }
+        let receipt = try receiving.transfer.finish()
+        #expect(receipt.items.map(\.isStored) == [true, false, true])
+        #expect(receipt.items[1].outcome == .failed(TransferFault(.storage, "cannot look into it")))
+        #expect(inbox.names == ["file-0", "file-2"])
+        #expect(inbox.stagedCount == 0)
+    }
 }
