@@ -106,7 +106,7 @@ package final class HTTPExchange {
         }
     }
 
-    /// Sends an answer whose body is made as it leaves.
+    /// Sends an answer whose body is made as it leaves; in chunks where it has more than one piece.
     /// - Parameter next: the next piece of it, nil at the end.
     /// - Throws: what `next` throws too.
     package func respond(
@@ -114,11 +114,18 @@ package final class HTTPExchange {
         contentType: String? = "application/json",
         next: () throws -> ByteBuffer?
     ) async throws {
+        var body = try next() ?? ByteBuffer()
+        var second = try next()
         // HTTP/1.0 knows no chunks.
-        if head.version.minor > 0 { return try await respond(status, contentType, length: nil, next) }
-        var body = ByteBuffer()
-        while var piece = try next() { body.writeBuffer(&piece) }
-        try await respond(status, contentType: contentType, body: body)
+        guard head.version.minor > 0, second != nil else {
+            while var piece = try second ?? next() {
+                second = nil
+                body.writeBuffer(&piece)
+            }
+            return try await respond(status, contentType: contentType, body: body)
+        }
+        var pieces = [second, body].compactMap { $0 }
+        try await respond(status, contentType, length: nil) { try pieces.popLast() ?? next() }
     }
 
     /// - Parameter length: bytes of the body; nil where they are not known yet.

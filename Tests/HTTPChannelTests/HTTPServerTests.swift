@@ -259,6 +259,20 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("an answer that is made as it leaves says how long it is where it is one piece", arguments: ["", "a"])
+    func onePiece(text: String) async throws {
+        try await LoopbackServer.run(Times(lingering: .milliseconds(1))) { exchange in
+            var rest = text.isEmpty ? [] : [ByteBuffer(string: text)]
+            try await exchange.respond(.ok) { rest.popLast() }
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("GET / HTTP/1.1\r\nconnection: close\r\n\r\n")
+                let answer = await connection.receiveToEnd()
+                #expect(answer.hasSuffix("\r\n\r\n\(text)") && answer.contains("content-length: \(text.utf8.count)"))
+            }
+        }
+    }
+
     @Test("a client that wants it gets its answer on a connection that then closes")
     func connectionClose() async throws {
         try await LoopbackServer.run(Times(lingering: .milliseconds(1)), respond: echo) { server in
