@@ -15,8 +15,9 @@ package final class Console: Sendable {
     private let writer = SerialThread()
     /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
     private static let mostWaiting = 4 << 20
-    /// What a line that is not made yet counts for: about what it is made from.
-    private static let bytesOfUnmade = 1 << 10
+    /// What a line that is not made yet counts for: more than it is made from, so that no more of them wait than one batch
+    /// of a transfer has.
+    private static let bytesOfUnmade = 8 << 10
     /// How long the end of the program waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
     /// Whether a person looks at standard error.

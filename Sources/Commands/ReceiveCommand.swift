@@ -115,7 +115,9 @@ enum ReceiverStart {
             ) { event in
                 switch event {
                 case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()
-                // What all further ones need has been found by now.
+                // Of many items: their offer has been read; what all further ones need has been found.
+                case .reception(.offered(let offer, _)) where offer.items.count > manyItems:
+                    ProgramMemory.releasePassedStage()
                 case .reception(.stored(let arrival)) where arrival.itemNumber == manyItems:
                     ProgramMemory.releasePassedStage()
                 default: break
