@@ -15,16 +15,17 @@ enum PeerPicker {
 
     /// - Returns: the whole id of the chosen peer.
     /// - Throws: `CommandFailure`, 64 where there is no terminal.
-    static func pick(_ network: PeerNetwork, hint: Bool) async throws(CommandFailure) -> String {
+    static func pick(_ network: PeerNetwork) async throws(CommandFailure) -> String {
         guard LineReader.hasTerminal else {
-            var seen: [String] = []
+            var view = PeersInView()
             for await event in network.peers(for: looking) {
-                if case .found(let peer) = event {
-                    seen.append(peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? peer.id.short)
+                switch event {
+                case .found(let peer): view.found(peer.id, name: peer.card?.name)
+                case .gone(let id): view.gone(id)
+                case .trouble(let reason): say(reason)
                 }
             }
-            let view = seen.isEmpty ? "nobody is in view" : "in view: \(seen.joined(separator: ", "))"
-            throw CommandFailure(.usage, "--to is missing, and there is no terminal to ask at; \(view)")
+            throw CommandFailure(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
         }
         Console.shared.note("Looking for peers; type a number, or q to give up.")
         let id = await withTaskGroup(of: Void.self) { group in
@@ -54,7 +55,7 @@ enum PeerPicker {
                 let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue))"
                 Console.shared.note("  \(peers.count)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):
-                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 400))")
+                say(reason)
             case .peers(.gone):
                 continue
             case .line(let line):
@@ -66,5 +67,9 @@ enum PeerPicker {
             }
         }
         return nil
+    }
+
+    private static func say(_ trouble: String) {
+        Console.shared.note("waft: \(TerminalText.escaped(trouble, limit: 400))")
     }
 }

@@ -90,7 +90,7 @@ struct SendCommand: AsyncParsableCommand {
         if !queue.queue { (items, paths) = ([], []) }
         let network = try CommandNetwork.make(surroundings)
         let cancellation = Cancellation()
-        if names.isEmpty { names = [try await PeerPicker.pick(network, hint: !json && !quiet)] }
+        if names.isEmpty { names = [try await PeerPicker.pick(network)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
         let references = try names.map(Self.reference)
         let sender = Sender(

@@ -49,6 +49,12 @@ struct TwoHostsTests {
                 #expect(byID.exit == 0, "\(byID.errors)")
                 let nobody = try await study.run(arguments: ["send", "report.pdf", "--to", "cellar"], in: lab.folder)
                 #expect(nobody.exit == 10)
+                // It is announced with several addresses, each of which is news.
+                let unsaid = try await study.run(arguments: ["send", "report.pdf"], in: lab.folder)
+                #expect(unsaid.exit == 64)
+                #expect(
+                    unsaid.errors
+                        == "waft: --to is missing, and there is no terminal to ask at; in view: kitchen\n")
             }
             let gone = try await study.run(arguments: ["peers", "--json"])
             #expect(gone.events.isEmpty, "it is withdrawn when the receiver has ended: \(gone.output)")
