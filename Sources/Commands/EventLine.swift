@@ -68,6 +68,8 @@ struct EventLine: Encodable {
     var handler: String?
     var exitCode: Int?
     var reason: String?
+    /// What to do about a failure.
+    var hint: String?
     /// Exit code of the command.
     var exit: Int32?
     var id: String?
@@ -91,10 +93,36 @@ struct EventLine: Encodable {
         self.event = event
     }
 
+    /// The last event of a command that ends.
+    static func done(_ exit: WaftExit) -> EventLine {
+        var line = EventLine("done")
+        line.exit = exit.rawValue
+        return line
+    }
+
     var text: String { JSONText.line(self) }
 
     func print() {
         Console.shared.result(text)
+    }
+}
+
+/// A command that can print events. What keeps it from its work, before there is anything to tell of, is one of them.
+protocol EventCommand {
+    /// How a failure is told; nil where people read.
+    var failureEvents: FailureEvents? { get }
+}
+
+/// The events of a command that has failed.
+struct FailureEvents {
+    /// Whether the command's last event says that it is done, and how.
+    var endsWithDone: Bool
+
+    func print(_ failure: CommandFailure) {
+        var line = EventLine("failed")
+        (line.reason, line.hint, line.exit) = (failure.message, failure.hint, failure.exit.rawValue)
+        line.print()
+        if endsWithDone { EventLine.done(failure.exit).print() }
     }
 }
 

@@ -97,6 +97,11 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 }
 
+extension ReceiveCommand: EventCommand {
+    // It receives until it is told to end; what is done is a transfer.
+    var failureEvents: FailureEvents? { options.json ? FailureEvents(endsWithDone: false) : nil }
+}
+
 enum ReceiverStart {
     /// The number of an item that only a transfer of many has.
     private static let manyItems = 100

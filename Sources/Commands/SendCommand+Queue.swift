@@ -139,10 +139,6 @@ extension SendCommand {
         if !isRunning, !json, !quiet {
             Console.shared.note("waft: no receiver is running here: it is sent when waftd runs")
         }
-        if json {
-            var line = EventLine("done")
-            line.exit = WaftExit.done.rawValue
-            line.print()
-        }
+        if json { EventLine.done(.done).print() }
     }
 }

@@ -146,6 +146,10 @@ struct SendCommand: AsyncParsableCommand {
     }
 }
 
+extension SendCommand: EventCommand {
+    var failureEvents: FailureEvents? { json ? FailureEvents(endsWithDone: true) : nil }
+}
+
 /// One sending to one peer, shown, as an exit code.
 enum SendRun {
     static func run(

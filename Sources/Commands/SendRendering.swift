@@ -152,9 +152,7 @@ final class SendRendering: Sendable {
     func done(_ exit: WaftExit) {
         Console.shared.endStatus()
         if json {
-            var line = EventLine("done")
-            line.exit = exit.rawValue
-            line.print()
+            EventLine.done(exit).print()
         } else if exit == .interrupted {
             Console.shared.note("waft: cancelled")
         }

@@ -46,8 +46,10 @@ package enum CommandLineRun {
     }
 
     private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
+        var failureEvents: FailureEvents?
         do {
             var parsed: (any ParsableCommand)? = try parse(command)
+            failureEvents = (parsed as? any EventCommand)?.failureEvents
             ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 // Its words are its own to let go of.
@@ -59,8 +61,12 @@ package enum CommandLineRun {
             end(WaftExit.done.rawValue)
         } catch let failure as CommandFailure {
             Console.shared.endStatus()
-            Console.shared.note("waft: \(failure.message)")
-            if let hint = failure.hint { Console.shared.note("  \(hint)") }
+            if let failureEvents {
+                failureEvents.print(failure)
+            } else {
+                Console.shared.note("waft: \(failure.message)")
+                if let hint = failure.hint { Console.shared.note("  \(hint)") }
+            }
             end(failure.exit.rawValue)
         } catch let code as ExitCode {
             end(code.rawValue)

@@ -27,6 +27,39 @@ struct BadInputTests {
         }
     }
 
+    @Test("with --json what keeps waft send from sending is an event too, and the last one is done")
+    func events() async throws {
+        try await withTemporaryFolder { folder in
+            let ways: [(words: [String], exit: Int, reason: String)] = [
+                ([folder + "/none", "--to", "127.0.0.1:1"], 66, "there is no such file"),
+                ([try file(folder), "--to", "kitchen:99999"], 64, "ends with no port number"),
+                (["--to", "127.0.0.1:1"], 64, "nothing to send"),
+                ([try file(folder)], 64, "nobody is in view"),
+                ([try file(folder), "--to", "127.0.0.1:1", "--timeout", "0"], 64, "--timeout is"),
+                ([folder + "/none", "--to", "kitchen", "--queue"], 66, "there is no such file"),
+            ]
+            for way in ways {
+                let outcome = try await sender(folder).run(arguments: ["send"] + way.words + ["--json"])
+                let events = outcome.events
+                #expect(outcome.exit == way.exit, "\(way)")
+                #expect(events.map(\.event) == ["failed", "done"], "\(way): \(outcome.output)")
+                #expect(events.allSatisfy { $0.exit == way.exit })
+                #expect(events.first?.reason?.contains(way.reason) == true, "\(way): \(outcome.output)")
+                #expect(!outcome.errors.contains(way.reason), "said twice: \(way)")
+            }
+        }
+    }
+
+    @Test("with --json what keeps waft receive from receiving is an event")
+    func receiverEvents() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await sender(folder).run(arguments: ["receive", "--name", "a/b", "--json"])
+            #expect(outcome.exit == 64)
+            #expect(outcome.events.map(\.event) == ["failed"], "\(outcome.output)")
+            #expect(outcome.events.first?.reason?.hasPrefix("--name is 1 to") == true)
+        }
+    }
+
     @Test("an unreadable file is 66")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
