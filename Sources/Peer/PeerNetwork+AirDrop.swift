@@ -172,7 +172,7 @@ extension PeerNetwork {
             let connection = try await dialAirDrop(target, airdrop, within: options.finding)
             observe(.connected(peer.id, name: peer.name))
             let (items, moved) = try await withTaskExecutorPreference(blocking) {
-                try await HTTPClient.run(connection) { http in
+                try await HTTPClient.converse(connection) { http in
                     let client = AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
                     observe(.offered(offer))
                     let verdict = try await client.ask(plan, patience: options.answer)

@@ -207,7 +207,7 @@ package struct Sender: Sendable {
             let executor = network.blocking
             return .ended(
                 try await withTaskExecutorPreference(executor) {
-                    try await HTTPClient.run(connection.http) { http in
+                    try await HTTPClient.converse(connection.http) { http in
                         try await job.run(WaftClient(http), peer: connection.peer)
                     }
                 })

@@ -40,6 +40,17 @@ package struct SecureConnection<Output: Sendable>: Sendable {
 }
 
 extension Channel {
+    /// Runs `body`. When its task is cancelled meanwhile, closing the channel takes `TransportLimits.closeDeadline` in all: there is
+    /// no time to wait for a peer that takes nothing.
+    ///
+    /// On channels that a `SecureListener` or `SecureDialer` made.
+    /// - Throws: what `body` throws.
+    package func hurriedWhenCancelled<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
+        try await withTaskCancellationHandler(operation: body) {
+            triggerUserOutboundEvent(TLSHurry(), promise: nil)
+        }
+    }
+
     /// The TLS handler of this channel.
     ///
     /// On the channel's event loop only, and only on channels that a `SecureListener` or `SecureDialer` made.

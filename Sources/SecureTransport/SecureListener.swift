@@ -121,11 +121,9 @@ package struct SecureListener: Sendable {
             await withDiscardingTaskGroup { group in
                 while let connection = await handover.next() {
                     group.addTask {
-                        await withTaskCancellationHandler {
+                        await connection.channel.hurriedWhenCancelled {
                             await onConnection(connection)
                             await connection.close()
-                        } onCancel: {
-                            connection.channel.triggerUserOutboundEvent(TLSHurry(), promise: nil)
                         }
                     }
                 }

@@ -227,6 +227,31 @@ import Testing
             return error.kind == kind
         }
     }
+
+    @Test("who is cancelled does not wait for a peer that takes nothing", .timeLimit(.minutes(1)))
+    func cancelledWhileDraining() async throws {
+        let readsNothing: @Sendable (SecureConnection<Bytes>) async -> Void = { connection in
+            try? await connection.output.executeThenClose { _, _ in try await Task.sleep(for: .seconds(3600)) }
+        }
+        try await withListener(onConnection: readsNothing) { listener in
+            let connection = try await dialer().dial(port: listener.port)
+            let hasWritten = Signal<Void>()
+            let work = Task {
+                try await connection.channel.hurriedWhenCancelled {
+                    try await connection.output.executeThenClose { _, _ in
+                        // More than fits between the two.
+                        connection.channel.writeAndFlush(ByteBuffer(repeating: 1, count: 64 << 20), promise: nil)
+                        await hasWritten.fire(())
+                        try await Task.sleep(for: .seconds(3600))
+                    }
+                }
+            }
+            await hasWritten.wait()
+            work.cancel()
+            // Draining would take an hour.
+            await #expect(throws: CancellationError.self) { try await work.value }
+        }
+    }
 }
 
 /// A TCP server that takes connections and says nothing, ever.
