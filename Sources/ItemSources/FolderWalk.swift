@@ -1,5 +1,6 @@
 import Glibc
 import Sharing
+import Synchronization
 import SystemCalls
 
 /// Goes through a folder and everything in it, in the order in which it is sent: each folder before what is in it, the
@@ -18,12 +19,26 @@ final class FolderWalk {
         case folderClosed(SafeRelativePath?, modified: Timestamp)
     }
 
+    /// The places in a folder that several walks take in turn.
+    private final class Turns: Sendable {
+        private let taken: Atomic<Int>
+
+        init(after index: Int) { taken = Atomic(index) }
+
+        /// The last that was taken; or more, where all are.
+        var last: Int { taken.load(ordering: .relaxed) }
+
+        func take() -> Int { taken.add(1, ordering: .relaxed).newValue }
+    }
+
     private final class Level {
         let folder: FileDescriptor
         let path: SafeRelativePath?
         let names: FolderNames
         let modified: Timestamp
-        var index = -1
+        private(set) var index = -1
+        /// Whose turn each further name is; nil where no other walk is in this folder.
+        private var turns: Turns?
 
         init(_ folder: consuming FileDescriptor, path: SafeRelativePath?) throws(SystemError) {
             var status = stat()
@@ -35,18 +50,48 @@ final class FolderWalk {
             self.folder = folder
         }
 
+        /// The same folder as it was found, before its first name.
+        ///
         /// - Throws: where there are no descriptors left.
-        init(copying level: Level) throws(SystemError) {
+        init(repeating level: Level) throws(SystemError) {
             self.folder = try .copy(of: level.folder.raw)
             self.path = level.path
             self.names = level.names
             self.modified = level.modified
-            self.index = level.index
+        }
+
+        /// The same folder at the same name.
+        ///
+        /// - Throws: where there are no descriptors left.
+        convenience init(copying level: Level) throws(SystemError) {
+            try self.init(repeating: level)
+            index = level.index
+        }
+
+        /// The same folder, in which each further name is reached by one of the two.
+        ///
+        /// - Throws: where there are no descriptors left.
+        func shared() throws(SystemError) -> Level {
+            let other = try Level(repeating: self)
+            let turns = turns ?? Turns(after: index)
+            (self.turns, other.turns) = (turns, turns)
+            return other
+        }
+
+        var isThrough: Bool { (turns?.last ?? index) + 1 >= names.count }
+
+        /// - Returns: whether there is another name.
+        func advance() -> Bool {
+            index = turns?.take() ?? index + 1
+            return index < names.count
         }
     }
 
-    private let origin: String
+    /// What the user called the folder.
+    let origin: String
     private let isOffered: Bool
+    /// The folder itself is kept when the walk is through.
+    private let root: Level
     private var levels: [Level]
 
     /// - Parameters:
@@ -57,10 +102,11 @@ final class FolderWalk {
         self.origin = origin
         self.isOffered = isOffered
         do {
-            self.levels = [try Level(root, path: nil)]
+            self.root = try Level(root, path: nil)
         } catch {
             throw .disk(origin, error)
         }
+        self.levels = [self.root]
     }
 
     /// Another walk, from where this one is.
@@ -69,14 +115,39 @@ final class FolderWalk {
     init(copying walk: FolderWalk) throws(SystemError) {
         self.origin = walk.origin
         self.isOffered = walk.isOffered
-        self.levels = try walk.levels.map { level throws(SystemError) in try Level(copying: level) }
+        self.root = try Level(copying: walk.root)
+        self.levels = [root]
+        for level in walk.levels.dropFirst() { levels.append(try Level(copying: level)) }
+    }
+
+    /// Another walk through the same folder, as this one found it, from its beginning.
+    ///
+    /// - Throws: where there are no descriptors left.
+    convenience init(repeating walk: FolderWalk) throws(SystemError) {
+        self.init(beside: walk, from: try Level(repeating: walk.root))
+    }
+
+    private init(beside walk: FolderWalk, from root: Level) {
+        self.origin = walk.origin
+        self.isOffered = walk.isOffered
+        self.root = root
+        self.levels = [root]
+    }
+
+    /// Another walk, through the uppermost folder on the way down to where this one is that has more in it: what that is, is reached
+    /// by one of the two. Both reach its end.
+    ///
+    /// - Returns: nil where there is no such folder.
+    /// - Throws: where there are no descriptors left.
+    func divided() throws(SystemError) -> FolderWalk? {
+        guard let level = levels.first(where: { !$0.isThrough }) else { return nil }
+        return FolderWalk(beside: self, from: try level.shared())
     }
 
     /// - Throws: for what cannot be sent, with its path and the reason.
     func next() throws(SourceFault) -> Step? {
         guard let level = levels.last else { return nil }
-        level.index += 1
-        guard level.index < level.names.count else {
+        guard level.advance() else {
             levels.removeLast()
             return .folderClosed(level.path, modified: level.modified)
         }

@@ -20,7 +20,7 @@ package final class TreeSource: ItemSource {
     init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
         self.path = path
         self.origin = path
-        self.totals = try TreeTotals.counting(Self.open(path), origin: path)
+        self.totals = try TreeCount.totals(of: Self.open(path), origin: path)
         self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
     }
 

@@ -25,30 +25,36 @@ struct TreeTotals: Equatable {
         return addEntry() && bytes <= Limits.itemBytes
     }
 
-    /// Goes through a folder once: counts, and finds what cannot be sent.
-    ///
-    /// - Throws: for the first thing that cannot be sent, with its path, the reason and what to do.
-    static func counting(_ root: consuming FileDescriptor, origin: String) throws(SourceFault) -> TreeTotals {
-        let walk = try FolderWalk(root, origin: origin, isOffered: false)
-        let user = geteuid()
-        var totals = TreeTotals()
-        while let step = try walk.next() {
-            let fits: Bool
-            switch step {
-            case .folder, .link: fits = totals.addEntry()
-            case .file(let path): fits = totals.addFile(bytes: try size(of: path, in: walk, for: user))
-            case .folderClosed: continue
-            }
-            if !fits {
-                throw .at(
-                    origin,
-                    .unreadable,
-                    "is more than can be sent as one item (\(Limits.entriesPerItem) entries, "
-                        + "\(ByteCount.text(Limits.itemBytes))); send it in parts"
-                )
-            }
+    /// What another walk through the same folder has counted.
+    /// - Returns: false where it would be more than one item may have.
+    mutating func add(_ other: TreeTotals) -> Bool {
+        // Both have counted the folder itself.
+        entries += other.entries - 1
+        let (sum, overflow) = bytes.addingReportingOverflow(other.bytes)
+        bytes = overflow ? .max : sum
+        largestFile = max(largestFile, other.largestFile)
+        return entries <= Limits.entriesPerItem && bytes <= Limits.itemBytes
+    }
+
+    /// What a walk has reached.
+    /// - Throws: where it cannot be sent, or would be more than one item may have.
+    mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceFault) {
+        let fits: Bool
+        switch step {
+        case .folder, .link: fits = addEntry()
+        case .file(let path): fits = addFile(bytes: try Self.size(of: path, in: walk, for: user))
+        case .folderClosed: return
         }
-        return totals
+        if !fits { throw Self.tooMuch(walk.origin) }
+    }
+
+    private static func tooMuch(_ origin: String) -> SourceFault {
+        .at(
+            origin,
+            .unreadable,
+            "is more than can be sent as one item (\(Limits.entriesPerItem) entries, "
+                + "\(ByteCount.text(Limits.itemBytes))); send it in parts"
+        )
     }
 
     /// - Parameter user: who reads it.

@@ -1,0 +1,118 @@
+import Executors
+import Glibc
+import Sharing
+import Synchronization
+import SystemCalls
+
+/// Goes through a folder once: counts, and finds what cannot be sent.
+///
+/// Asking for the size of each file is most of it, and the kernel's time. Where there is much in a folder a second thread helps, by
+/// a walk of its own, while the sender has nothing else to do.
+struct TreeCount {
+    /// Entries after which it is seen whether there is more to do than for one: to start a thread takes as long as some dozens.
+    private static let alone: UInt64 = 512
+
+    private let user = geteuid()
+    private var helper: Helper?
+    private var hasHadHelp = false
+
+    /// - Throws: for the first thing that cannot be sent, with its path, the reason and what to do.
+    static func totals(of root: consuming FileDescriptor, origin: String) throws(SourceFault) -> TreeTotals {
+        let walk = try FolderWalk(root, origin: origin, isOffered: false)
+        var count = TreeCount()
+        do throws(SourceFault) {
+            if let totals = try count.together(walk) { return totals }
+        } catch {
+            if !count.hasHadHelp { throw error }
+        }
+        // Which of several things that cannot be sent comes first two walks do not know.
+        return try count.inOrder(walk)
+    }
+
+    /// - Returns: nil where the helper has found something that cannot be sent, or both together have too much.
+    private mutating func together(_ walk: FolderWalk) throws(SourceFault) -> TreeTotals? {
+        defer { helper?.stop() }
+        var totals = TreeTotals()
+        var next = Self.alone
+        while let step = try walk.next() {
+            try totals.count(step, of: walk, for: user)
+            guard totals.entries >= next else { continue }
+            if helper?.isDone ?? true {
+                guard collect(&totals) else { return nil }
+                helper = Helper(beside: walk, for: user)
+                hasHadHelp = hasHadHelp || helper != nil
+            }
+            next = totals.entries + Self.alone
+        }
+        return collect(&totals) ? totals : nil
+    }
+
+    /// Waits for what the helper has counted, and adds it.
+    private mutating func collect(_ totals: inout TreeTotals) -> Bool {
+        guard let others = helper?.totals() else { return helper == nil }
+        helper = nil
+        return totals.add(others)
+    }
+
+    private func inOrder(_ walk: FolderWalk) throws(SourceFault) -> TreeTotals {
+        let again: FolderWalk
+        do {
+            again = try FolderWalk(repeating: walk)
+        } catch {
+            throw .disk(walk.origin, error)
+        }
+        var totals = TreeTotals()
+        while let step = try again.next() { try totals.count(step, of: again, for: user) }
+        return totals
+    }
+
+    /// The second thread.
+    private final class Helper: Sendable {
+        private let isStopped = Atomic(false)
+        private let hasEnded = Atomic(false)
+        /// Nil where something cannot be sent.
+        private let counted = Mutex<TreeTotals?>(nil)
+        private let end = Semaphore()
+
+        /// - Returns: nil where there is nothing to share, and no descriptor or thread to be had: then `walk` goes on alone.
+        init?(beside walk: FolderWalk, for user: uid_t) {
+            guard let other = try? walk.divided() else { return nil }
+            // Nobody else has it from here on.
+            nonisolated(unsafe) let mine = other
+            guard BackgroundThread.start({ [self] in count(mine, for: user) }) else { return nil }
+        }
+
+        var isDone: Bool { hasEnded.load(ordering: .relaxed) }
+
+        /// Waits until it does nothing any more.
+        func stop() {
+            isStopped.store(true, ordering: .relaxed)
+            _ = totals()
+        }
+
+        /// Waits for what it has counted.
+        /// - Returns: nil where something cannot be sent.
+        func totals() -> TreeTotals? {
+            end.wait()
+            // For who asks again.
+            end.signal()
+            return counted.withLock { $0 }
+        }
+
+        private func count(_ walk: FolderWalk, for user: uid_t) {
+            var totals = TreeTotals()
+            let isWhole: Bool
+            do throws(SourceFault) {
+                while !isStopped.load(ordering: .relaxed), let step = try walk.next() {
+                    try totals.count(step, of: walk, for: user)
+                }
+                isWhole = true
+            } catch {
+                isWhole = false
+            }
+            if isWhole { counted.withLock { $0 = totals } }
+            hasEnded.store(true, ordering: .relaxed)
+            end.signal()
+        }
+    }
+}
