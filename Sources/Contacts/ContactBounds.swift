@@ -24,8 +24,6 @@ package enum ContactBounds {
     package static let valueBytes = 1_024
     /// Characters in a name pattern, its stars not counted.
     package static let patternCharacters = 127
-    /// Bytes of a handler's identifier or name.
-    package static let handlerBytes = 255
     /// Days that a limit or a visibility can last.
     package static let days = 3_660
 

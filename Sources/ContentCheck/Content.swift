@@ -15,9 +15,7 @@ package struct Content: Sendable, Hashable {
     /// Whether there are no bytes at all.
     package internal(set) var isEmpty = false
 
-    /// Whether it starts as something that runs starts.
-    package var isProgram: Bool { signature != nil && !mayBeProse }
-
+    /// How it begins, where what runs begins so.
     var signature: ExecutableSignature?
 
     /// Whether the signature is `MZ` and all that was looked at is text in UTF-8: a sentence may start so, and no header of

@@ -66,13 +66,6 @@ package final class SleepInhibitor: Sendable {
         }
     }
 
-    /// Awake while `body` runs.
-    package func whileAwake<Value>(_ body: () async throws -> Value) async rethrows -> Value {
-        begin()
-        defer { end() }
-        return try await body()
-    }
-
     private func giveBack(unlessAfter round: Int) {
         let lock = state.withLock { state -> HeldLock? in
             guard state.holders == 0, state.round == round else { return nil }

@@ -27,9 +27,9 @@ struct SleepInhibitorTests {
         try await logind.heard.first { $0 == .released }
         #expect(!inhibitor.isHeld)
         // And once more.
-        await inhibitor.whileAwake {
-            _ = try? await logind.heard.element(4)
-        }
+        inhibitor.begin()
+        _ = try? await logind.heard.element(4)
+        inhibitor.end()
         #expect(try await logind.heard.element(5) == .released)
     }
 

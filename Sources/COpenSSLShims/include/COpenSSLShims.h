@@ -46,10 +46,6 @@ static inline void COpenSSLShims_SSL_CTX_set_max_cert_list(SSL_CTX *context, lon
     SSL_CTX_set_max_cert_list(context, bytes);
 }
 
-static inline void COpenSSLShims_SSL_CTX_set_read_ahead(SSL_CTX *context, int on) {
-    SSL_CTX_set_read_ahead(context, on);
-}
-
 static inline int COpenSSLShims_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
