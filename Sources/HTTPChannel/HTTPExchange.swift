@@ -215,13 +215,13 @@ package final class HTTPExchange {
 
     // MARK: Waiting
 
-    /// Waits for `operation` while the client hears `102 Processing` now and then.
+    /// Waits for `operation` while a client that is kept waiting hears `102 Processing` now and then.
     package func keepingClientInformed<Result>(_ operation: () async -> Result) async -> Result {
         // HTTP/1.0 knows no interim answers.
         guard head.version.minor > 0 else { return await operation() }
-        let (outbound, interval) = (self.outbound, patience.interim)
+        let (outbound, watch, interval) = (self.outbound, stream.watch, patience.interim)
         return await withTaskGroup(of: Void.self) { group in
-            group.addTask { await Self.inform(outbound, every: interval) }
+            group.addTask { await Self.inform(outbound, Reminders(every: interval, from: .now()), watch) }
             let result = await operation()
             group.cancelAll()
             return result
@@ -246,15 +246,43 @@ package final class HTTPExchange {
 
     private static func inform(
         _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
-        every interval: Duration
+        _ reminders: Reminders,
+        _ watch: SilenceWatch
     ) async {
+        var reminders = reminders
         while !Task.isCancelled {
             do {
-                try await Task.sleep(for: interval)
-                try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .processing)))
+                if let pause = reminders.pause(at: .now(), since: watch.lastExpected) {
+                    try await Task.sleep(for: pause)
+                } else {
+                    try await outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .processing)))
+                }
             } catch {
                 return
             }
         }
+    }
+}
+
+/// When a client that waits for its answer is told that it is not forgotten: so long after it was told last, and after it was last
+/// waited for. Whose body is being taken need not be told; on the way of a long body it would only be in the way.
+struct Reminders {
+    private let interval: TimeAmount
+    private var last: NIODeadline
+
+    /// - Parameter start: when it began to wait.
+    init(every interval: Duration, from start: NIODeadline) {
+        self.interval = TimeAmount(interval)
+        self.last = start
+    }
+
+    /// - Parameter turn: when the client was last waited for.
+    /// - Returns: how long to wait before asking again; nil where it is to be told now.
+    mutating func pause(at now: NIODeadline, since turn: NIODeadline) -> Duration? {
+        last = max(last, turn)
+        let due = last + interval
+        guard now >= due else { return Duration(due - now) }
+        last = now
+        return nil
     }
 }
