@@ -105,6 +105,8 @@ extension ReceiveCommand: EventCommand {
 enum ReceiverStart {
     /// The number of an item that only a transfer of many has.
     private static let manyItems = 100
+    /// Items after which what one batch or another has come by is let go of again.
+    private static let furtherItems = 8_192
 
     static func receiver(
         _ surroundings: Surroundings,
@@ -120,10 +122,12 @@ enum ReceiverStart {
             ) { event in
                 switch event {
                 case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()
-                // Of many items: their offer has been read; what all further ones need has been found.
+                // Of many items: their offer has been read; they have been answered; what all further ones need has been found.
                 case .reception(.offered(let offer, _)) where offer.items.count > manyItems:
                     ProgramMemory.releasePassedStage()
-                case .reception(.stored(let arrival)) where arrival.itemNumber == manyItems:
+                case .reception(.began(let offer, _)) where offer.items.count > manyItems:
+                    ProgramMemory.releasePassedStage()
+                case .reception(.stored(let arrival)) where arrival.itemNumber % furtherItems == manyItems:
                     ProgramMemory.releasePassedStage()
                 default: break
                 }

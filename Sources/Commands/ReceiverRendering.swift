@@ -120,6 +120,9 @@ struct ReceiverRendering: Sendable {
             line.from = EventLine.Peer(id: peer.text)
             (line.transfer, line.bytes, line.total) = (id.text, received, total)
             line.print()
+        case .reception(.began):
+            // Its progress says so.
+            break
         }
     }
 

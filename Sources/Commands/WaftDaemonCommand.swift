@@ -87,7 +87,7 @@ enum ReceiverLog {
             guard let line = fault?.message ?? receipt.failures else { return }
             let reason = TerminalText.escaped(line)
             logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
-        case .reception(.progressed):
+        case .reception(.began), .reception(.progressed):
             break
         }
     }

@@ -11,6 +11,8 @@ package final class Reception: Sendable {
     package enum Event: Sendable {
         case offered(Offer, from: PeerID)
         case judged(Offer, Verdict, from: PeerID)
+        /// Contents of what was accepted come now.
+        case began(Offer, from: PeerID)
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
         case stored(Arrival)
         case opened(Arrival, HandlerAnswer)
@@ -284,6 +286,7 @@ package final class Reception: Sendable {
         memory?.began(id, from: peer, arrivals: earlier.count)
         let total = accepted.offer.knownSize
         let observe = self.observe
+        observe(.began(accepted.offer, from: peer))
         // What has a size was judged when it was offered.
         let mostBytes =
             accepted.offer.items.contains { $0.size == nil }

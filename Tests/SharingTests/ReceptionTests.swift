@@ -65,6 +65,7 @@ struct Receiver {
             switch event {
             case .offered: "offered"
             case .judged: "judged"
+            case .began: "began"
             case .progressed: "progressed"
             case .stored: "stored"
             case .opened: "opened"
@@ -90,8 +91,8 @@ struct ReceptionOfferTests {
         #expect(receipt.items.map(\.handler.state) == [.none, .none])
         // How often progress is told is a matter of time.
         let words = receiver.words.filter { $0 != "progressed" }
-        #expect(words == ["offered", "judged", "stored", "stored", "ended"])
-        #expect(receiver.words[2] == "progressed")
+        #expect(words == ["offered", "judged", "began", "stored", "stored", "ended"])
+        #expect(receiver.words[3] == "progressed")
     }
 
     @Test("the one who consents is told who asks for what, and how much room there is")
