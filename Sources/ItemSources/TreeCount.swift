@@ -70,21 +70,24 @@ struct TreeCount {
     private final class Helper: Sendable {
         private let isStopped = Atomic(false)
         private let hasEnded = Atomic(false)
+        /// Its own, until it is through.
+        private let walk: Mutex<FolderWalk?>
         /// Nil where something cannot be sent.
         private let counted = Mutex<TreeTotals?>(nil)
         private let end = Semaphore()
 
         /// - Returns: nil where there is nothing to share, and no descriptor or thread to be had: then `walk` goes on alone.
         init?(beside walk: FolderWalk, for user: uid_t) {
-            guard let other = try? walk.divided() else { return nil }
             // Nobody else has it from here on.
-            nonisolated(unsafe) let mine = other
-            guard BackgroundThread.start({ [self] in count(mine, for: user) }) else { return nil }
+            nonisolated(unsafe) let mine = try? walk.divided()
+            guard mine != nil else { return nil }
+            self.walk = Mutex(mine)
+            guard BackgroundThread.start({ [self] in run(for: user) }) else { return nil }
         }
 
         var isDone: Bool { hasEnded.load(ordering: .relaxed) }
 
-        /// Waits until it does nothing any more.
+        /// Waits until it does nothing any more, and has let go of every folder.
         func stop() {
             isStopped.store(true, ordering: .relaxed)
             _ = totals()
@@ -99,20 +102,28 @@ struct TreeCount {
             return counted.withLock { $0 }
         }
 
-        private func count(_ walk: FolderWalk, for user: uid_t) {
+        private func run(for user: uid_t) {
+            let totals = walk.withLock { walk in
+                // Before who waits for the end goes on.
+                defer { walk = nil }
+                return walk.flatMap { count($0, for: user) }
+            }
+            counted.withLock { $0 = totals }
+            hasEnded.store(true, ordering: .relaxed)
+            end.signal()
+        }
+
+        /// - Returns: nil where something cannot be sent.
+        private func count(_ walk: FolderWalk, for user: uid_t) -> TreeTotals? {
             var totals = TreeTotals()
-            let isWhole: Bool
             do throws(SourceFault) {
                 while !isStopped.load(ordering: .relaxed), let step = try walk.next() {
                     try totals.count(step, of: walk, for: user)
                 }
-                isWhole = true
             } catch {
-                isWhole = false
+                return nil
             }
-            if isWhole { counted.withLock { $0 = totals } }
-            hasEnded.store(true, ordering: .relaxed)
-            end.signal()
+            return totals
         }
     }
 }

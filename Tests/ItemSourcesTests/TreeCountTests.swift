@@ -1,6 +1,8 @@
+import Executors
 import Glibc
 import ItemSources
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 import UniformTypes
@@ -36,8 +38,25 @@ struct TreeCountTests {
             // With nothing beside it.
             #expect(try make(folder / "outer").offered.entries == source.offered.entries.map { $0 + 1 })
         }
-        #expect(openDescriptors(below: folder.path) == 0)
         #expect(try read(try make(root)).entries.count == folders * files + 201)
+    }
+
+    @Test("is let go of by both before what they have counted is told, on a busy machine too")
+    func closed() throws {
+        let root = makeTree(40, of: 40)
+        let isOver = Atomic(false)
+        defer { isOver.store(true, ordering: .relaxed) }
+        // So that a thread is often interrupted just where it ends.
+        for _ in 0..<4 { BackgroundThread.start { while !isOver.load(ordering: .relaxed) {} } }
+        for _ in 0..<200 {
+            _ = try make(root)
+            #expect(openDescriptors(below: folder.path) == 0)
+        }
+        mkfifo(root + "/d19/pipe", 0o600)
+        for _ in 0..<200 {
+            #expect(throws: SourceFault.self) { _ = try make(root) }
+            #expect(openDescriptors(below: folder.path) == 0)
+        }
     }
 
     @Test("with more than one thing in it that cannot be sent is refused for the first, whoever finds which")
