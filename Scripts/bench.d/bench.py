@@ -72,6 +72,8 @@ def main():
 
     disk = tempfile.mkdtemp(prefix="waft-bench-", dir=options.folder)
     memory = tempfile.mkdtemp(prefix="waft-bench-", dir="/dev/shm")
+    # What is written beside the measuring goes with the rest, when it is interrupted too.
+    tempfile.tempdir = memory
     places = Places(options.root, disk, memory, 10 if options.quick else 1)
     figures = {"machine": {"system": platform.platform(), "cores": os.cpu_count(), "runs": options.runs}, "cases": {}}
     try:

@@ -255,7 +255,7 @@ def calls(places):
         thread = receiver.drain()
         words = [places.waft, "send", path, "--to", f"127.0.0.1:{receiver.port}", "--quiet"]
         subprocess.run(words, env=environment(places.sender), check=True)
-        receiver.process.wait()
+        receiver.measured.usage("receiver")
         thread.join()
         receiver.remove()
 
