@@ -83,11 +83,15 @@ package final class Receiver: Service {
         let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
         inhibitor = settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil
-        self.observe = { event in
+        let announcement = OfferAnnouncement(settings.accept) { event in
             observe(event)
             relay.see(event)
         }
-        consent = ConsentQueue(rule: settings.accept, entered: { relay.entered($0) })
+        self.observe = { announcement.see($0) }
+        consent = ConsentQueue(rule: settings.accept) { offer in
+            announcement.entered(offer)
+            relay.entered(offer)
+        }
         do {
             hook = try HandlerProgram.hook(settings, home)
         } catch {
