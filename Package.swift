@@ -49,6 +49,7 @@ let package = Package(
     products: [
         .executable(name: "waft", targets: ["waft"]),
         .executable(name: "waftd", targets: ["waftd"]),
+        .executable(name: "wafthook", targets: ["wafthook"]),
     ],
     dependencies: [
         // Event loops, channels and the HTTP/1.1 codec: everything that crosses the network.
@@ -86,6 +87,7 @@ let package = Package(
         .target(name: "CLinuxShims"),
         .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
         .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
+        .executableTarget(name: "wafthook", dependencies: ["HookSandbox"], swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck", "Digests"],
             swiftSettings: strict),
@@ -121,7 +123,7 @@ let package = Package(
         + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
         + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
         + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
-        + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing"])
+        + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
         + module("Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
         + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
@@ -163,16 +165,22 @@ let package = Package(
             ],
             tests: ["sandbox-probe"])
         + module(
-            "Journal", ["UniformTypes", "ContentCheck", "Digests", "Sharing", grdb],
+            "Journal", ["SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", grdb],
             tests: ["journal-probe", "CLinuxShims"])
-        + module("Control", ["UniformTypes", "Sharing", nioCore, nioPosix, concurrencyHelpers, logging])
+        + module(
+            "Control",
+            [
+                "SystemCalls", "CLinuxShims", "HookSandbox", "UniformTypes", "Sharing", nioCore, nioPosix,
+                concurrencyHelpers, logging,
+            ])
         + module(
             "Peer",
             [
-                "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox", "HTTPChannel",
-                "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox",
+                "HTTPChannel", "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
+                "Contacts",
                 "Pairing",
-                "Notifications", "Outbox", "Wakefulness", "Control", "Executors",
+                "Notifications", "Outbox", "Wakefulness", "Control", "Executors", "SystemCalls",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )

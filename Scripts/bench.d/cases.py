@@ -1,5 +1,6 @@
 """The cases: each yields titles with contestants, the first of which the others are compared with."""
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import time
 from airdrop import airdrop
 from contestants import (
     Measured, Path, WaftReceiver, end, environment, forgotten, reference, references, rsync, scp, tar, together, waft)
+from delivery import delivery
 
 GIB = 1 << 30
 
@@ -262,6 +264,52 @@ def calls(places):
     yield "system calls of 1 GiB", {"waft send": counted(sending), "waft receive": counted(receiving)}
 
 
+def crowd(places):
+    """256 MiB by a contact beside strangers that take all that they can of the receiver; and without them."""
+    path = places.file("crowd.bin", GIB // 4 // places.divisor)
+    stranger = os.path.join(places.root, "Tests/Stranger/stranger.py")
+
+    def beside(visibility, role=None, count=512, standing="begun"):
+        def measure():
+            home = places.home("kitchen", places.memory)
+            own, contacts = environment(home), [places.waft, "contacts"]
+            me = subprocess.run(contacts + ["me", "--json"], env=environment(places.sender), check=True,
+                                capture_output=True)
+            subprocess.run(contacts + ["allow", json.loads(me.stdout)["id"], "--name", "study", "--policy", "accept"],
+                           env=own, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([places.waft, "visible", visibility], env=own, check=True, stdout=subprocess.DEVNULL)
+            daemon = subprocess.Popen([places.waftd, "--port", "0", "--json"], env=own, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL)
+            address = f"127.0.0.1:{json.loads(daemon.stdout.readline())['port']}"
+            threading.Thread(target=daemon.stdout.read, daemon=True).start()
+            attack = None
+            if role:
+                words = ["python3", "-B", stranger, role, os.path.join(home, "stranger"), address, str(count)]
+                attack = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                next(line for line in attack.stdout if standing in line.decode())
+            began = time.monotonic()
+            figures = Measured([places.waft, "send", path, "--quiet", "--to", address],
+                               env=environment(places.sender)).usage("sender")
+            figures["wall"] = time.monotonic() - began
+            with open(f"/proc/{daemon.pid}/status") as file:
+                figures["memory"] = int(re.search(r"RssAnon:\s+(\d+)", file.read())[1]) / 1024
+            for process in [attack, daemon]:
+                if process:
+                    end(process)
+            places.discard(home)
+            return figures
+        return measure
+
+    yield "256 MiB by a contact, beside 512 strangers that may not offer", {
+        "alone": beside("contacts"), "beside the largest offers": beside("contacts", "hoard"),
+        "beside connections that are never idle": beside("contacts", "occupy"),
+    }
+    yield "256 MiB by a contact, beside strangers that may offer", {
+        "alone": beside("everyone"), "beside the largest offers": beside("everyone", "hoard"),
+        "beside four offers of 65,536 items": beside("everyone", "items", 4, "busy"),
+    }
+
+
 def curves(places):
     """Whether the cost is linear: in bytes, in files, in receivers."""
     for size in [256, 512, 1024, 2048]:
@@ -278,4 +326,4 @@ def curves(places):
 
 
 CASES = {case.__name__: case for case in [
-    large, small, tiny, single, uncached, four, twenty, cold, link, named, idle, calls, airdrop, curves]}
+    large, small, tiny, single, uncached, four, twenty, cold, link, named, delivery, idle, calls, airdrop, crowd, curves]}

@@ -244,7 +244,7 @@ class World:
         for folder in {"", *above}:
             at = os.path.join(self.inbox(home), folder)
             if os.path.isdir(at):
-                found += [os.path.join(folder, name) for name in os.listdir(at)]
+                found += [os.path.join(folder, name) for name in os.listdir(at) if name != ".waft-inbox"]
         return sorted(name for name in found if name not in above)
 
     @staticmethod

@@ -37,7 +37,7 @@ package struct AirDropClient {
     /// Asks, and waits for the answer; closing the connection withdraws the question.
     ///
     /// Where there are links alone, an accepted question is the whole sending.
-    /// - Parameter patience: how long to wait for people on the other side.
+    /// - Parameter patience: how long to wait for people on the other side, whatever interim answers come.
     /// - Throws: `HTTPFault.silence` when nobody answers; `TransferFault` for what does not fit into a question, before
     ///   it is asked.
     package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
@@ -61,6 +61,8 @@ package struct AirDropClient {
     ///
     /// - Parameters:
     ///   - flags: the receiver's.
+    ///   - patience: how long the other side may be silent.
+    ///   - stall: how long it may make no progress although it says that it is at work; `Limits.work` comes on top.
     ///   - cancellation: when it is requested the connection is broken off, which is AirDrop's word for it.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
     /// - Returns: also where a source could not be read: then nothing of it all has arrived.
@@ -70,6 +72,7 @@ package struct AirDropClient {
         _ plan: SendingPlan,
         to flags: AirDropFlags,
         patience: Duration,
+        stall: Duration = Limits.stall,
         cancellation: Cancellation,
         progressed: (UInt64) -> Void
     ) async throws -> SendOutcome {
@@ -85,7 +88,8 @@ package struct AirDropClient {
         let answer: HTTPAnswer
         do {
             answer = try await http.upload(
-                AirDropDialect.Resource.upload.rawValue, headers: headers, patience: patience
+                AirDropDialect.Resource.upload.rawValue, headers: headers, patience: patience,
+                maximum: stall + Limits.work(on: plan.totalBytes)
             ) {
                 if cancellation.isRequested { throw CancellationError() }
                 progressed(packer.contentBytes)
@@ -154,7 +158,7 @@ extension SendingPlan {
             let unread = ContentsPacker.ReadItem(bytes: sources[item].offered.size ?? 0, digest: .of(.xxh3_128, []))
             let known = read[item] ?? unread
             return .acknowledged(
-                ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), digest: nil)
+                ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), sent: nil)
         }
         return SendOutcome(items: SendOutcome.Items(items))
     }

@@ -38,69 +38,94 @@ package struct AirDropServer: Sendable {
 
     /// Serves one connection until it is closed.
     ///
-    /// - Parameter peer: who is at its other end: nobody that is known (`PeerID.unproven`), since nothing proves a key.
-    package func serve(_ connection: HTTPServer.Connection, peer: PeerID) async {
+    /// - Parameters:
+    ///   - visitor: who is at its other end: nobody that is known (`PeerID.unproven`), since nothing proves a key.
+    ///   - isIdle: hears whether the connection can be closed in favour of another one.
+    package func serve(
+        _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
+    ) async {
         let agreement = Agreement()
         // Nobody's sender waits for interim answers while people think.
         await HTTPServer.serve(
-            connection, idle: Limits.idleConnection, silence: Limits.silence, interim: .seconds(86_400)
+            connection, idle: agreement.asked == nil ? Limits.idleStranger : Limits.contentsWait,
+            silence: Limits.silence, interim: .seconds(86_400), isIdle: { isIdle($0 && agreement.asked == nil) }
         ) { exchange in
             do {
-                try await respond(to: exchange, from: peer, agreement)
+                try await respond(to: exchange, from: visitor, agreement)
             } catch let fault as TransferFault {
                 guard !exchange.hasAnswered else { return }
                 try await exchange.respondAndClose(fault.airDropStatus)
             }
         }
+        reception.left(visitor)
     }
 
-    private func respond(to exchange: HTTPExchange, from peer: PeerID, _ agreement: Agreement) async throws {
+    private func respond(to exchange: HTTPExchange, from visitor: Visitor, _ agreement: Agreement) async throws {
         switch (exchange.head.method, AirDropDialect.Resource(rawValue: exchange.head.uri)) {
         case (.HEAD, .root): try await exchange.respond(.ok, contentType: nil, body: ByteBuffer())
         case (.POST, .discover): try await discover(exchange)
-        case (.POST, .ask): try await ask(exchange, from: peer, agreement)
-        case (.POST, .upload): try await upload(exchange, from: peer, agreement)
+        case (.POST, .ask): try await ask(exchange, from: visitor, agreement)
+        case (.POST, .upload): try await upload(exchange, from: visitor.peer, agreement)
         case (_, nil): try await exchange.respondAndClose(.notFound)
         default: try await exchange.respondAndClose(.methodNotAllowed)
         }
     }
 
     private func discover(_ exchange: HTTPExchange) async throws {
+        // Before the body is asked for, as in every question.
+        guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
         try await exchange.inviteBody()
         // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
-        _ = try await exchange.body(upTo: AirDropLimits.messageBytes)
-        guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
+        try await exchange.readBody(upTo: AirDropLimits.messageBytes) { _ in true }
         try await exchange.answer(AirDropMessage.showing(card, flags: flags))
     }
 
     // MARK: The question
 
-    private func ask(_ exchange: HTTPExchange, from peer: PeerID, _ agreement: Agreement) async throws {
+    private func ask(_ exchange: HTTPExchange, from visitor: Visitor, _ agreement: Agreement) async throws {
         agreement.asked = nil
-        try await exchange.inviteBody()
-        let body = try await exchange.body(upTo: AirDropLimits.askBytes)
+        if case .barred = reception.access(of: visitor.peer, by: .airdrop) {
+            return try await exchange.respondAndClose(.unauthorized)
+        }
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
-        let asked: AskedOffer
-        do throws(TransferFault) {
-            asked = try AskedOffer(AskReading(body), registry: registry())
-            // Without it nothing could be taken after people have said yes.
-            if !asked.files.isEmpty { _ = try ArchiveLibrary.functions() }
-        } catch {
-            refused(error)
-            throw error
+        try await exchange.inviteBody()
+        guard let asked = try await question(in: exchange) else {
+            return try await exchange.respondAndClose(.serviceUnavailable)
         }
         let reception = self.reception
-        let verdict = await exchange.whileClientWaits { await reception.judge(asked.offer, from: peer) }
+        let verdict = await exchange.whileClientWaits { await reception.judge(asked.offer, from: visitor) }
         guard !Task.isCancelled, verdict.acceptsAnything else {
             return try await exchange.respondAndClose(.unauthorized)
         }
         if asked.files.isEmpty {
             // Links alone: the answer is the end of it, and says that they are stored.
-            try await receive(asked, verdict, from: peer) { _ in .success(()) }
+            try await receive(asked, verdict, from: visitor.peer) { _ in .success(()) }
         } else {
             agreement.asked = (asked, verdict)
         }
         try await exchange.answer(AirDropMessage.accepting(card))
+    }
+
+    /// - Returns: nil where there is no room for it now.
+    private func question(in exchange: HTTPExchange) async throws -> AskedOffer? {
+        let claim = reception.bodies.claim(isContact: false)
+        defer { claim.giveBack() }
+        var body = ByteBuffer()
+        let hasCome = try await exchange.readBody(upTo: AirDropLimits.askBytes) { bytes in
+            guard claim.take(bytes.readableBytes) else { return false }
+            body.writeImmutableBuffer(bytes)
+            return true
+        }
+        guard hasCome else { return nil }
+        do throws(TransferFault) {
+            let asked = try AskedOffer(AskReading(body), registry: registry())
+            // Without it nothing could be taken after people have said yes.
+            if !asked.files.isEmpty { _ = try ArchiveLibrary.functions() }
+            return asked
+        } catch {
+            refused(error)
+            throw error
+        }
     }
 
     // MARK: The contents
@@ -223,7 +248,7 @@ extension TransferFault {
     /// The status of an answer that means it. Apple's senders know two: 200, and everything else.
     fileprivate var airDropStatus: HTTPResponseStatus {
         switch code {
-        case .protocolViolation, .sizeMismatch, .digestMismatch, .unsafeName: .badRequest
+        case .protocolViolation, .sizeMismatch, .digestMismatch, .notAsDeclared, .unsafeName: .badRequest
         case .notAccepted: .unauthorized
         case .stopping: .serviceUnavailable
         default: .internalServerError

@@ -34,8 +34,9 @@ struct AskedOffer {
         // A courtesy, as the name is.
         if let application = ask.application, !application.isEmpty { annotation["sourceApplication"] = application }
         // The sender's own name for the transfer is not taken: it could be another's.
-        offer = Offer(
-            items: items, annotation: annotation, senderName: PeerName.fit(ask.senderName), dialect: .airdrop)
+        offer = try Offer(
+            items: items, annotation: annotation, senderName: PeerName.fit(ask.senderName), dialect: .airdrop
+        ).checked(by: registry)
         identifier = ask.identifier
     }
 }
@@ -47,10 +48,10 @@ extension AskReading.File {
         do {
             safe = try SafeName(text)
         } catch {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error)")
+            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
         }
-        let said = type.flatMap { UniformType($0) }
-        let type = said ?? registry.type(forFileName: text, kind: isFolder ? .directory : .regularFile)
+        let type = AnnouncedType.of(
+            said: type.flatMap { UniformType($0) }, name: text, kind: isFolder ? .tree : .file, registry)
         // What a sender says of a folder is the size of its entry on the disk, and nothing about what is in it.
         guard !isFolder else { return OfferedItem(kind: .tree, name: safe, type: type, size: nil, entries: nil) }
         if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
@@ -67,7 +68,7 @@ extension AskReading.File {
             }
             return item
         } catch let error as NameRefusal {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error)")
+            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: self.path))")
         } catch let fault as TransferFault {
             throw fault
         } catch {

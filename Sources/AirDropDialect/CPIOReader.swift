@@ -70,14 +70,18 @@ final class CPIOReader {
         guard Self.formats.contains(format) else { throw .malformed("an archive of another kind") }
         if libarchive.archive_entry_nlink(entry) > 1 { linkedMembers += 1 }
         guard linkedMembers <= AirDropLimits.linkedMembers else { throw .malformed("too many members with many names") }
-        guard let text = libarchive.archive_entry_pathname(entry), let path = String(validatingCString: text) else {
-            throw TransferFault(.unsafeName, "a member cannot be stored: \(NameRefusal.notUTF8)")
+        guard let text = libarchive.archive_entry_pathname(entry) else {
+            throw TransferFault(.unsafeName, "a member cannot be stored: \(NameRefusal.empty)")
+        }
+        guard let path = String(validatingCString: text) else {
+            let refusal = NameRefusal.notUTF8.said(of: String(cString: text))
+            throw TransferFault(.unsafeName, "a member cannot be stored: \(refusal)")
         }
         guard let size = UInt64(exactly: libarchive.archive_entry_size(entry)), size <= Limits.itemBytes else {
             throw .malformed("a member of no size that there is")
         }
         return Member(
-            path: path, kind: try kind(of: entry), size: size,
+            path: path, kind: try kind(of: entry, path), size: size,
             executable: libarchive.archive_entry_perm(entry) & 0o111 != 0,
             modified: Timestamp(seconds: Int64(libarchive.archive_entry_mtime(entry)), nanoseconds: 0))
     }
@@ -99,14 +103,15 @@ final class CPIOReader {
         ARCHIVE_FORMAT_CPIO_POSIX, ARCHIVE_FORMAT_CPIO_SVR4_NOCRC, ARCHIVE_FORMAT_CPIO_SVR4_CRC,
     ]
 
-    private func kind(of entry: OpaquePointer) throws(TransferFault) -> Member.Kind {
+    private func kind(of entry: OpaquePointer, _ path: String) throws(TransferFault) -> Member.Kind {
         switch UInt32(libarchive.archive_entry_filetype(entry)) {
         case 0o100000: return .file
         case 0o040000: return .folder
         case 0o120000:
             let target = libarchive.archive_entry_symlink(entry).flatMap { String(validatingCString: $0) }
             guard let target else {
-                throw TransferFault(.unsafeName, "a link cannot be stored: \(NameRefusal.notUTF8)")
+                let link = PathText.printable(path, limit: 120)
+                throw TransferFault(.unsafeName, "the link \(link) cannot be stored: where it leads is not UTF-8")
             }
             return .link(target: target)
         default: return .special

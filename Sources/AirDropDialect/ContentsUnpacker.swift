@@ -63,7 +63,7 @@ final class ContentsUnpacker {
             place = found
             path = try found.path()
         } catch {
-            throw TransferFault(.unsafeName, "a member cannot be stored: \(error)")
+            throw TransferFault(.unsafeName, "a member cannot be stored: \(error.said(of: member.path))")
         }
         // The archive's root, or the wrapper itself.
         guard let name = place.item else {
@@ -113,7 +113,7 @@ final class ContentsUnpacker {
         do {
             return try SafeLinkTarget(MemberPath.composed(text), of: path)
         } catch {
-            throw TransferFault(.unsafeName, "a link cannot be stored: \(error)")
+            throw TransferFault(.unsafeName, "the link \(path) cannot be stored: to \(error.said(of: text))")
         }
     }
 
@@ -153,7 +153,7 @@ final class ContentsUnpacker {
 
     /// Closes the folders that `path` does not lie in, innermost first; nil: all of them.
     private func leaveFolders(without path: SafeRelativePath?) throws(TransferFault) {
-        while let last = current?.open.last, path.map({ !$0.text.hasPrefix(last.path.text + "/") }) ?? true {
+        while let last = current?.open.last, path.map({ !$0.isBelow(last.path) }) ?? true {
             current?.open.removeLast()
             if last.modified != nil { try transfer.folderClosed(last.path, modified: last.modified) }
         }

@@ -14,14 +14,15 @@ struct MemberPath: Equatable {
     init(_ text: String) throws(NameRefusal) {
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > 2 * SafeRelativePath.maximumBytes { throw .tooDeep }
-        names = Self.composed(text).split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
+        names = PathText.names(in: Self.composed(text)).filter { $0 != "." }
         if names.count > SafeRelativePath.maximumDepth + 2 { throw .tooDeep }
     }
 
     /// Takes the wrapper away, unless it was announced under its own name.
     /// - Parameter isAnnounced: whether an item goes by a name.
     mutating func unwrap(_ isAnnounced: (String) -> Bool) {
-        guard let first = names.first, first.hasPrefix(Self.wrapperPrefix), !isAnnounced(String(first)) else { return }
+        guard let first = names.first, first.utf8.starts(with: Self.wrapperPrefix.utf8), !isAnnounced(String(first))
+        else { return }
         names.removeFirst()
     }
 
@@ -36,7 +37,7 @@ struct MemberPath: Equatable {
     }
 
     /// Whether it is named like an AppleDouble sidecar.
-    var looksLikeSidecar: Bool { names.last.map { $0.hasPrefix("._") && $0.utf8.count > 2 } ?? false }
+    var looksLikeSidecar: Bool { names.last.map { $0.utf8.starts(with: "._".utf8) && $0.utf8.count > 2 } ?? false }
 
     static func composed(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping

@@ -22,6 +22,14 @@ int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t 
     return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
+int CLinuxShims_open_place_beneath(int folder, const char *path, int follows_last) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = O_PATH | O_CLOEXEC | (follows_last ? 0 : O_NOFOLLOW);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
 int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName) {
     return renameat2(folder, name, newFolder, newName, RENAME_NOREPLACE);
 }

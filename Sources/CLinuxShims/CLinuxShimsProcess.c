@@ -1,10 +1,87 @@
 #define _GNU_SOURCE
 #include "CLinuxShimsProcess.h"
 
+#include <errno.h>
 #include <link.h>
 #include <malloc.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* The number is the same on every architecture. */
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+pid_t CLinuxShims_fork(void) { return fork(); }
+
+int CLinuxShims_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L); }
+
+int CLinuxShims_set_parent_death_signal(int signal) { return prctl(PR_SET_PDEATHSIG, (long)signal, 0L, 0L, 0L); }
+
+int CLinuxShims_be_opaque(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }
+
+int CLinuxShims_pidfd_send_signal(int process, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0U);
+}
+
+int CLinuxShims_signalfd(void) {
+    sigset_t all;
+    sigfillset(&all);
+    return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int CLinuxShims_signalfd_next(int signals) {
+    struct signalfd_siginfo information;
+    return read(signals, &information, sizeof information) == (ssize_t)sizeof information
+               ? (int)information.ssi_signo
+               : 0;
+}
+
+union descriptor_message {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+int CLinuxShims_send_descriptor(int socket, int descriptor) {
+    char byte = 0;
+    struct iovec piece = {&byte, 1};
+    union descriptor_message control;
+    memset(&control, 0, sizeof control);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof descriptor);
+    memcpy(CMSG_DATA(&control.header), &descriptor, sizeof descriptor);
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.room};
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+int CLinuxShims_receive_descriptor(int socket) {
+    char byte;
+    struct iovec piece = {&byte, 1};
+    union descriptor_message control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.room};
+    ssize_t count;
+    do count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (count != 1 || !header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+        header->cmsg_len != CMSG_LEN(sizeof(int))) {
+        errno = EBADF;
+        return -1;
+    }
+    int descriptor;
+    memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    return descriptor;
+}
 
 int CLinuxShims_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 

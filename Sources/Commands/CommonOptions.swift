@@ -19,6 +19,8 @@ struct Surroundings {
         let environment = ProcessInfo.processInfo.environment
         do {
             home = try Home(environment: environment)
+            // Before anything in it is believed.
+            try home.checkTrust()
             let file = try Settings.Partial(file: home.configurationFile, registry: home.typeRegistry())
             let variables = try Settings.Partial(environment: environment)
             settings = Settings([flags, variables, file], hostName: Self.hostName)
@@ -29,6 +31,20 @@ struct Surroundings {
 
     /// Who is known here.
     var people: Acquaintances { Acquaintances(home.contactBook()) }
+
+    /// The Inbox, for verbs that look into it, change it, or hand out of it.
+    ///
+    /// - Throws: `CommandFailure` `usage` where somebody else could change it.
+    var inbox: String {
+        get throws(CommandFailure) {
+            do {
+                try home.checkInboxTrust()
+            } catch {
+                throw CommandFailure(.usage, TerminalText.escaped("\(error)", limit: 4_096))
+            }
+            return home.inbox
+        }
+    }
 
     /// A logger to standard error. Programs that print results there speak up for warnings only.
     func logger(_ label: String) -> Logger {

@@ -22,6 +22,8 @@ struct ContactDocument: Encodable {
     /// Bytes of an offer.
     var sizeAtMost: UInt64?
     var itemsAtMost: Int?
+    /// Bytes in 24 hours.
+    var sizePerDay: UInt64?
     /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
     var time: String?
     var until: String?
@@ -41,6 +43,7 @@ struct ContactDocument: Encodable {
         types = limits.types.isEmpty ? nil : limits.types.map(\.identifier)
         sizeAtMost = limits.largestOffer
         itemsAtMost = limits.mostItems
+        sizePerDay = limits.sizePerDay
         time = limits.times?.description
         until = limits.until.map(ISOTime.text)
         handler = contact.destination.handler

@@ -57,6 +57,7 @@ struct ContactText {
         }
         if let size = limits.largestOffer { words.append("up to \(ByteCount.text(size))") }
         if let items = limits.mostItems { words.append("up to \(items) \(items == 1 ? "item" : "items")") }
+        if let size = limits.sizePerDay { words.append("up to \(ByteCount.text(size)) a day") }
         if let times = limits.times { words.append("\(times)") }
         if let until = limits.until {
             words.append("\(until <= place.now() ? "ended" : "until") \(moment(until))")
@@ -75,6 +76,7 @@ struct ContactText {
             ("types", limits.types.map(\.identifier)),
             ("size", limits.largestOffer.map { ["up to \(ByteCount.text($0)) in one offer"] } ?? []),
             ("items", limits.mostItems.map { ["up to \($0) in one offer"] } ?? []),
+            ("day", limits.sizePerDay.map { [day(contact, $0)] } ?? []),
             ("time", limits.times.map { ["\($0)"] } ?? []),
             (
                 "until",
@@ -89,6 +91,13 @@ struct ContactText {
             ),
         ]
         return [Self.escaped(contact.name.text)] + rows.flatMap(Self.lines)
+    }
+
+    private func day(_ contact: Contact, _ size: UInt64) -> String {
+        let come = place.received(.peer(contact.id))
+        let words =
+            come.map { "\(ByteCount.text($0)) have come" } ?? "the journal cannot be read, so that you are asked"
+        return "up to \(ByteCount.text(size)) in 24 hours; \(words)"
     }
 
     private static func lines(_ row: (label: String, values: [String])) -> [String] {

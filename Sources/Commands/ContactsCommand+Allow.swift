@@ -11,7 +11,7 @@ struct ContactsAllowCommand: ContactsVerb {
         discussion: """
             Example: waft contacts allow 7h2k… --name kitchen --policy accept --for 30d
 
-            The id has 52 characters; waft contacts me prints it on the other machine. With --from, a file has one on \
+            The id has 56 characters, of which the last four are check digits; waft contacts me prints it on the other machine. With --from, a file has one on \
             each line, a space and the name after it; empty lines and those that begin with # are passed over. All are \
             taken, or none.
             """

@@ -28,6 +28,13 @@ struct ContactOptions: ParsableArguments {
     var sizeAtMost: String?
 
     @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Accept up to this size in 24 hours, such as 5GB; what you were asked about counts too; any: any size.",
+            valueName: "size"))
+    var sizePerDay: String?
+
+    @Option(
         name: .long, help: ArgumentHelp("Accept offers of so many items; any: of any number.", valueName: "count"))
     var itemsAtMost: String?
 
@@ -51,8 +58,9 @@ struct ContactOptions: ParsableArguments {
     var folder: String?
 
     var isEmpty: Bool {
-        policy == nil && duration == nil && types.isEmpty && sizeAtMost == nil && itemsAtMost == nil && time == nil
-            && handler == nil && folder == nil
+        policy == nil && duration == nil && types.isEmpty && sizeAtMost == nil && sizePerDay == nil
+            && itemsAtMost == nil
+            && time == nil && handler == nil && folder == nil
     }
 
     /// What the flags say, read once, to be applied to one contact or many.
@@ -62,6 +70,7 @@ struct ContactOptions: ParsableArguments {
         var until: WallTime??
         var types: [UniformType]?
         var largestOffer: UInt64??
+        var sizePerDay: UInt64??
         var mostItems: Int??
         var times: TimeWindow??
         var handler: Destination?
@@ -72,6 +81,7 @@ struct ContactOptions: ParsableArguments {
             if let until { contact.limits.until = until }
             if let types { contact.limits.types = types }
             if let largestOffer { contact.limits.largestOffer = largestOffer }
+            if let sizePerDay { contact.limits.sizePerDay = sizePerDay }
             if let mostItems { contact.limits.mostItems = mostItems }
             if let times { contact.limits.times = times }
             let (handler, folder) = (handler ?? contact.destination, folder ?? contact.destination)
@@ -92,6 +102,10 @@ struct ContactOptions: ParsableArguments {
         if let sizeAtMost {
             change.largestOffer = .some(
                 sizeAtMost == "any" ? nil : try Self.read("--size-at-most", sizeAtMost, ByteCountText.read))
+        }
+        if let sizePerDay {
+            change.sizePerDay = .some(
+                sizePerDay == "any" ? nil : try Self.read("--size-per-day", sizePerDay, ByteCountText.read))
         }
         if let itemsAtMost { change.mostItems = .some(itemsAtMost == "any" ? nil : try count(itemsAtMost)) }
         if let time {

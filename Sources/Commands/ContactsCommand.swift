@@ -3,6 +3,7 @@ import Contacts
 import Control
 import Foundation
 import HandlerCatalog
+import Journal
 import Peer
 import Sharing
 import UniformTypes
@@ -33,17 +34,12 @@ protocol ContactsVerb: AsyncParsableCommand {
 }
 
 extension ContactsVerb {
-    mutating func run() async throws {
+    mutating func run() async throws { try await carryOut() }
+
+    func carryOut() async throws {
         let report = try report(on: ContactsPlace(try Surroundings()))
         report.show()
-        guard report.isChange else { return }
-        do throws(CommandFailure) {
-            _ = try await Daemon.ask(.lookAgain)
-        } catch {
-            if error.exit == .notRunning { return }
-            let reason = TerminalText.escaped(error.message, limit: 1_000)
-            Console.shared.note("warning: the running receiver was not told of it: \(reason)")
-        }
+        if report.isChange { await Daemon.tell(.lookAgain) }
     }
 }
 
@@ -60,6 +56,8 @@ struct ContactsPlace {
     let ownID: () throws -> PeerID
     /// All types that are known here. Reads the disk.
     let registry: () -> TypeRegistry
+    /// What a sender has sent on a day. Reads the disk.
+    var amounts: any AmountReading = NoAmounts()
     var now: () -> WallTime = { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
     var zone = TimeZone.current
 }
@@ -68,7 +66,7 @@ extension ContactsPlace {
     init(_ surroundings: Surroundings) {
         let (home, settings) = (surroundings.home, surroundings.settings)
         self.init(
-            book: home.contactBook(),
+            book: home.contactBook { Console.shared.note("warning: \(TerminalText.escaped($0, limit: 1_000))") },
             visibility: VisibilityFile(path: home.visibilityPath),
             policy: settings.policy,
             receiver: ReceiverRule(rawValue: settings.accept.rawValue) ?? .ask,
@@ -77,13 +75,22 @@ extension ContactsPlace {
                 try home.makeFolders()
                 return try home.ownID()
             },
-            registry: { home.typeRegistry() }
+            registry: { home.typeRegistry() },
+            amounts: JournalReader(folder: home.state)
         )
     }
+
+    /// Bytes that a sender has sent in the last 24 hours; nil where the journal cannot be read.
+    func received(_ sender: AmountSender) -> UInt64? { try? amounts.received(from: sender, on: Day(until: now())) }
 
     func snapshot() throws(CommandFailure) -> ContactSnapshot {
         try CommandFailure.catching { () throws(ContactError) in try book.snapshot() }
     }
+}
+
+/// Where nothing was ever received.
+struct NoAmounts: AmountReading {
+    func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 { 0 }
 }
 
 /// What a verb has to say. All lines are escaped.
@@ -130,21 +137,26 @@ extension CommandFailure {
 
 /// The id of a key as people type it.
 enum KeyWord {
-    /// - Throws: `CommandFailure` `usage` for anything but a whole id, in either case, with or without dashes.
+    /// - Throws: `CommandFailure` `usage` for anything but a whole id with its check digits, in either case, with or without dashes.
     static func whole(_ text: String) throws(CommandFailure) -> PeerID {
         if let id = PeerID(text: text) { return id }
         let shown = TerminalText.escaped(text, limit: 80)
         let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
         let alphabet = "0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8
-        let isBeginning = (1..<52).contains(digits.count) && digits.allSatisfy(alphabet.contains)
+        let isID = digits.allSatisfy(alphabet.contains)
         let hint = "the other side prints its own with: waft contacts me"
-        guard isBeginning else {
-            throw CommandFailure(.usage, "\"\(shown)\" is no key id: that has 52 letters and digits", hint: hint)
-        }
-        throw CommandFailure(
-            .usage,
-            "\"\(shown)\" is only the beginning of a key id, \(digits.count) of 52 characters: others could make keys "
-                + "that begin so; the whole id is needed", hint: hint)
+        let reason =
+            switch digits.count {
+            case PeerID.characters where isID:
+                "is no key id: its check digits do not fit, so a character is wrong or two are exchanged; copy it again"
+            case PeerID.bareCharacters where isID:
+                "is a key id without its check digits, \(digits.count) of \(PeerID.characters) characters; copy it again"
+            case 1..<PeerID.characters where isID:
+                "is only the beginning of a key id, \(digits.count) of \(PeerID.characters) characters: others could "
+                    + "make keys that begin so; the whole id is needed"
+            default: "is no key id: that has \(PeerID.characters) letters and digits"
+            }
+        throw CommandFailure(.usage, "\"\(shown)\" \(reason)", hint: hint)
     }
 
     /// A contact that is named or begun, or any peer by its whole id.

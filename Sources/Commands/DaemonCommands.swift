@@ -18,6 +18,17 @@ enum Daemon {
         }
     }
 
+    /// Tells the running receiver of a change that was made. Silent if none is running: it reads everything when it starts.
+    static func tell(_ request: ControlRequest) async {
+        do throws(CommandFailure) {
+            _ = try await ask(request)
+        } catch {
+            if error.exit == .notRunning { return }
+            let reason = TerminalText.escaped(error.message, limit: 1_000)
+            Console.shared.note("warning: the running receiver was not told of it: \(reason)")
+        }
+    }
+
     /// Watches the running receiver, until it has gone.
     /// - Throws: `CommandFailure`, 69 when none is running; `CancellationError`.
     static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
@@ -30,11 +41,13 @@ enum Daemon {
         }
     }
 
-    private static func failure(_ error: ControlError) -> CommandFailure {
-        guard error.code == .notRunning else {
-            return CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 400))
+    static func failure(_ error: ControlError) -> CommandFailure {
+        let line = TerminalText.escaped("\(error)", limit: 1_000)
+        return switch error.code {
+        case .notRunning: CommandFailure(.notRunning, line, hint: "start one with: waftd, or: waft receive")
+        case .denied: CommandFailure(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
+        case .pathTooLong, .alreadyRunning, .refused, .broken: CommandFailure(.unexpected, line)
         }
-        return CommandFailure(.notRunning, "\(error)", hint: "start one with: waftd, or: waft receive")
     }
 }
 
@@ -54,7 +67,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         if output.json { return Console.shared.result(JSONText.line(status)) }
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
-        let lines = [
+        var lines = [
             ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("visible to", Self.visibility(status)),
             ("discovery", status.discovery), ("AirDrop", status.airdrop ?? "unknown"),
@@ -65,6 +78,8 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
+        if let fault = status.journalFault { lines.append(("journal", fault)) }
+        lines += (status.damage ?? []).map { ("damaged", $0) }
         for (label, value) in lines {
             let padding = String(repeating: " ", count: 17 - label.count)
             Console.shared.result("\(label)\(padding)\(TerminalText.escaped(value, limit: 400))")
@@ -73,6 +88,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private static func visibility(_ status: DaemonStatus) -> String {
         let now = status.visible ?? "unknown"
+        if let stored = status.visibleStored { return VisibleCommand.line(now, over: stored) }
         guard let seconds = status.visibleSeconds, let then = status.visibleThen else { return now }
         return "\(now) for \(VisibleCommand.words(seconds)); then \(then)"
     }

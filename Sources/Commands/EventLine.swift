@@ -70,6 +70,8 @@ struct EventLine: Encodable {
     var reason: String?
     /// What to do about a failure.
     var hint: String?
+    /// Of a failure: what else stands in the way, in the form of `reason`.
+    var others: [String]?
     /// Exit code of the command.
     var exit: Int32?
     var id: String?
@@ -121,6 +123,7 @@ struct FailureEvents {
     func print(_ failure: CommandFailure) {
         var line = EventLine("failed")
         (line.reason, line.hint, line.exit) = (failure.message, failure.hint, failure.exit.rawValue)
+        line.others = failure.others.isEmpty ? nil : failure.others
         line.print()
         if endsWithDone { EventLine.done(failure.exit).print() }
     }

@@ -10,12 +10,14 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
     case declined = 12
     case ineligible = 13
     case noRoom = 14
+    /// No answer in time, or busy until then.
     case noAnswer = 15
     case handlerSaidNo = 16
     case contentChanged = 17
     case usage = 64
     case inputMissing = 66
     case notRunning = 69
+    case notPermitted = 77
     case interrupted = 130
 
     package var code: ExitCode { ExitCode(rawValue) }
@@ -28,14 +30,24 @@ package struct CommandFailure: Error, CustomStringConvertible {
     package let message: String
     /// What to do, where that is known; one line.
     package let hint: String?
+    /// What else stands in the way, a line each.
+    package let others: [String]
 
-    package init(_ exit: WaftExit, _ message: String, hint: String? = nil) {
+    package init(_ exit: WaftExit, _ message: String, hint: String? = nil, others: [String] = []) {
         self.exit = exit
         self.message = message
         self.hint = hint
+        self.others = others
     }
 
-    package var description: String { hint.map { "\(message)\n  \($0)" } ?? message }
+    /// - Parameter fault: of a source, with all that it names.
+    package init(_ fault: SourceFault) {
+        self.init(
+            WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000),
+            others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })
+    }
+
+    package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
 }
 
 extension WaftExit {
@@ -43,10 +55,10 @@ extension WaftExit {
     package init(_ answer: ItemVerdict.Answer) {
         switch answer {
         case .accepted: self = .done
-        case .declined, .busy: self = .declined
+        case .declined: self = .declined
         case .ineligible: self = .ineligible
         case .noRoom: self = .noRoom
-        case .expired: self = .noAnswer
+        case .expired, .busy: self = .noAnswer
         }
     }
 
@@ -58,7 +70,7 @@ extension WaftExit {
         case .unreadable: self = .inputMissing
         case .cancelled, .notAccepted: self = .declined
         case .interrupted, .stopping, .protocolViolation: self = .unreachable
-        case .unsafeName: self = .ineligible
+        case .unsafeName, .notAsDeclared: self = .ineligible
         case .storage, .unexpected: self = .unexpected
         }
     }

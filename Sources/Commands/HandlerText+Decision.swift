@@ -24,7 +24,9 @@ extension HandlerText {
         lines += decision.claims.enumerated().map { index, claim in
             "  \(index + 1). \(Self.escaped(claim.bundle.name))  \(TerminalText.escaped(claim.explanation, limit: 600))"
         }
-        return lines + passedOver(decision.passedOver) + ["  \(outcome(decision))"]
+        lines += passedOver(decision.passedOver) + ["  \(outcome(decision))"]
+        guard decision.eligibility.isEligible, !decision.isLying, let first = decision.asked.first else { return lines }
+        return lines + permissionLines(of: first.bundle)
     }
 
     /// Who gets it.
@@ -60,7 +62,8 @@ extension HandlerText {
         let received =
             place.openedSchemes.contains(scheme)
             ? "opened at once, as openReceivedURLs in the configuration has it" : "stored, and not opened by itself"
-        return lines + ["  when somebody sends it: \(received)"]
+        lines.append("  when somebody sends it: \(received)")
+        return lines + (choice.asked.first.map { permissionLines(of: $0.bundle) } ?? [])
     }
 
     /// What is opened instead of a scheme that is not.
@@ -86,10 +89,10 @@ struct HandlerDecisionDocument: Encodable {
     struct Handler: Encodable {
         var name: String
         var identifier: String
-
-        init(_ bundle: HandlerBundle) {
-            (name, identifier) = (bundle.name, bundle.identifier.text)
-        }
+        /// `strict` or `none`.
+        var sandbox: String?
+        /// What it may do; absent without a sandbox.
+        var permissions: HandlerPermissions?
     }
 
     struct Claimant: Encodable {
@@ -156,7 +159,7 @@ extension HandlerText {
                     explanation: claim.explanation)
             },
             passedOver: Self.documents(decision.passedOver),
-            asked: decision.asked.map { HandlerDecisionDocument.Handler($0.bundle) }
+            asked: decision.asked.map { asked($0.bundle) }
         )
         document.path = decision.path
         document.exists = decision.path == nil ? nil : decision.exists
@@ -183,12 +186,19 @@ extension HandlerText {
                     defaultFor: claim.isDefault ? claim.scheme.text : nil)
             },
             passedOver: Self.documents(choice.passedOver),
-            asked: choice.asked.map { HandlerDecisionDocument.Handler($0.bundle) }
+            asked: choice.asked.map { asked($0.bundle) }
         )
         document.url = choice.url
         document.builtIn = isBuiltIn
         document.openedWhenReceived = place.openedSchemes.contains(choice.url.scheme)
         return document
+    }
+
+    private func asked(_ bundle: HandlerBundle) -> HandlerDecisionDocument.Handler {
+        HandlerDecisionDocument.Handler(
+            name: bundle.name, identifier: bundle.identifier.text,
+            sandbox: bundle.executable.map { _ in bundle.launch.sandbox.rawValue }, permissions: permissions(of: bundle)
+        )
     }
 
     private static func documents(

@@ -23,6 +23,8 @@ extension HandlerText {
         }
         rows += [
             ("runs", [bundle.executable.map(Self.path) ?? "nothing: it is built in"]),
+            ("version", bundle.version.isEmpty ? [] : [Self.escaped(bundle.version)]),
+            ("data folder", bundle.dataFolder.map { [Self.path($0)] } ?? []),
             ("installed", isInstalled(bundle) ? [Self.moment(bundle.installed)] : []),
             ("opens", isInstalled(bundle) ? bundle.documentTypes.flatMap(lines) : [opens(bundle)]),
             ("opens URLs", bundle.urlTypes.flatMap(lines)),
@@ -52,18 +54,13 @@ extension HandlerText {
             case .perTransfer: "perTransfer: once for all items of a transfer"
             case .resident: "resident: once; it stays, and is told of one item a line"
             }
-        let sandbox =
-            switch rules.sandbox {
-            case .strict: "strict: writes to its own folder, a temporary one, and those named here"
-            case .none: "none: it may do what you may"
-            }
+        let permissions = permissions(of: bundle)
         return [
             ("started", [mode]),
             ("asked first", LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)),
-            ("sandbox", [sandbox]),
-            ("may write", rules.sandbox == .strict ? rules.writablePaths.map(Self.path) : []),
             ("time limit", [timeLimit(rules)]),
-        ]
+            ("sandbox", [permissions == nil ? "none: it may do what you may" : "strict: it may do this, and no more:"]),
+        ] + (permissions?.rows ?? [])
     }
 
     private func timeLimit(_ rules: LaunchRules) -> String {
@@ -93,6 +90,16 @@ extension HandlerText {
         let tags = declaration.extensions.map { ".\($0)" } + declaration.mimeTypes
         if !tags.isEmpty { parts.append(Self.escaped(tags.joined(separator: ", "))) }
         return "\(declaration.type)" + (parts.isEmpty ? "" : "  " + parts.joined(separator: "; "))
+    }
+
+    /// A table of its own, indented: what a handler may do.
+    func permissionLines(of bundle: HandlerBundle) -> [String] {
+        guard bundle.executable != nil else { return [] }
+        let name = Self.escaped(bundle.name)
+        guard let permissions = permissions(of: bundle) else {
+            return ["  \(name) has no sandbox: it may do what you may"]
+        }
+        return ["  \(name) may do this, and no more:"] + permissions.rows.flatMap(Self.lines).map { "  " + $0 }
     }
 
     private static func lines(_ row: (label: String, values: [String])) -> [String] {

@@ -44,6 +44,9 @@ struct HandlerDocument: Encodable {
     /// `user`, `machine`, `distribution`, `configuration` or `builtIn`.
     var origin: String
     var path: String?
+    var version: String?
+    /// Where it may write, and what is kept when it is removed.
+    var dataFolder: String?
     var executable: String?
     var installed: String?
     var types: [TypeClaim]
@@ -53,6 +56,10 @@ struct HandlerDocument: Encodable {
     var launch: String?
     var launchCalls: [String]?
     var sandbox: String?
+    /// What it may do; absent without a sandbox.
+    var permissions: HandlerPermissions?
+    /// As the bundle says it.
+    var readable: [String]?
     var writable: [String]?
     /// In seconds.
     var timeLimit: Double?
@@ -84,6 +91,8 @@ extension HandlerText {
             enabled: isEnabled(bundle),
             origin: bundle.origin.word,
             path: bundle.path.isEmpty ? nil : bundle.path,
+            version: bundle.version.isEmpty ? nil : bundle.version,
+            dataFolder: bundle.dataFolder,
             executable: bundle.executable,
             installed: bundle.installed.seconds == 0 ? nil : time.formatted(.iso8601),
             types: bundle.documentTypes.flatMap { claim in
@@ -106,6 +115,8 @@ extension HandlerText {
                 LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)
             },
             sandbox: rules?.sandbox.rawValue,
+            permissions: permissions(of: bundle),
+            readable: rules?.readablePaths,
             writable: rules?.writablePaths,
             timeLimit: rules.map { Self.number($0.timeout ?? place.usualTimeLimit) },
             exports: bundle.exportedTypes.map(HandlerDocument.Declaration.init),

@@ -65,6 +65,8 @@ struct HandlerText {
 
     func schemesDefault(of bundle: HandlerBundle) -> [URLScheme] { schemeDefaults[bundle.identifier] ?? [] }
 
+    func permissions(of bundle: HandlerBundle) -> HandlerPermissions? { HandlerPermissions(bundle, place.support) }
+
     /// What is wrong with a handler that is used, a line each, escaped: what the catalog found, and what would keep it
     /// from being started.
     func troubles(_ bundle: HandlerBundle) -> [String] {
@@ -73,13 +75,14 @@ struct HandlerText {
     }
 
     private func launchTroubles(_ bundle: HandlerBundle) -> [String] {
-        guard bundle.launch.sandbox == .strict else { return [] }
-        return bundle.launch.writablePaths.compactMap { path in
-            if let reason = InboxBorder.trouble(path, inbox: place.inbox) {
-                return "it cannot be started: \(reason)"
-            }
+        let rules = bundle.launch
+        guard rules.sandbox == .strict else { return [] }
+        let paths =
+            rules.readablePaths.map { ($0, "which it may read") }
+            + rules.writablePaths.map { ($0, "where it may write") }
+        return paths.compactMap { path, words in
             guard !FileManager.default.fileExists(atPath: path) else { return nil }
-            return "it cannot be started: \(Self.path(path)), where it may write, is not there"
+            return "it cannot be started: \(Self.path(path)), \(words), is not there"
         }
     }
 
@@ -150,7 +153,7 @@ struct HandlerText {
             return "mend it, or change hook: in the configuration"
         }
         if problem.path == place.catalog.choicesPath { return "see your choices with: waft handlers default" }
-        if problem.path.hasPrefix(folders.user + "/") {
+        if PathText.part(of: problem.path, below: folders.user) != nil {
             guard problem.severity == .unusable else { return "mend it" }
             // What cannot be shown cannot be typed either.
             guard Self.escaped(problem.name) == problem.name else { return "mend it, or delete its folder" }

@@ -10,8 +10,13 @@ struct HandlersAddCommand: HandlersVerb {
             Example: waft handlers add --name Photos --type public.image --run ./import.sh --writable ~/Pictures
 
             The program is started as PROGRAM open-url URL, with the facts in WAFT_... variables and as JSON on standard \
-            input. Exit code 0 means yes, 1 no (the next handler is asked), 75 later. It may write to its own folder, to a \
-            temporary one, and to those named with --writable. waft type FILE says what type a file has.
+            input. Exit code 0 means yes, 1 no (the next handler is asked), 75 later. waft type FILE says what type a file \
+            has.
+
+            It reads the system's folders and the Inbox, and writes to a data folder of its own ($WAFT_DATA) and to a \
+            temporary one. Everything else must be named here: --readable for what it needs (its settings, modules beside \
+            it), --writable for where things go, --network for the network, --sockets for printing and other programs \
+            that it reaches by Unix sockets. waft handlers show NAME says what a handler may do.
             """
     )
 
@@ -27,8 +32,17 @@ struct HandlersAddCommand: HandlersVerb {
     @Option(name: .long, help: ArgumentHelp("The program to run.", valueName: "program"))
     var run: String
 
-    @Option(name: .long, help: ArgumentHelp("A folder that it may write to.", valueName: "dir"))
+    @Option(name: .long, help: ArgumentHelp("A folder or file that it may read.", valueName: "dir"))
+    var readable: [String] = []
+
+    @Option(name: .long, help: ArgumentHelp("A folder that it may read and write.", valueName: "dir"))
     var writable: [String] = []
+
+    @Flag(name: .long, help: "Let it use the network.")
+    var network = false
+
+    @Flag(name: .long, help: "Let it connect to Unix sockets: to the printing system, the desktop, other programs.")
+    var sockets = false
 
     @Flag(name: .long, help: "Keep a copy of the program, instead of running it where it lies.")
     var copy = false
@@ -36,12 +50,9 @@ struct HandlersAddCommand: HandlersVerb {
     @OptionGroup var output: OutputOptions
 
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
-        for folder in writable {
-            let path = folder.hasPrefix("/") ? folder : place.workingDirectory + "/" + folder
-            if let trouble = InboxBorder.trouble(path, inbox: place.inbox) { throw CommandFailure(.usage, trouble) }
-        }
         let recipe = HandlerRecipe(
-            name: name, types: type, schemes: scheme, run: run, writable: writable, copying: copy)
+            name: name, types: type, schemes: scheme, run: run, readable: readable, writable: writable,
+            network: network, sockets: sockets, copying: copy)
         let addition = try CommandFailure.catching { () throws(CatalogError) in
             try place.catalog.add(recipe, workingDirectory: place.workingDirectory)
         }
@@ -51,14 +62,21 @@ struct HandlersAddCommand: HandlersVerb {
         if output.json {
             var document = text.document(bundle)
             document.warnings += addition.warnings
-            return HandlersReport(results: [JSONText.line(document)])
+            return HandlersReport(results: [JSONText.line(document)], isChange: true)
         }
-        var report = HandlersReport(results: [
-            "installed \(HandlerText.escaped(bundle.name)) (\(bundle.identifier)) in \(HandlerText.path(bundle.path))",
-            "  opens  \(text.opens(bundle))",
-            "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", where it lies")",
-        ])
-        report.results += bundle.launch.writablePaths.map { "  writes \(HandlerText.path($0))" }
+        var report = HandlersReport(
+            results: [
+                "installed \(HandlerText.escaped(bundle.name)) (\(bundle.identifier)) in \(HandlerText.path(bundle.path))",
+                "  opens  \(text.opens(bundle))",
+                "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", where it lies")",
+            ], isChange: true)
+        let rules = bundle.launch
+        // The first is the program itself, where that lies elsewhere.
+        report.results += rules.readablePaths.dropFirst(copy ? 0 : 1).map { "  reads  \(HandlerText.path($0))" }
+        report.results += ([bundle.dataFolder].compactMap(\.self) + rules.writablePaths)
+            .map { "  writes \(HandlerText.path($0))" }
+        if rules.allowsNetwork { report.results.append("  uses   the network") }
+        if rules.allowsSockets { report.results.append("  uses   Unix sockets, and so other programs of yours") }
         report.results += (warnings + text.troubles(bundle)).map { "  warning: \($0)" }
         report.notes.append("see who gets a file: waft handlers test \(example(bundle))")
         return report

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HandlerCatalog
+import Handlers
 import UniformTypes
 
 /// `waft handlers remove`.
@@ -7,13 +8,21 @@ struct HandlersRemoveCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove one of your own handlers, a broken one too.",
-        discussion: "Example: waft handlers remove Photos"
+        discussion: """
+            Example: waft handlers remove Photos
+
+            What the handler has written to its data folder is kept, for one that is installed in its place; with --data it \
+            goes too.
+            """
     )
 
     private struct Line: Encodable {
         var v = 1
         var kind = "removed"
         var path: String
+        /// Of what it has written; absent if there is nothing.
+        var dataFolder: String?
+        var isDataRemoved: Bool
         var forgottenTypes: [String]
         var forgottenSchemes: [String]
     }
@@ -21,13 +30,16 @@ struct HandlersRemoveCommand: HandlersVerb {
     @Argument(help: "The handler's name or identifier.")
     var name: String
 
+    @Flag(name: .long, help: "Remove what it has written to its data folder, too.")
+    var data = false
+
     @OptionGroup var output: OutputOptions
 
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
         let before = place.catalog.load()
-        let path: String
+        let removal: HandlerCatalog.Removal
         do throws(CatalogError) {
-            path = try place.catalog.remove(name)
+            removal = try place.catalog.remove(name)
         } catch {
             // What others installed can be left alone.
             let bundle = try? before.bundle(named: name)
@@ -35,19 +47,36 @@ struct HandlersRemoveCommand: HandlersVerb {
             throw CommandFailure(
                 error, hint: canBeDisabled ? "waft handlers disable \(HandlerText.word(name))" : nil)
         }
+        if data, let folder = removal.dataFolder { try Self.removeData(folder) }
         let after = place.catalog.load().choices
         let types = before.choices.typeDefaults.keys.filter { after.typeDefaults[$0] == nil }.map(\.identifier).sorted()
         let schemes = before.choices.schemeDefaults.keys.filter { after.schemeDefaults[$0] == nil }.sorted()
         if output.json {
-            let line = Line(path: path, forgottenTypes: types, forgottenSchemes: schemes.map(\.text))
-            return HandlersReport(results: [JSONText.line(line)])
+            let line = Line(
+                path: removal.path, dataFolder: removal.dataFolder, isDataRemoved: data && removal.dataFolder != nil,
+                forgottenTypes: types, forgottenSchemes: schemes.map(\.text))
+            return HandlersReport(results: [JSONText.line(line)], isChange: true)
         }
         let forgotten = types + schemes.map { "\($0):" }
-        var report = HandlersReport(results: ["removed \(HandlerText.path(path))"])
+        var report = HandlersReport(results: ["removed \(HandlerText.path(removal.path))"], isChange: true)
+        if let folder = removal.dataFolder {
+            let path = HandlerText.path(folder)
+            report.results.append(
+                data ? "  removed what it had written, in \(path)" : "  what it has written is kept in \(path)")
+        }
         if !forgotten.isEmpty {
             report.results.append("  it was your default for \(forgotten.joined(separator: ", "))")
         }
         return report
+    }
+
+    private static func removeData(_ folder: String) throws(CommandFailure) {
+        do {
+            try DataFolder.remove(folder)
+        } catch {
+            throw CommandFailure(
+                .unexpected, "the handler is removed, but not its data folder \(HandlerText.path(folder)): \(error)")
+        }
     }
 }
 
@@ -92,6 +121,6 @@ struct HandlersDisableCommand: HandlersVerb {
 
 extension HandlerText {
     fileprivate func changed(_ bundle: HandlerBundle, _ output: OutputOptions, _ words: String) -> HandlersReport {
-        HandlersReport(results: [output.json ? JSONText.line(document(bundle)) : words])
+        HandlersReport(results: [output.json ? JSONText.line(document(bundle)) : words], isChange: true)
     }
 }

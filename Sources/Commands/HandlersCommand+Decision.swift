@@ -93,8 +93,9 @@ struct ItemDecision {
 
     /// What to ask instead of about a file that is not there.
     private static func hint(_ path: String, _ registry: TypeRegistry) -> String? {
-        guard let name = path.split(separator: "/").last else { return nil }
-        let type = registry.type(forFileName: String(name), kind: .regularFile)
+        let name = PathText.lastName(of: path)
+        guard !name.isEmpty else { return nil }
+        let type = registry.type(forFileName: name, kind: .regularFile)
         return "to ask about files of such a name: waft handlers test --type \(type)"
     }
 

@@ -70,13 +70,13 @@ struct HandlersDefaultCommand: HandlersVerb {
             case .scheme(let scheme): try place.catalog.setDefault(name, for: scheme)
             }
         }
-        if output.json { return HandlersReport(results: [line(subject, place.catalog.load())]) }
+        if output.json { return HandlersReport(results: [line(subject, place.catalog.load())], isChange: true) }
         let text = HandlerText.escaped(subject.text)
-        return HandlersReport(results: [
+        let words =
             bundle.isBuiltIn
-                ? "\(text) stays in the Inbox from now on, without a handler being asked"
-                : "\(HandlerText.escaped(bundle.name)) is asked first about \(text) from now on"
-        ])
+            ? "\(text) stays in the Inbox from now on, without a handler being asked"
+            : "\(HandlerText.escaped(bundle.name)) is asked first about \(text) from now on"
+        return HandlersReport(results: [words], isChange: true)
     }
 
     private func subject(_ text: String, _ snapshot: CatalogSnapshot) throws(CatalogError) -> Subject {
@@ -93,10 +93,10 @@ struct HandlersDefaultCommand: HandlersVerb {
             case .scheme(let scheme): try catalog.removeDefault(for: scheme)
             }
         }
-        if output.json { return HandlersReport(results: [line(subject, catalog.load())]) }
+        if output.json { return HandlersReport(results: [line(subject, catalog.load())], isChange: was != nil) }
         let text = HandlerText.escaped(subject.text)
         guard let was else { return HandlersReport(results: ["\(text) had no default of yours"]) }
-        return HandlersReport(results: ["\(was) is your default for \(text) no more"])
+        return HandlersReport(results: ["\(was) is your default for \(text) no more"], isChange: true)
     }
 
     private func all(_ snapshot: CatalogSnapshot) -> HandlersReport {

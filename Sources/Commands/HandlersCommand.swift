@@ -1,10 +1,12 @@
 import ArgumentParser
+import Control
 import Foundation
 import HandlerCatalog
+import HookSandbox
 import Peer
 
 /// `waft handlers`: who opens what arrives.
-struct HandlersCommand: ParsableCommand {
+struct HandlersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handlers",
         abstract: "Look after the handlers: the programs that open what arrives.",
@@ -12,7 +14,8 @@ struct HandlersCommand: ParsableCommand {
             Example: waft handlers add --name Photos --type public.image --run ./import.sh, then waft handlers test a.jpg
 
             A handler is a folder NAME.handler with an Info.plist and a program. They lie in your own folder, in \
-            /etc/waft/handlers and in /usr/share/waft/handlers; a running receiver notices changes by itself.
+            /etc/waft/handlers and in /usr/share/waft/handlers. A running receiver uses changes as soon as these commands \
+            return; it notices bundles that are copied there by itself.
             """,
         subcommands: [
             HandlersListCommand.self, HandlersShowCommand.self, HandlersAddCommand.self, HandlersRemoveCommand.self,
@@ -24,13 +27,16 @@ struct HandlersCommand: ParsableCommand {
 }
 
 /// A verb of `waft handlers`: what it has to say, apart from how that is printed.
-protocol HandlersVerb: ParsableCommand {
+protocol HandlersVerb: AsyncParsableCommand {
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport
 }
 
 extension HandlersVerb {
-    mutating func run() throws {
-        try report(on: HandlersPlace(try Surroundings())).show()
+    mutating func run() async throws {
+        let report = try report(on: HandlersPlace(try Surroundings()))
+        // Before it is said: what this command says has been done counts from then on.
+        if report.isChange { await Daemon.tell(.refreshHandlers) }
+        try report.show()
     }
 }
 
@@ -39,6 +45,8 @@ struct HandlersPlace {
     let catalog: HandlerCatalog
     /// Absolute path.
     let inbox: String
+    /// What the kernel has to restrict handlers with.
+    var support = HookSandbox.support
     /// After how long a handler is ended that says nothing about that.
     let usualTimeLimit: Duration
     /// Schemes of received URLs that are opened, and not only stored.
@@ -63,6 +71,8 @@ struct HandlersReport {
     /// For standard error.
     var notes: [String] = []
     var exit = WaftExit.done
+    /// Whether handlers or the user's choices about them were changed: a running receiver is told.
+    var isChange = false
 
     func show() throws {
         for line in results { Console.shared.result(line) }

@@ -11,7 +11,7 @@ struct InboxCommand: AsyncParsableCommand {
         abstract: "Look into the Inbox, and take things out of it.",
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxOpenCommand.self, InboxTakeCommand.self,
-            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self,
+            InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self, InboxAdoptCommand.self,
         ],
         defaultSubcommand: InboxListCommand.self
     )
@@ -38,9 +38,10 @@ struct InboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let surroundings = try Surroundings()
+        let inbox = try surroundings.inbox
         let entries: [InboxListing.Entry]
         do throws(InboxError) {
-            entries = try InboxListing.entries(at: surroundings.home.inbox)
+            entries = try InboxListing.entries(at: inbox)
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped(error.message))
         }

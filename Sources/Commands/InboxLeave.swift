@@ -38,10 +38,10 @@ struct InboxTakeCommand: AsyncParsableCommand {
     func run() async throws {
         let name = try self.name.map { text throws(CommandFailure) in
             do throws(NameRefusal) { return try SafeName(text) } catch {
-                throw CommandFailure(.usage, "--name: \(error)")
+                throw CommandFailure(.usage, "--name will not do: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let leaving = Leaving(inbox: try Surroundings().home.inbox, json: output.json)
+        let leaving = Leaving(inbox: try Surroundings().inbox, json: output.json)
         let directory = words[words.count - 1]
         let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingFault) in
             let size = entry.arrival.size
@@ -79,7 +79,7 @@ struct InboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let leaving = Leaving(inbox: try Surroundings().home.inbox, json: output.json)
+        let leaving = Leaving(inbox: try Surroundings().inbox, json: output.json)
         let exit = try await leaving.each(arrivals) { entry throws(LeavingFault) in
             let wasThere = try InboxLeaving.remove(entry.arrival, inbox: leaving.inbox)
             return Leaving.Outcome(how: .removed, words: wasThere ? "removed" : "it was gone already")

@@ -27,7 +27,7 @@ struct InboxVerifyCommand: AsyncParsableCommand {
     private static let page = 500
 
     func run() async throws {
-        let inbox = try Surroundings().home.inbox
+        let inbox = try Surroundings().inbox
         var verifying = Verifying(inbox: inbox, json: output.json)
         if arrivals.isEmpty {
             let totals = try JournalReading.read { reader throws(JournalFault) in try reader.totalsThere() }

@@ -62,7 +62,7 @@ enum OfferText {
     private static func asker(_ offer: OfferSummary) -> String {
         // Its key comes last and must not be cut off: what a stranger calls itself has at most 63 bytes.
         if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) }
-        return "\(TerminalText.escaped(offer.peerName, limit: 64)) (\(TerminalText.escaped(offer.peerID)))"
+        return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID)))"
     }
 
     private static func warning(_ offer: OfferSummary) -> String? {

@@ -59,22 +59,25 @@ struct OpenCommand: AsyncParsableCommand {
 
     private static func opening(_ surroundings: Surroundings) throws(CommandFailure) -> URLOpening {
         let (home, settings) = (surroundings.home, surroundings.settings)
+        let inbox = try surroundings.inbox
         do {
             try home.makeFolders()
             // The sandbox has a rule for it, whether or not anything has arrived.
             try FileManager.default.createDirectory(
-                atPath: home.inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                atPath: inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
         var logger = surroundings.logger("waft")
         // What a handler is warned of is shown with its answer.
         if logger.logLevel >= .notice { logger.logLevel = .error }
+        let catalog = home.handlerCatalog(settings)
         return URLOpening(
-            snapshot: home.handlerCatalog(settings).load(),
+            snapshot: catalog.load(),
             // Not the receiver's folder, which that sweeps when it starts.
             runner: HandlerRunner(
-                inbox: home.inbox, scratchFolder: home.run + "/open", logger: logger),
+                inbox: inbox, scratchFolder: home.run + "/open", forbiddenPlaces: catalog.closed.paths,
+                firstLaunches: catalog.firstLaunches, logger: logger),
             timeLimit: settings.hookTimeout,
             requiresSandbox: settings.requiresSandbox,
             opener: SystemOpener()

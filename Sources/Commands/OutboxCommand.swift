@@ -88,9 +88,7 @@ struct OutboxAccess {
             reply = try await ControlClient.ask(
                 .outbox(request), at: socket, on: MultiThreadedEventLoopGroup.singleton)
         } catch {
-            guard error.code == .notRunning else {
-                throw CommandFailure(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
-            }
+            guard error.code == .notRunning else { throw Daemon.failure(error) }
             do throws(OutboxError) {
                 return try body()
             } catch {

@@ -49,7 +49,7 @@ enum OutboxText {
         let (job, standing) = (record.job, record.standing)
         var facts = [("to", to(job))]
         if let peer = job.destination.key ?? standing.peer {
-            let name = standing.peerName.map { ", calls itself \(TerminalText.escaped($0, limit: 64))" } ?? ""
+            let name = standing.peerName.map { ", calls itself \(TerminalText.peerName($0))" } ?? ""
             facts.append(("peer", peer.short + name))
         }
         facts += [

@@ -51,7 +51,7 @@ enum PeerPicker {
             case .peers(.found(let peer)):
                 guard !peers.contains(where: { $0.id == peer.id }) else { continue }
                 peers.append(peer)
-                let name = peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? "(does not tell its name)"
+                let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
                 let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue))"
                 Console.shared.note("  \(peers.count)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):

@@ -73,7 +73,7 @@ struct PeersCommand: AsyncParsableCommand {
                 addresses: peer.target.addressTexts)
             return Console.shared.result(JSONText.line(line))
         }
-        let name = peer.card.map { TerminalText.escaped($0.name, limit: 64) } ?? "(does not tell its name)"
+        let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
         let padding = String(repeating: " ", count: max(1, 24 - name.count))
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
         let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue), proves no key)"

@@ -84,7 +84,7 @@ struct PolicyTestCommand: ContactsVerb {
     @OptionGroup var output: OutputOptions
 
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
-        let standing = try standing(try place.snapshot())
+        let (standing, sender) = try standing(try place.snapshot())
         guard items.count <= Limits.items else {
             throw CommandFailure(.usage, "an offer has at most \(Limits.items) items")
         }
@@ -100,11 +100,12 @@ struct PolicyTestCommand: ContactsVerb {
             do throws(SourceFault) {
                 offered.append(try ItemSources.make(path: path, registry: setting.registry).offered)
             } catch {
-                throw CommandFailure(WaftExit(error), TerminalText.escaped(error.message, limit: 1_000))
+                throw CommandFailure(error)
             }
         }
         let offer = Offer(items: offered, senderName: "", dialect: Dialect(rawValue: from) ?? .waft)
-        let decisions = place.policy.decide(offer, from: standing, setting)
+        let decisions = place.policy.decide(
+            offer, from: standing, setting, dayAmount: dayAmount(with: offer, from: sender, on: place))
         var report = VerbReport()
         for (index, decision) in decisions.enumerated() {
             report.results += lines(items[index], offered[index], decision)
@@ -112,9 +113,22 @@ struct PolicyTestCommand: ContactsVerb {
         return report
     }
 
-    private func standing(_ snapshot: ContactSnapshot) throws(CommandFailure) -> PeerStanding {
-        if from == "stranger" || from == Dialect.airdrop.rawValue { return .stranger }
-        return snapshot.standing(of: try KeyWord.peer(from, in: snapshot))
+    /// - Returns: also whose bytes of the day count; nil for a stranger without a key, of whom there are none.
+    private func standing(
+        _ snapshot: ContactSnapshot
+    ) throws(CommandFailure) -> (PeerStanding, sender: AmountSender?) {
+        if from == "stranger" { return (.stranger, nil) }
+        if from == Dialect.airdrop.rawValue { return (.stranger, .dialect(.airdrop)) }
+        let peer = try KeyWord.peer(from, in: snapshot)
+        return (snapshot.standing(of: peer), .peer(peer))
+    }
+
+    private func dayAmount(with offer: Offer, from sender: AmountSender?, on place: ContactsPlace) -> UInt64? {
+        guard let sender else { return offer.knownSize }
+        return place.received(sender).map { received in
+            let (sum, overflow) = received.addingReportingOverflow(offer.knownSize)
+            return overflow ? .max : sum
+        }
     }
 
     private func lines(_ path: String, _ item: OfferedItem, _ decision: PolicyDecision) -> [String] {
@@ -167,6 +181,7 @@ enum RuleText {
         case .names(let patterns): "name \(list(patterns))"
         case .sizeAtMost(let size): "up to \(ByteCount.text(size))"
         case .sizeAtLeast(let size): "from \(ByteCount.text(size)) on"
+        case .sizePerDay(let size): "up to \(ByteCount.text(size)) in 24 hours"
         case .time(let window): "at \(window)"
         }
     }
@@ -188,6 +203,8 @@ struct RuleDocument: Encodable {
     /// Bytes of an item.
     var sizeAtMost: UInt64?
     var sizeAtLeast: UInt64?
+    /// Bytes in 24 hours.
+    var sizePerDay: UInt64?
     /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
     var time: String?
     var then: String
@@ -206,6 +223,7 @@ struct RuleDocument: Encodable {
             case .names(let patterns): name = patterns.map(\.text)
             case .sizeAtMost(let size): sizeAtMost = size
             case .sizeAtLeast(let size): sizeAtLeast = size
+            case .sizePerDay(let size): sizePerDay = size
             case .time(let window): time = window.description
             }
         }

@@ -79,7 +79,7 @@ struct Queuing {
         } catch is CancellationError {
             throw CommandFailure(.interrupted, "cancelled; nothing was queued")
         } catch let fault as SourceFault {
-            throw CommandFailure(WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000))
+            throw CommandFailure(fault)
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
@@ -101,7 +101,7 @@ struct Queuing {
 
     /// Links stay as they are: the user has named them.
     private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        PathText.isAbsolute(path) ? path : PathText.joined(FileManager.default.currentDirectoryPath, path)
     }
 
     /// Tells the receiver that there is something to do.

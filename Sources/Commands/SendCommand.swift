@@ -58,7 +58,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: "Seconds to look for the peer, to wait for an answer, and to bear silence or try without progress.")
+        help: "Seconds to look for the peer, to wait for an answer, to try a busy one again, and to bear no progress.")
     var timeout: Double?
 
     @OptionGroup var queue: QueueOptions
@@ -139,8 +139,10 @@ struct SendCommand: AsyncParsableCommand {
             guard let duration = Seconds.duration(timeout) else {
                 throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
             }
-            (options.finding, options.answer, options.silence) = (duration, duration, duration)
-            options.retryFor = duration
+            (options.finding, options.silence, options.stall, options.retryFor) = (
+                duration, duration, duration, duration
+            )
+            options.answer = min(duration, Limits.offerAnswer)
         }
         return options
     }

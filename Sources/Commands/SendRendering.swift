@@ -27,7 +27,7 @@ final class SendRendering: Sendable {
         switch event {
         case .connected(let id, let name):
             if !json, !quiet, Console.shared.isInteractive {
-                let shown = name.map { TerminalText.escaped($0, limit: 64) } ?? TerminalText.escaped(peer)
+                let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
                 Console.shared.status("waiting for \(shown) (\(id.short)) to accept …")
             }
         case .offered(let offer):
@@ -46,6 +46,15 @@ final class SendRendering: Sendable {
                 EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
             }
             line.print()
+        case .busy(let reason):
+            if json {
+                var line = addressed(EventLine("busy"), peer)
+                line.reason = reason.isEmpty ? nil : reason
+                line.print()
+            } else if !quiet {
+                let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
+                Console.shared.status("\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again …")
+            }
         case .progressed(let bytes, let total):
             progressed(bytes, total, to: peer)
         case .resuming(let reason):
@@ -185,8 +194,8 @@ struct ItemText {
             self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
         case .acknowledged(let receipt, _) where dialect == .airdrop:
             self.init(taken: receipt)
-        case .acknowledged(let receipt, let ours):
-            self.init(receipt, ours: ours, wait: wait)
+        case .acknowledged(let receipt, _):
+            self.init(receipt, wait: wait)
         }
     }
 
@@ -205,18 +214,13 @@ struct ItemText {
         self.event = event
     }
 
-    private init(_ receipt: ItemReceipt, ours: Digest?, wait: SendOptions.Wait) {
+    private init(_ receipt: ItemReceipt, wait: SendOptions.Wait) {
         switch receipt.outcome {
         case .failed(let fault):
             self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
         case .notSent:
             self.init(exit: .unexpected, text: "it was not stored", event: "failed")
         case .stored(let name, let size, let digest):
-            if let ours, ours != digest {
-                self.init(
-                    exit: .contentChanged, text: "stored, but with other contents than were sent", event: "failed")
-                return
-            }
             let shown = TerminalText.escaped(name)
             let how = receipt.isAlready ? "already there as" : "stored as"
             self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: "stored")
@@ -247,7 +251,10 @@ struct ItemText {
         case .later:
             exit = .handlerSaidNo
             text += ", but the handler wants to be asked again later\(code)"
-        case .failed, .pending:
+        case .pending:
+            exit = .handlerSaidNo
+            text += ", but the handler has not answered in time"
+        case .failed:
             exit = .handlerSaidNo
             text += ", but the handler failed\(code)"
         }

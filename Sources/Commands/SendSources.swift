@@ -29,23 +29,52 @@ struct SendSources {
             throw CommandFailure(.usage, "--name and --type need a single item, and there are \(count)")
         }
         let (name, type) = (try safeName(), try uniformType())
+        let sources: [any ItemSource]
         do throws(SourceFault) {
-            var sources: [any ItemSource] = []
-            sources.reserveCapacity(count)
-            for path in paths {
-                sources.append(
-                    path == "-"
-                        ? try standardInput(name, type) : try ItemSources.make(path: path, name: name, type: type))
-            }
-            for text in texts { sources.append(TextSource(text, name: name, type: type)) }
-            for url in urls { sources.append(try URLSource(url, name: name, type: type)) }
-            return sources
+            sources = try make(name, type)
         } catch {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
-            throw CommandFailure(
-                error.code == .changed ? .contentChanged : .inputMissing,
-                TerminalText.escaped(error.message, limit: 1_000))
+            throw CommandFailure(error)
         }
+        // With --type there is one item; any other has the type of what it is.
+        if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
+            throw CommandFailure(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
+        }
+        return sources
+    }
+
+    /// - Throws: for the items that cannot be sent, in their order.
+    private func make(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> [any ItemSource] {
+        var sources: [any ItemSource] = []
+        sources.reserveCapacity(paths.count + texts.count + urls.count)
+        var found: SourceFault?
+        /// - Returns: whether to look further, for what else stands in the way.
+        func add(_ make: () throws(SourceFault) -> any ItemSource) -> Bool {
+            do throws(SourceFault) {
+                let source = try make()
+                if found == nil { sources.append(source) }
+                return true
+            } catch {
+                guard var faults = found else {
+                    found = error
+                    return true
+                }
+                defer { found = faults }
+                return faults.add(error)
+            }
+        }
+        for path in paths {
+            let goesOn = add { () throws(SourceFault) in
+                path == "-" ? try standardInput(name, type) : try ItemSources.make(path: path, name: name, type: type)
+            }
+            if !goesOn { break }
+        }
+        for text in texts { sources.append(TextSource(text, name: name, type: type)) }
+        for url in urls {
+            guard add({ () throws(SourceFault) in try URLSource(url, name: name, type: type) }) else { break }
+        }
+        if let found { throw found }
+        return sources
     }
 
     private func standardInput(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> any ItemSource {
@@ -63,7 +92,7 @@ struct SendSources {
         do {
             return try SafeName(name)
         } catch {
-            throw CommandFailure(.usage, "--name will not do: \(error)")
+            throw CommandFailure(.usage, "--name will not do: \(TerminalText.escaped(error.said(of: name)))")
         }
     }
 

@@ -30,8 +30,9 @@ enum SentHistory {
         let time = JournalText.time(WallTime(milliseconds: entry.time))
         let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
         let rest = entry.count > 1 ? " and \(entry.count - 1) more" : ""
-        let key = PeerID(text: entry.peer)?.short ?? TerminalText.escaped(entry.peer, limit: 64)
-        let peer = entry.name.map { "\(TerminalText.escaped($0, limit: 64)) (\(key))" } ?? key
+        let id = PeerID(text: entry.peer) ?? PeerID(bareText: entry.peer)
+        let key = id?.short ?? TerminalText.escaped(entry.peer, limit: 64)
+        let peer = entry.name.map { "\(TerminalText.peerName($0)) (\(key))" } ?? key
         return "\(time)  \(first)\(rest) → \(peer): \(outcome(entry))"
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contacts
+import Control
 import Sharing
 
 extension Visibility: ExpressibleByArgument {}
@@ -14,6 +15,9 @@ struct VisibleCommand: ContactsVerb {
 
             off: nobody; contacts: those you know, and strangers see no name; everyone: strangers too, and you are \
             asked about each of them. With --for it falls back by itself to what was chosen for good.
+
+            A receiver that was started by waft receive, or with --accept everyone, is visible to everyone until \
+            something is chosen here; then the choice counts, for as long as it runs too.
             """
     )
 
@@ -25,6 +29,8 @@ struct VisibleCommand: ContactsVerb {
         var remaining: Int64?
         var until: String?
         var then: String?
+        /// The visibility that was chosen, where that with which the running receiver was started overrides it.
+        var stored: String?
     }
 
     @Argument(help: ArgumentHelp("Who: off, contacts or everyone. Without it: who it is now.", valueName: "who"))
@@ -37,6 +43,22 @@ struct VisibleCommand: ContactsVerb {
 
     func validate() throws {
         if who == nil, duration != nil { throw ValidationError("--for needs off, contacts or everyone before it") }
+    }
+
+    mutating func run() async throws {
+        // A running receiver knows better than the file.
+        let reply = who == nil ? try? await Daemon.ask(.status) : nil
+        if case .status(let status) = reply, let now = status.visible, let stored = status.visibleStored {
+            var document = Document(visibility: now)
+            document.stored = stored
+            return Console.shared.result(output.json ? JSONText.line(document) : Self.line(now, over: stored))
+        }
+        try await carryOut()
+    }
+
+    /// - Parameter stored: the choice that the start of the receiver overrides.
+    static func line(_ now: String, over stored: String) -> String {
+        "\(now) until waft visible chooses, as the receiver was started so; chosen before: \(stored)"
     }
 
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {

@@ -1,7 +1,6 @@
 package import ArgumentParser
 import Executors
 import Foundation
-import HookSandbox
 
 /// `waft`: the verbs.
 package struct WaftCommand: AsyncParsableCommand {
@@ -12,8 +11,8 @@ package struct WaftCommand: AsyncParsableCommand {
             Example: waft receive, on one machine; waft send photo.jpg --to kitchen, on another.
 
             Exit codes: 0 done, 10 peer not found, 11 unreachable, 12 declined, 13 not eligible, 14 no room, 15 no answer \
-            in time, 16 the handler said no, 17 content changed, 64 wrong usage, 66 input missing, 69 daemon not running, \
-            130 interrupted, 1 anything else.
+            in time or busy until then, 16 the handler said no, 17 content changed, 64 wrong usage, 66 input missing, 69 \
+            daemon not running, 77 not for programs that a handler started, 130 interrupted, 1 anything else.
             """,
         version: Version.text,
         subcommands: [
@@ -35,8 +34,6 @@ package enum Version {
 package enum CommandLineRun {
     /// Does not return. To be called on the main thread, which does nothing else from then on.
     package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
-        // This program starts itself to restrict a handler, and then becomes the handler.
-        SandboxedLaunch.runIfAsked()
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
@@ -49,6 +46,7 @@ package enum CommandLineRun {
         var failureEvents: FailureEvents?
         do {
             var parsed: (any ParsableCommand)? = try parse(command)
+            try (parsed as? any UserDecision)?.refuseHandlers()
             failureEvents = (parsed as? any EventCommand)?.failureEvents
             ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
@@ -64,8 +62,7 @@ package enum CommandLineRun {
             if let failureEvents {
                 failureEvents.print(failure)
             } else {
-                Console.shared.note("waft: \(failure.message)")
-                if let hint = failure.hint { Console.shared.note("  \(hint)") }
+                Console.shared.note("waft: \(failure)")
             }
             end(failure.exit.rawValue)
         } catch let code as ExitCode {

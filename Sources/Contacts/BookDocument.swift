@@ -1,24 +1,52 @@
+import Digests
 import Foundation
 import Sharing
 import UniformTypes
 
-/// The book as it stands in its file: JSON, version 1. Whatever is added to it raises the version, since what this
-/// version does not know it would lose when it writes.
+/// The book as it stands in its file: JSON, version 2, with its sum in a last line (`SummedDocument`). Whatever is added
+/// to it raises the version, since what this version does not know it would lose when it writes.
+///
+/// Version 1 had neither the sum nor check digits in its key ids. It is read, and written as version 2 with the next
+/// change.
 struct BookDocument: Codable {
-    static let version = 1
+    static let version = 2
 
     var version: Int
     var contacts: [Entry]
     var blocked: [Stranger]
 
-    struct Entry: Codable {
+    /// A key id, in a file of version 1 perhaps without its check digits.
+    struct Key: Codable {
         var id: PeerID
+        var isChecked = true
+
+        init(_ id: PeerID) {
+            self.id = id
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            isChecked = PeerID(text: text) != nil
+            guard let id = PeerID(text: text) ?? PeerID(bareText: text) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not the text of a key id")
+            }
+            self.id = id
+        }
+
+        func encode(to encoder: any Encoder) throws { try id.encode(to: encoder) }
+    }
+
+    struct Entry: Codable {
+        var id: Key
         var name: String
         var verified: Verified
         var policy: Outcome
         var types: [UniformType]?
         var largestOffer: UInt64?
         var mostItems: Int?
+        /// Since version 2.
+        var sizePerDay: UInt64?
         var times: String?
         var days: [String]?
         var until: Int64?
@@ -41,7 +69,7 @@ struct BookDocument: Codable {
     }
 
     struct Stranger: Codable {
-        var id: PeerID
+        var id: Key
         var name: String
         var at: Int64
     }
@@ -55,8 +83,8 @@ struct BookDocument: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         // First: of a later version nothing else may be as it is here.
         version = try container.decode(Int.self, forKey: .version)
-        guard version == Self.version else {
-            throw Fault(reason: "it is of version \(version), and only \(Self.version) can be read")
+        guard (1...Self.version).contains(version) else {
+            throw Fault(reason: "it is of version \(version), and only 1 and \(Self.version) can be read")
         }
         contacts = try container.decode([Entry].self, forKey: .contacts)
         blocked = try container.decodeIfPresent([Stranger].self, forKey: .blocked) ?? []
@@ -68,7 +96,7 @@ extension BookDocument {
         version = Self.version
         contacts = snapshot.contacts.map { Entry($0) }
         blocked = snapshot.blockedStrangers.map {
-            Stranger(id: $0.id, name: $0.calledItself, at: $0.at.milliseconds)
+            Stranger(id: Key($0.id), name: $0.calledItself, at: $0.at.milliseconds)
         }
     }
 
@@ -76,6 +104,9 @@ extension BookDocument {
     func snapshot() throws -> ContactSnapshot {
         guard contacts.count <= ContactBounds.contacts, blocked.count <= ContactBounds.blockedStrangers else {
             throw Fault(reason: "there are more than \(ContactBounds.contacts) contacts in it")
+        }
+        guard version == 1 || (contacts.map(\.id) + blocked.map(\.id)).allSatisfy(\.isChecked) else {
+            throw Fault(reason: "a key id in it has no check digits")
         }
         var ids: Set<PeerID> = []
         var names: Set<ContactName> = []
@@ -98,7 +129,7 @@ extension BookDocument {
         }
         let strangers = blocked.map {
             BlockedStranger(
-                id: $0.id, calledItself: PeerName.fit($0.name), at: WallTime(milliseconds: $0.at))
+                id: $0.id.id, calledItself: PeerName.fit($0.name), at: WallTime(milliseconds: $0.at))
         }
         return ContactSnapshot(contacts: read, blockedStrangers: strangers)
     }
@@ -108,13 +139,14 @@ extension BookDocument.Entry {
     init(_ contact: Contact) {
         let limits = contact.limits
         self.init(
-            id: contact.id,
+            id: .init(contact.id),
             name: contact.name.text,
             verified: .init(by: contact.verification.method, at: contact.verification.at.milliseconds),
             policy: contact.policy,
             types: limits.types.isEmpty ? nil : limits.types,
             largestOffer: limits.largestOffer,
             mostItems: limits.mostItems,
+            sizePerDay: limits.sizePerDay,
             times: limits.times?.times,
             days: limits.times.flatMap { $0.days.count == 7 ? nil : $0.days.sorted().map(\.short) },
             until: limits.until?.milliseconds,
@@ -133,7 +165,7 @@ extension BookDocument.Entry {
             mostItems ?? 0 >= 0
         else { throw ContactError.unfit("it has too many types or addresses, or fewer than no items") }
         return Contact(
-            id: id,
+            id: id.id,
             name: try ContactName(name),
             verification: Verification(verified.by, at: WallTime(milliseconds: verified.at)),
             policy: policy,
@@ -141,6 +173,7 @@ extension BookDocument.Entry {
                 types: types ?? [],
                 largestOffer: largestOffer,
                 mostItems: mostItems,
+                sizePerDay: sizePerDay,
                 times: try window(),
                 until: until.map { WallTime(milliseconds: $0) }
             ),
@@ -167,8 +200,16 @@ extension BookDocument.Entry {
 extension BookDocument {
     /// - Throws: `Fault`.
     init(bytes: [UInt8]) throws(Fault) {
+        let sum = SummedDocument.reading(bytes)
         do {
-            self = try JSONDecoder().decode(BookDocument.self, from: Data(bytes))
+            switch sum {
+            case .whole(let document): self = try JSONDecoder().decode(BookDocument.self, from: Data(document))
+            case .unsummed: self = try JSONDecoder().decode(BookDocument.self, from: Data(bytes))
+            case .damaged: throw Fault(reason: "its sum, in the last line, does not fit what is before it")
+            }
+            guard version == 1 || sum != .unsummed else {
+                throw Fault(reason: "its last line, with the sum, is missing")
+            }
         } catch let fault as Fault {
             throw fault
         } catch {
@@ -179,7 +220,7 @@ extension BookDocument {
     func bytes() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+        return SummedDocument.adding(to: Array(try encoder.encode(self)) + [UInt8(ascii: "\n")])
     }
 
     /// Where in it something is wrong, without what stands there: that may be long.

@@ -48,6 +48,8 @@ package struct AcceptanceLimits: Hashable, Sendable {
     package var largestOffer: UInt64?
     /// Items in an offer.
     package var mostItems: Int?
+    /// Bytes of all that comes in 24 hours, whoever accepts it. An item of unknown size is more than any.
+    package var sizePerDay: UInt64?
     package var times: TimeWindow?
     /// From then on nothing is covered.
     package var until: WallTime?
@@ -58,12 +60,14 @@ package struct AcceptanceLimits: Hashable, Sendable {
         types: [UniformType] = [],
         largestOffer: UInt64? = nil,
         mostItems: Int? = nil,
+        sizePerDay: UInt64? = nil,
         times: TimeWindow? = nil,
         until: WallTime? = nil
     ) {
         self.types = types
         self.largestOffer = largestOffer
         self.mostItems = mostItems
+        self.sizePerDay = sizePerDay
         self.times = times
         self.until = until
     }

@@ -8,9 +8,17 @@ import SystemCalls
 /// Whoever changes it holds a lock on its folder, reads what stands in the file by then, and puts a new file in its place:
 /// readers see the old contents or the new ones, also after a power cut. All calls may block on the disk; `snapshot` costs
 /// one look at the file's stamp where nothing has changed.
+///
+/// Beside it lies a copy with the same contents. If the file is damaged or missing, whoever notices it moves it away and
+/// puts the copy in its place. If the copy is of no use either, everything stays as it is and every call throws: a book
+/// that is silently empty would forget who is blocked.
 package final class ContactBook: Sendable {
     /// Absolute: `contacts.json` in the state folder.
     package let path: String
+    /// The copy.
+    package var copyPath: String { path + ".last" }
+    /// Called with one line when the copy has taken the place of the file.
+    private let restored: @Sendable (String) -> Void
 
     private struct Reading {
         var snapshot: ContactSnapshot
@@ -21,23 +29,24 @@ package final class ContactBook: Sendable {
 
     private let reading = Mutex<Reading?>(nil)
 
-    package init(path: String) {
+    /// - Parameter restored: called with one line when a damaged file has been replaced by its copy; from the thread of
+    ///   the call.
+    package init(path: String, restored: @escaping @Sendable (String) -> Void = { _ in }) {
         self.path = path
+        self.restored = restored
     }
 
-    /// The contacts as they are in the file now; none where there is no file.
+    /// The contacts as they are in the file now; none where there is neither the file nor its copy.
     ///
-    /// - Throws: `ContactError` `damaged` for a file that is too large or not what it should be, `storage`.
+    /// - Throws: `ContactError` `damaged` for a file that is too large or not what it should be, and has no good copy;
+    ///   `storage`.
     package func snapshot() throws(ContactError) -> ContactSnapshot {
-        let stamp: FileStamp
         do {
-            stamp = try FileStamp(of: path)
+            if let known = known(try FileStamp(of: path)) { return known }
         } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw .unreadable(path, error) }
-            return .empty
         }
-        if let known = known(stamp) { return known }
-        return try load()
+        return try load(isLocked: false)
     }
 
     private func known(_ stamp: FileStamp) -> ContactSnapshot? {
@@ -47,23 +56,72 @@ package final class ContactBook: Sendable {
         }
     }
 
-    private func load() throws(ContactError) -> ContactSnapshot {
-        let now = FileStamp.now()
-        let file: (bytes: [UInt8], stamp: FileStamp)
+    /// - Parameter isLocked: whether the caller has the lock of the folder.
+    private func load(isLocked: Bool) throws(ContactError) -> ContactSnapshot {
+        var damage: ContactError?
         do {
-            file = try SmallFile.stamped(path, limit: ContactBounds.bookBytes)
+            if let snapshot = try read() { return snapshot }
         } catch {
-            if error == .missing { return .empty }
+            guard error.code == .damaged else { throw error }
+            damage = error
+        }
+        let copy: [UInt8]?
+        do {
+            copy = try Self.file(copyPath)?.bytes
+            if let copy { _ = try Self.snapshot(copy, at: copyPath) }
+        } catch {
+            throw damage ?? error
+        }
+        guard let copy else {
+            if let damage { throw damage }
+            return .empty
+        }
+        return try restore(copy, isLocked: isLocked)
+    }
+
+    /// Puts the copy in place of the file, unless somebody else has done so by now.
+    private func restore(_ copy: [UInt8], isLocked: Bool) throws(ContactError) -> ContactSnapshot {
+        do throws(SystemError) {
+            let lock: FolderLock? = isLocked ? nil : try FolderLock.taking(SmallFile.folder(of: path))
+            if let snapshot = try? read() { return snapshot }
+            let isThere = (try? FileStamp(of: path)) != nil
+            let aside = isThere ? try DamagedFile.setAside(path) : nil
+            try SmallFile.replace(path, with: copy, mode: 0o600)
+            lock?.release()
+            restored(
+                "the contacts were \(aside.map { "damaged, and lie in \($0) now" } ?? "missing"); their last good copy has "
+                    + "taken their place: see waft contacts")
+        } catch {
+            // A disk that takes nothing: the copy serves where it lies.
+            restored("\(path) is damaged, and its last good copy cannot take its place: \(error)")
+        }
+        return try Self.snapshot(copy, at: copyPath)
+    }
+
+    /// - Returns: nil where there is no file.
+    private func read() throws(ContactError) -> ContactSnapshot? {
+        let now = FileStamp.now()
+        guard let file = try Self.file(path) else { return nil }
+        let snapshot = try Self.snapshot(file.bytes, at: path)
+        keep(Reading(snapshot: snapshot, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now)))
+        return snapshot
+    }
+
+    private static func file(_ path: String) throws(ContactError) -> (bytes: [UInt8], stamp: FileStamp)? {
+        do {
+            return try SmallFile.stamped(path, limit: ContactBounds.bookBytes)
+        } catch {
+            if error == .missing { return nil }
             throw ContactError(path, limit: ContactBounds.bookBytes, error)
         }
-        let snapshot: ContactSnapshot
+    }
+
+    private static func snapshot(_ bytes: [UInt8], at path: String) throws(ContactError) -> ContactSnapshot {
         do {
-            snapshot = try BookDocument(bytes: file.bytes).snapshot()
+            return try BookDocument(bytes: bytes).snapshot()
         } catch {
             throw .damaged(path, (error as? BookDocument.Fault)?.reason ?? "\(error)")
         }
-        keep(Reading(snapshot: snapshot, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now)))
-        return snapshot
     }
 
     private func keep(_ new: Reading) {
@@ -84,7 +142,7 @@ package final class ContactBook: Sendable {
         } catch {
             throw .unwritable(path, error)
         }
-        let before = try load()
+        let before = try load(isLocked: true)
         var draft = ContactDraft(before)
         let value = try body(&draft)
         let after = draft.snapshot
@@ -104,6 +162,8 @@ package final class ContactBook: Sendable {
             throw ContactError(.full, "the contacts take more than \(ContactBounds.bookBytes >> 20) MiB")
         }
         do {
+            // The copy first: a crash in between leaves two good files.
+            try SmallFile.replace(copyPath, with: bytes, mode: 0o600)
             try SmallFile.replace(path, with: bytes, mode: 0o600)
         } catch {
             throw .unwritable(path, error)

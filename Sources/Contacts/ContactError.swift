@@ -16,7 +16,7 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
         case blocked
         /// There are as many as there may be.
         case full
-        /// The file is there, and is not what it should be. It is left as it is.
+        /// The file is there, and is not what it should be, and its copy is of no use either. Both are left as they are.
         case damaged
         /// The disk said no.
         case storage
@@ -35,7 +35,9 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
 
     static func damaged(_ path: String, _ reason: String) -> ContactError {
         ContactError(
-            .damaged, "\(path) cannot be used and was left as it is: \(reason); mend it, or move it away to begin anew")
+            .damaged,
+            "\(path) cannot be used and was left as it is: \(reason); put a good copy in its place, or move all files of "
+                + "that name away to begin anew")
     }
 
     static func unreadable(_ path: String, _ error: SystemError) -> ContactError {

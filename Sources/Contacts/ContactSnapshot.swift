@@ -57,19 +57,29 @@ package struct ContactSnapshot: Sendable {
         return blocked.contains(id) ? .blocked(nil) : .stranger
     }
 
-    /// The contacts that a peer with another key calls itself like: names that are one with `name`, or look like it.
+    /// The same for one that comes by this protocol: where nobody proves a key nobody can be known.
+    func standing(of id: PeerID, by dialect: Dialect) -> PeerStanding {
+        dialect == .waft ? standing(of: id) : .stranger
+    }
+
+    /// The contacts that a peer with another key calls itself like. In this order: names that are one with `name`, that
+    /// look like it, that stand in it as words beside others, and that differ from it in one letter (`NameLikeness`).
     ///
-    /// For display. The nearest come first; at most eight.
+    /// For display. At most eight.
     package func impersonated(by name: String, of id: PeerID) -> [Contact] {
         let name = PeerName.fit(name, fallback: "")
         guard !name.isEmpty else { return [] }
-        var found = contact(named: name).map { [$0] } ?? []
-        for index in bySkeleton[NameFolding.skeleton(name)] ?? []
-        where contacts[index].name.key != found.first?.name.key {
-            if found.count == 8 { break }
-            found.append(contacts[index])
+        var found: [Contact] = []
+        func add(_ contact: Contact) {
+            guard contact.id != id, found.count < 8, !found.contains(where: { $0.id == contact.id }) else { return }
+            found.append(contact)
         }
-        return found.filter { $0.id != id }
+        if let contact = contact(named: name) { add(contact) }
+        let likeness = NameLikeness(name)
+        for skeleton in likeness.skeletons { for index in bySkeleton[skeleton] ?? [] { add(contacts[index]) } }
+        let near = bySkeleton.filter { likeness.isNear($0.key) }.flatMap(\.value).sorted()
+        for index in near where !likeness.differsInNumber(from: contacts[index].name.text) { add(contacts[index]) }
+        return found
     }
 }
 
@@ -83,7 +93,8 @@ package enum PeerStanding: Hashable, Sendable {
 
 /// How a peer is shown to people, when it offers something or wants to pair.
 package struct Introduction: Hashable, Sendable {
-    /// The user's own name for a contact, or what a stranger calls itself: printable, 1...63 bytes.
+    /// The user's own name for a contact, or what a stranger calls itself, as `ShownText.peerName` has it: printable,
+    /// 1...63 bytes.
     package let name: String
     /// The short form of its key's id.
     package let key: String
@@ -91,10 +102,10 @@ package struct Introduction: Hashable, Sendable {
     /// One line, where the stranger calls itself like a contact; nil where it does not.
     package let warning: String?
 
-    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. Quotes in what a stranger calls itself are single
-    /// ones here, so that it cannot name a key of its own choice.
+    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. What a stranger calls itself cannot name a key of its
+    /// own choice (`ShownText.peerName`).
     package var line: String {
-        isContact ? name : "stranger \"\(name.replacing("\"", with: "'"))\" (\(key))"
+        isContact ? name : "stranger \"\(name)\" (\(key))"
     }
 }
 
@@ -106,7 +117,8 @@ extension ContactSnapshot {
         }
         let seen = String(
             String.UnicodeScalarView(PeerName.fit(name).unicodeScalars.filter { !NameFolding.isUnseen($0) }))
-        let shown = seen.isEmpty ? "unnamed" : seen
+        let fit = ShownText.peerName(seen)
+        let shown = fit.isEmpty ? "unnamed" : fit
         return Introduction(
             name: shown, key: id.short, isContact: false, warning: warning(of: id, callingItself: name))
     }

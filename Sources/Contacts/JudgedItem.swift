@@ -4,13 +4,13 @@ import UniformTypes
 /// An item with what many rules ask of it, found out once.
 struct JudgedItem {
     let item: OfferedItem
-    /// Its own type and all that it conforms to.
+    /// What it is, as far as rules and limits can name it.
     private let types: [UniformType]
     private var name: NamePattern.Name?
 
     init(_ item: OfferedItem, _ memo: inout TypeMemo) {
         self.item = item
-        types = memo.types(of: item.type)
+        types = memo.types(of: item)
     }
 
     func conforms(toAnyOf wanted: [UniformType]) -> Bool { wanted.contains { types.contains($0) } }
@@ -25,7 +25,13 @@ struct JudgedItem {
 /// What types conform to, for the items of one offer: they are mostly of few types.
 struct TypeMemo {
     private let registry: TypeRegistry
-    private var known: [UniformType: [UniformType]] = [:]
+    private var known: [Key: [UniformType]] = [:]
+
+    private struct Key: Hashable {
+        var type: UniformType
+        var kind: FileKind
+    }
+
     /// A stranger can offer as many types as items.
     private static let most = 256
 
@@ -33,11 +39,16 @@ struct TypeMemo {
         self.registry = registry
     }
 
-    mutating func types(of type: UniformType) -> [UniformType] {
-        if let types = known[type] { return types }
-        let resolved = registry.resolved(type)
-        let types = [resolved] + registry.supertypes(of: resolved).map(\.type)
-        if known.count < Self.most { known[type] = types }
+    /// The item's type and all that it conforms to. Of a folder only the types of folders, and `public.item`, which is
+    /// everything: who names another type means what is in one file, and nobody has looked into the folder.
+    mutating func types(of item: OfferedItem) -> [UniformType] {
+        let key = Key(type: item.type, kind: item.kind.fileKind)
+        if let types = known[key] { return types }
+        var types = registry.reach(of: registry.resolved(item.type), kind: key.kind).map(\.type)
+        if key.kind == .directory {
+            types.removeAll { $0 != .item && registry.isDeclared($0) && !registry.conforms($0, to: .directory) }
+        }
+        if known.count < Self.most { known[key] = types }
         return types
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 
 /// Names without what two of them may differ in and still be read as one.
 package enum NameFolding {
@@ -11,7 +12,7 @@ package enum NameFolding {
     }
 
     /// What two names have in common that look alike at a glance: their keys without accents, spaces, dots and dashes,
-    /// with the letters of Greek and Cyrillic and the digits that look like Latin letters as these.
+    /// with what looks like a Latin letter as that letter (`Lookalikes`).
     ///
     /// For display alone: it says too much rather than too little, and decides nothing.
     package static func skeleton(_ name: String) -> String {
@@ -25,7 +26,7 @@ package enum NameFolding {
             default: break
             }
             if scalar == "." || scalar == "·" || scalar == "'" { continue }
-            skeleton.unicodeScalars.append(lookalikes[scalar] ?? scalar)
+            skeleton.unicodeScalars.append(Lookalikes.letter(scalar))
         }
         // `rn` is read as `m`, `vv` as `w`.
         let joined = skeleton.replacingOccurrences(of: "rn", with: "m").replacingOccurrences(of: "vv", with: "w")
@@ -53,7 +54,7 @@ package enum NameFolding {
     }
 
     static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.properties.isDefaultIgnorableCodePoint { return true }
+        if scalar.properties.isDefaultIgnorableCodePoint || ShownText.blanks.contains(scalar) { return true }
         return switch scalar.properties.generalCategory {
         case .control, .format: true
         default: false
@@ -67,17 +68,4 @@ package enum NameFolding {
         default: false
         }
     }
-
-    private static let lookalikes: [Unicode.Scalar: Unicode.Scalar] = [
-        // Cyrillic
-        "а": "a", "в": "b", "с": "c", "ԁ": "d", "е": "e", "һ": "h", "н": "h", "і": "l", "ӏ": "l", "ј": "j", "к": "k",
-        "м": "m", "о": "o", "р": "p", "ԛ": "q", "ѕ": "s", "т": "t", "ѵ": "v", "ԝ": "w", "х": "x", "у": "y", "ү": "y",
-        // Greek
-        "α": "a", "β": "b", "ε": "e", "η": "n", "ι": "l", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "τ": "t", "υ": "u",
-        "χ": "x", "γ": "y", "ϲ": "c", "ϳ": "j",
-        // Latin
-        "ı": "l", "i": "l", "ɑ": "a", "ɡ": "g", "ℓ": "l", "ø": "o", "đ": "d", "ł": "l",
-        // Digits and signs
-        "0": "o", "1": "l", "|": "l", "!": "l", "5": "s", "$": "s",
-    ]
 }

@@ -2,25 +2,58 @@ package import Sharing
 private import Synchronization
 
 /// What is done with an offer before anybody is asked, and instead of that.
-package final class OfferGate: Sendable {
+package final class OfferGate: OfferGating {
     private let book: ContactBook
     private let policy: @Sendable () -> Policy
     private let setting: @Sendable () -> PolicySetting
+    private let dayAmount: @Sendable (Offer, PeerID, WallTime) -> UInt64?
     private let caps: CapKeeper
 
     /// - Parameters:
     ///   - policy: the rules as they are now.
     ///   - setting: time, types, visibility and what was said for this receiver, as they are now.
+    ///   - dayAmount: bytes that will have come in 24 hours with an offer of a peer's; nil where that is not known. May
+    ///     block on the disk, and is called where a rule or limit asks for it.
     package init(
         book: ContactBook,
         policy: @escaping @Sendable () -> Policy,
         setting: @escaping @Sendable () -> PolicySetting,
+        dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64? = { _, _, _ in nil },
         caps: QuestionCaps.Bounds = .standard
     ) {
         self.book = book
         self.policy = policy
         self.setting = setting
+        self.dayAmount = dayAmount
         self.caps = CapKeeper(caps)
+    }
+
+    /// What a peer may do, whatever it offers: the same that decides on its offers, by who it is alone. May block on the
+    /// disk.
+    package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess {
+        guard let snapshot = try? book.snapshot() else { return .barred(Self.unknowable) }
+        let standing = snapshot.standing(of: peer, by: dialect)
+        if let refusal = Policy.refusal(to: standing, setting()) { return .barred(refusal) }
+        return standing == .stranger ? .stranger : .contact
+    }
+
+    /// Refuses an offer of which nothing would be taken whoever is asked. May block on the disk.
+    ///
+    /// - Returns: one verdict an item; nil where something may be taken.
+    package func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]? {
+        guard let snapshot = try? book.snapshot() else {
+            return Array(repeating: Self.unknowable, count: offer.items.count)
+        }
+        let standing = snapshot.standing(of: peer, by: offer.dialect)
+        let (policy, setting) = (policy(), setting())
+        if isFlood(offer, from: peer, standing, policy, setting, .now) {
+            return Array(repeating: Self.tooMany, count: offer.items.count)
+        }
+        // Most offers are declined by no rule, and need not be looked at twice.
+        guard policy.mayDecline(standing, setting) else { return nil }
+        let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
+        let answer = decided(offer, from: peer, standing, introduction, policy, setting)
+        return answer.verdicts.contains { $0 == nil || $0?.answer == .accepted } ? nil : answer.completed()
     }
 
     /// Judges an offer by what the user has said. May block on the disk.
@@ -37,33 +70,48 @@ package final class OfferGate: Sendable {
             return GateAnswer(
                 offer: offer,
                 introduction: ContactSnapshot.empty.introduction(of: peer, callingItself: offer.senderName),
-                all: ItemVerdict(.busy, reason: "the other side cannot tell who its contacts are now"),
-                because: error.description)
+                all: Self.unknowable, because: error.description)
         }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let (policy, setting) = (policy(), setting())
-        // Where nobody proves a key nobody can be known.
-        let standing = offer.dialect == .waft ? snapshot.standing(of: peer) : .stranger
-        let isStranger = standing == .stranger
-        if isStranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now),
-            policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask
-        {
-            // Before anything is asked of all its items: a flood is to cost little.
-            return Self.flooded(offer, introduction)
-        }
-        var answer = GateAnswer(
-            offer: offer, introduction: introduction, policy.decide(offer, from: standing, setting), setting)
-        guard answer.asks, isStranger else { return answer }
+        let standing = snapshot.standing(of: peer, by: offer.dialect)
+        if isFlood(offer, from: peer, standing, policy, setting, now) { return Self.flooded(offer, introduction) }
+        var answer = decided(offer, from: peer, standing, introduction, policy, setting)
+        guard answer.asks, standing == .stranger else { return answer }
         guard let question = caps.begin(peer, at: now) else { return Self.flooded(offer, introduction) }
         answer.question = question
         return answer
     }
 
+    private func decided(
+        _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ introduction: Introduction, _ policy: Policy,
+        _ setting: PolicySetting
+    ) -> GateAnswer {
+        let dayAmount = policy.needsDayAmount(for: standing) ? dayAmount(offer, peer, setting.at) : nil
+        return GateAnswer(
+            offer: offer, introduction: introduction,
+            policy.decide(offer, from: standing, setting, dayAmount: dayAmount), setting)
+    }
+
+    /// Whether it is a stranger's who may cause no more questions now, and causes one: seen by its first item, before
+    /// anything is asked of all of them. A flood is to cost little.
+    private func isFlood(
+        _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ policy: Policy, _ setting: PolicySetting,
+        _ now: ContinuousClock.Instant
+    ) -> Bool {
+        guard standing == .stranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now) else {
+            return false
+        }
+        return policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask
+    }
+
+    private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot tell who its contacts are now")
+    private static let tooMany = ItemVerdict(.busy, reason: "too many offers wait for an answer")
+
     private static func flooded(_ offer: Offer, _ introduction: Introduction) -> GateAnswer {
         GateAnswer(
             offer: offer, introduction: introduction,
-            all: ItemVerdict(.busy, reason: "too many offers wait for an answer"),
-            because: "strangers have offered too much in too short a time")
+            all: tooMany, because: "strangers have offered too much in too short a time")
     }
 
     /// Questions of strangers that wait now.
@@ -134,9 +182,16 @@ package struct GateAnswer: Sendable {
         self.introduction = introduction
         self.decisions = decisions
         refusal = nil
+        // Most items are accepted for the same reason: it is held once.
+        var accepted = ItemVerdict.accepted
         let verdicts = decisions.map { decision -> ItemVerdict? in
-            switch decision.outcome {
-            case .accept: .accepted
+            let admittedAs = decision.admittedAs
+            if accepted.admittedAs != admittedAs {
+                accepted = .accepted
+                accepted.admittedAs = admittedAs
+            }
+            return switch decision.outcome {
+            case .accept: accepted
             case .ask: nil
             case .decline: decision.refusal(setting)
             }
@@ -160,7 +215,9 @@ package struct GateAnswer: Sendable {
         var verdicts = verdicts.map { $0 ?? .leftOut }
         for (number, index) in open.enumerated() where number < answers.count { verdicts[index] = answers[number] }
         for (index, decision) in decisions.enumerated() where verdicts[index].answer == .accepted {
-            verdicts[index].destination = verdicts[index].destination.or(decision.destination)
+            let destination = verdicts[index].destination.or(decision.destination)
+            // Most verdicts have none, and cost nothing as long as nothing is set.
+            if destination != verdicts[index].destination { verdicts[index].destination = destination }
         }
         return verdicts
     }

@@ -18,6 +18,9 @@ package import Sharing
 /// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
 /// | 11 | a stranger | ask |
 ///
+/// Rules and limits that name a type hold for a folder only if they name a type of folders, or `public.item`. What is
+/// accepted by one of them, and by nobody, has to be of that type by its content too: see `PolicyDecision.admittedAs`.
+///
 /// Who comes by a protocol in which nobody proves a key is a stranger, whatever is known of the id he was given.
 /// `--accept everyone` turns each `ask` of lines 7 to 11 into `accept`, and so does not touch what a rule says in line 6.
 package struct Policy: Hashable, Sendable {
@@ -47,11 +50,22 @@ package struct Policy: Hashable, Sendable {
     }
 
     /// For each item of an offer.
+    ///
+    /// - Parameter dayAmount: as in `OfferTotals`; needed where `needsDayAmount` says so.
     package func decide(
-        _ offer: Offer, from standing: PeerStanding, _ setting: PolicySetting
+        _ offer: Offer, from standing: PeerStanding, _ setting: PolicySetting, dayAmount: UInt64? = nil
     ) -> [PolicyDecision] {
-        var judge = Judge(policy: self, totals: OfferTotals(offer), standing: standing, setting: setting)
+        let totals = OfferTotals(offer, dayAmount: dayAmount)
+        var judge = Judge(policy: self, totals: totals, standing: standing, setting: setting)
         return offer.items.map { judge.decide($0) }
+    }
+
+    /// Whether it matters for offers of a peer how much has come in 24 hours.
+    package func needsDayAmount(for standing: PeerStanding) -> Bool {
+        if standing.contact?.limits.sizePerDay != nil { return true }
+        return rules.contains { rule in
+            rule.conditions.contains { if case .sizePerDay = $0 { true } else { false } }
+        }
     }
 
     /// The same rules, offer, peer and time for many items.
@@ -68,7 +82,8 @@ package struct Policy: Hashable, Sendable {
             (self.policy, self.totals, self.standing, self.setting) = (policy, totals, standing, setting)
             now = LocalTime(setting.at, in: setting.zone)
             memo = TypeMemo(setting.registry)
-            grounds = PolicyDecision.Grounds(contact: standing.contact, rules: policy.rules)
+            grounds = PolicyDecision.Grounds(
+                contact: standing.contact, rules: policy.rules, takesEverything: setting.receiver == .everyone)
         }
 
         mutating func decide(_ item: OfferedItem) -> PolicyDecision {
@@ -79,7 +94,7 @@ package struct Policy: Hashable, Sendable {
             let rules = policy.rules
             var mismatches: [Int] = []
             for rule in rules {
-                guard let mismatch = rule.mismatch(&item, standing, totals.dialect, now) else { break }
+                guard let mismatch = rule.mismatch(&item, standing, totals, now) else { break }
                 mismatches.append(mismatch)
             }
             let rule = mismatches.count < rules.count ? rules[mismatches.count] : nil
@@ -88,6 +103,16 @@ package struct Policy: Hashable, Sendable {
                 totals.dialect, setting)
             return PolicyDecision(outcome, basis, grounds, mismatches: mismatches)
         }
+    }
+
+    /// What a peer hears that may not offer anything; nil for one that may.
+    static func refusal(to standing: PeerStanding, _ setting: PolicySetting) -> ItemVerdict? {
+        bar(standing, setting)?.refusal(setting)
+    }
+
+    /// Whether anything that such a peer offers is declined by a rule, or by what no rule can widen.
+    func mayDecline(_ standing: PeerStanding, _ setting: PolicySetting) -> Bool {
+        Self.bar(standing, setting) != nil || rules.contains { $0.outcome == .decline }
     }
 
     /// Lines 1 to 5: what no rule can widen.
@@ -163,6 +188,7 @@ extension AcceptanceLimits {
         case type
         case size
         case items
+        case day
         case time
         case expired
     }
@@ -173,6 +199,7 @@ extension AcceptanceLimits {
         if let times, !times.contains(now) { return .time }
         if let mostItems, totals.items > mostItems { return .items }
         if let largestOffer, !totals.isSizeKnown || totals.knownSize > largestOffer { return .size }
+        if let sizePerDay, !totals.fitsInDay(sizePerDay) { return .day }
         return types.isEmpty || item.conforms(toAnyOf: types) ? nil : .type
     }
 }

@@ -1,4 +1,5 @@
 package import Sharing
+package import UniformTypes
 
 /// What becomes of an item, where it goes, and why.
 package struct PolicyDecision: Sendable {
@@ -31,13 +32,28 @@ package struct PolicyDecision: Sendable {
         return rules[mismatches.count].destination.or(own)
     }
 
+    /// The types because of which it is accepted, by the rule that held and by the contact's limits: the content must
+    /// have one of each list. Empty where nothing was accepted, or not because of a type: `public.item` and `public.data`
+    /// are everything.
+    package var admittedAs: [[UniformType]] {
+        guard outcome == .accept, !grounds.takesEverything else { return [] }
+        var lists: [[UniformType]] = []
+        if mismatches.count < rules.count {
+            for case .types(let types) in rules[mismatches.count].conditions { lists.append(types) }
+        }
+        if let limits = contact?.limits, !limits.types.isEmpty { lists.append(limits.types) }
+        return lists.filter { !$0.contains(.item) && !$0.contains(.data) }
+    }
+
     /// What the decisions on all items of an offer, tens of thousands perhaps, have in common.
     final class Grounds: Sendable {
         fileprivate let contact: Contact?
         fileprivate let rules: [PolicyRule]
+        /// Whether it would be accepted whatever rules and limits say.
+        fileprivate let takesEverything: Bool
 
-        init(contact: Contact?, rules: [PolicyRule]) {
-            (self.contact, self.rules) = (contact, rules)
+        init(contact: Contact?, rules: [PolicyRule], takesEverything: Bool) {
+            (self.contact, self.rules, self.takesEverything) = (contact, rules, takesEverything)
         }
     }
 
@@ -87,6 +103,7 @@ extension AcceptanceLimits.Breach {
         case .type: "its type is not among them"
         case .size: "the offer is larger, or of unknown size"
         case .items: "the offer has more items"
+        case .day: "with it more would have come in 24 hours, or its size is unknown"
         case .time: "this is not the time"
         case .expired: "they have ended"
         }
@@ -94,16 +111,20 @@ extension AcceptanceLimits.Breach {
 }
 
 extension PolicyDecision {
+    func refusal(_ setting: PolicySetting) -> ItemVerdict { basis.refusal(setting) }
+}
+
+extension PolicyDecision.Basis {
     /// What the sender is told of a refusal: no more than it could see for itself. One that is blocked hears what it would
     /// hear as a stranger; the user's rules are nobody's business.
     func refusal(_ setting: PolicySetting) -> ItemVerdict {
         if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here") }
-        switch basis {
-        case .invisible, .contactsOnly: return Self.contactsOnly
-        case .blocked where setting.visibility != .everyone: return Self.contactsOnly
+        switch self {
+        case .invisible, .contactsOnly: return Self.onlyContacts
+        case .blocked where setting.visibility != .everyone: return Self.onlyContacts
         default: return ItemVerdict(.declined, reason: "the other side said no")
         }
     }
 
-    private static let contactsOnly = ItemVerdict(.declined, reason: "only contacts may offer something here")
+    private static let onlyContacts = ItemVerdict(.declined, reason: "only contacts may offer something here")
 }

@@ -23,12 +23,13 @@ extension PolicyRule {
     /// | `type` | uniform types; the item's conforms to one of them |
     /// | `name` | patterns with `*` and `?` |
     /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
+    /// | `sizePerDay` | of all that the sender has sent in 24 hours, this offer included |
     /// | `time` | such as `08:00-18:30` |
     /// | `days` | such as `mon-fri`; of a window over midnight the day on which it begins |
     /// | `then` | `accept`, `ask` or `decline`; needed |
     /// | `handler`, `folder` | where it goes; the folder is below the Inbox |
     package static let keys = [
-        "from", "type", "name", "sizeAtMost", "sizeAtLeast", "time", "days", "then", "handler", "folder",
+        "from", "type", "name", "sizeAtMost", "sizeAtLeast", "sizePerDay", "time", "days", "then", "handler", "folder",
     ]
 
     /// Reads a rule of plain values, as a configuration file has them.
@@ -54,6 +55,7 @@ extension PolicyRule {
         }
         if let most { conditions.append(.sizeAtMost(most)) }
         if let least { conditions.append(.sizeAtLeast(least)) }
+        if let day = try fields.one("sizePerDay", ByteCountText.read) { conditions.append(.sizePerDay(day)) }
         if let window = try Self.window(fields) { conditions.append(.time(window)) }
         let outcome = try fields.one("then") { text throws(ContactError) in
             guard let outcome = Outcome(rawValue: text) else {

@@ -10,19 +10,27 @@ package struct OfferTotals: Hashable, Sendable {
     package var isSizeKnown: Bool
     /// By which protocol it came.
     package var dialect: Dialect
+    /// Bytes that will have come in 24 hours with it; nil where that is not known, which is more than any.
+    package var dayAmount: UInt64?
 
-    package init(items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dialect: Dialect = .waft) {
+    package init(
+        items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dialect: Dialect = .waft, dayAmount: UInt64? = nil
+    ) {
+        self.dayAmount = dayAmount
         self.items = items
         self.knownSize = knownSize
         self.isSizeKnown = isSizeKnown
         self.dialect = dialect
     }
 
-    package init(_ offer: Offer) {
+    package init(_ offer: Offer, dayAmount: UInt64? = nil) {
         self.init(
             items: offer.items.count, knownSize: offer.knownSize,
-            isSizeKnown: offer.items.allSatisfy { $0.size != nil }, dialect: offer.dialect)
+            isSizeKnown: offer.items.allSatisfy { $0.size != nil }, dialect: offer.dialect, dayAmount: dayAmount)
     }
+
+    /// Whether no more than so many bytes will have come in 24 hours.
+    func fitsInDay(_ most: UInt64) -> Bool { isSizeKnown && dayAmount.map { $0 <= most } ?? false }
 }
 
 /// Where and when a decision is made.
@@ -101,6 +109,8 @@ package struct PolicyRule: Hashable, Sendable {
         /// Bytes of the item. One of unknown size is larger than any.
         case sizeAtMost(UInt64)
         case sizeAtLeast(UInt64)
+        /// Bytes that will have come in 24 hours from the same sender, with this offer; by AirDrop from all senders.
+        case sizePerDay(UInt64)
         case time(TimeWindow)
     }
 
@@ -116,9 +126,9 @@ package struct PolicyRule: Hashable, Sendable {
 
     /// - Returns: the number of the first condition that does not hold; nil where the rule does.
     func mismatch(
-        _ item: inout JudgedItem, _ standing: PeerStanding, _ dialect: Dialect, _ now: LocalTime
+        _ item: inout JudgedItem, _ standing: PeerStanding, _ totals: OfferTotals, _ now: LocalTime
     ) -> Int? {
-        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, dialect, now) {
+        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, totals, now) {
             return number
         }
         return nil
@@ -135,14 +145,15 @@ package struct PolicyRule: Hashable, Sendable {
 
 extension PolicyRule.Condition {
     func holds(
-        _ item: inout JudgedItem, _ standing: PeerStanding, _ dialect: Dialect, _ now: LocalTime
+        _ item: inout JudgedItem, _ standing: PeerStanding, _ totals: OfferTotals, _ now: LocalTime
     ) -> Bool {
         switch self {
-        case .from(let parties): parties.contains { $0.includes(standing, by: dialect) }
+        case .from(let parties): parties.contains { $0.includes(standing, by: totals.dialect) }
         case .types(let types): item.conforms(toAnyOf: types)
         case .names(let patterns): item.matches(anyOf: patterns)
         case .sizeAtMost(let most): item.item.size.map { $0 <= most } ?? false
         case .sizeAtLeast(let least): item.item.size.map { $0 >= least } ?? true
+        case .sizePerDay(let most): totals.fitsInDay(most)
         case .time(let window): window.contains(now)
         }
     }
@@ -155,6 +166,8 @@ extension PolicyRule.Condition {
         case .names(let patterns): "its name is not \(Self.list(patterns))"
         case .sizeAtMost(let most): "it is larger than \(ByteCount.text(most)), or of unknown size"
         case .sizeAtLeast(let least): "it is smaller than \(ByteCount.text(least))"
+        case .sizePerDay(let most):
+            "with it more than \(ByteCount.text(most)) would have come in 24 hours, or its size is unknown"
         case .time(let window): "it is not \(window) now"
         }
     }

@@ -59,6 +59,7 @@ package final class VisibilityFile: Sendable {
 
     private struct Reading {
         var choice: VisibilityChoice
+        var mark: UInt32?
         var stamp: FileStamp?
         var isSettled: Bool
         /// When the choice for a time ends by the steady clock.
@@ -96,10 +97,16 @@ package final class VisibilityFile: Sendable {
     ///
     /// - Throws: `ContactError` `unfit` for a time that is too long, `storage`.
     package func choose(_ visibility: Visibility, for length: Duration? = nil) throws(ContactError) {
-        try change { before throws(ContactError) in
+        try change(mark: .random(in: 0 ... .max)) { before throws(ContactError) in
             try before.choosing(visibility, for: length, at: clocks.wall())
         }
     }
+
+    /// A number that each call of `choose` draws anew; nil before the first. It tells a choice of the user's from the last
+    /// one, also one of the same visibility.
+    ///
+    /// - Throws: as `state`.
+    package func mark() throws(ContactError) -> UInt32? { try current().mark }
 
     /// For the start of the daemon, before anything else: see `VisibilityChoice.restarted`.
     ///
@@ -121,14 +128,16 @@ package final class VisibilityFile: Sendable {
         try change { $0 == choice ? VisibilityChoice($0.lasting) : $0 }
     }
 
+    /// - Parameter mark: that of the choice that is made; nil keeps the last one's.
     private func change(
+        mark: UInt32? = nil,
         _ body: (VisibilityChoice) throws(ContactError) -> VisibilityChoice
     ) throws(ContactError) {
         do {
             let lock = try FolderLock.taking(SmallFile.folder(of: path))
-            let before = (try? read())?.choice ?? VisibilityChoice()
-            let after = try body(before)
-            try SmallFile.replace(path, with: try Document(after).bytes(), mode: 0o600)
+            let before = try? read()
+            let after = try body(before?.choice ?? VisibilityChoice())
+            try SmallFile.replace(path, with: try Document(after, mark: mark ?? before?.mark).bytes(), mode: 0o600)
             reading.withLock { $0 = nil }
             lock.release()
         } catch let error as ContactError {
@@ -165,13 +174,14 @@ package final class VisibilityFile: Sendable {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(file.bytes)), document.version == 1
         else { throw .damaged(path, "it is not a JSON document with a visibility") }
         return Reading(
-            choice: document.choice, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now))
+            choice: document.choice, mark: document.mark, stamp: file.stamp, isSettled: !file.stamp.isRecent(at: now))
     }
 
     private struct Document: Codable {
         var version = 1
         var lasting: Visibility
         var passing: Passing?
+        var mark: UInt32?
 
         struct Passing: Codable {
             var visibility: Visibility
@@ -180,7 +190,8 @@ package final class VisibilityFile: Sendable {
             var length: Int64
         }
 
-        init(_ choice: VisibilityChoice) {
+        init(_ choice: VisibilityChoice, mark: UInt32?) {
+            self.mark = mark
             lasting = choice.lasting
             passing = choice.passing.map {
                 Passing(visibility: $0.visibility, since: $0.since.milliseconds, length: $0.length)

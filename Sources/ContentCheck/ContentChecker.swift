@@ -37,9 +37,34 @@ package struct ContentChecker: Sendable {
         check(MemoryBytes(bytes: bytes), declared: declared)
     }
 
+    /// Checks the content of an open file by a judgement of the caller's. Otherwise like the other `check`.
+    ///
+    /// - Parameters:
+    ///   - startBytes: how many bytes of the beginning the judgement needs.
+    ///   - judging: gets what the content is, and its beginning.
+    package func check(
+        descriptor: Int32, size: UInt64, startBytes: Int, judging: (Content, _ start: [UInt8]) -> ContentVerdict
+    ) -> ContentVerdict {
+        check(DescriptorBytes(descriptor: descriptor, size: size), startBytes: startBytes, judging)
+    }
+
+    /// The same for content that is in memory as a whole.
+    package func check(
+        bytes: [UInt8], startBytes: Int, judging: (Content, _ start: [UInt8]) -> ContentVerdict
+    ) -> ContentVerdict {
+        check(MemoryBytes(bytes: bytes), startBytes: startBytes, judging)
+    }
+
     private func check(_ source: some ByteSource, declared: UniformType) -> ContentVerdict {
+        check(source, startBytes: 0) { content, _ in verdict(on: content, declared: declared) }
+    }
+
+    private func check(
+        _ source: some ByteSource, startBytes: Int, _ judging: (Content, [UInt8]) -> ContentVerdict
+    ) -> ContentVerdict {
         do throws(ReadFailure) {
-            return verdict(on: try recognizer.content(of: source), declared: declared)
+            return judging(
+                try recognizer.content(of: source), try source.read(at: 0, count: startBytes))
         } catch {
             return ContentVerdict(.unverified, nil, "the content could not be read: \(error)")
         }
@@ -49,6 +74,33 @@ package struct ContentChecker: Sendable {
     package func verdict(on content: Content, declared: UniformType) -> ContentVerdict {
         ContentJudge(content, declared: declared, types: types, recognizable: recognizable).verdict
     }
+
+    /// The verdict on content that was sent as a text: whatever reads as text is one, a script too, for nobody runs it.
+    package func verdict(onText content: Content, declared: UniformType) -> ContentVerdict {
+        guard content.text != nil else {
+            return ContentVerdict(.lying, content.type, "sent as a text, but the content is \(words(for: content))")
+        }
+        if case .script? = content.signature {
+            return ContentVerdict(.consistent, content.type, "the content is text")
+        }
+        return verdict(on: content, declared: declared)
+    }
+
+    /// Whether content is of a type, as far as anybody could tell: recognised as such, or nothing speaks against it where
+    /// such content is not recognised.
+    package func isContent(_ content: Content, of type: UniformType) -> Bool {
+        // These are everything.
+        if [.item, .data, .content].contains(type) { return true }
+        return switch verdict(on: content, declared: type).outcome {
+        case .consistent: true
+        // Of a type that a handler declares little is known.
+        case .unverified: !TypeRegistry.system.isDeclared(type)
+        case .mislabelled, .lying: false
+        }
+    }
+
+    /// What content is, in a few words for people.
+    package func words(for content: Content) -> String { content.words(types: types) }
 
     /// What the content of an open file is, by its bytes alone; nil where it cannot be read. Otherwise like `check`.
     package func content(descriptor: Int32, size: UInt64) -> Content? {

@@ -17,7 +17,7 @@ package enum ControlClient {
         guard let channel = await connect(socket, on: group) else { throw .notRunning(socket.path) }
         do {
             return try await withThrowingTaskGroup(of: ControlReply.self) { tasks in
-                tasks.addTask { try await exchange(request, over: channel) }
+                tasks.addTask { try await exchange(request, at: socket, over: channel) }
                 tasks.addTask {
                     try await Task.sleep(for: patience)
                     throw ControlError.broken("the receiver does not answer on its control socket")
@@ -53,13 +53,21 @@ package enum ControlClient {
 
     private static func exchange(
         _ request: ControlRequest,
+        at socket: ControlSocket,
         over channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     ) async throws -> ControlReply {
         try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ControlCoding.line(request))
+            try await outbound.write(opening(with: request, at: socket))
             var lines = inbound.makeAsyncIterator()
             return try reply(in: try await lines.next())
         }
+    }
+
+    /// What a command says first, on a connection that is open: the file is that of the receiver that listens now.
+    static func opening(with request: ControlRequest, at socket: ControlSocket) throws -> ByteBuffer {
+        var opening = try ControlSecret.line(for: socket)
+        opening.writeImmutableBuffer(try ControlCoding.line(request))
+        return opening
     }
 
     static func reply(in line: ByteBuffer?) throws(ControlError) -> ControlReply {
@@ -67,6 +75,7 @@ package enum ControlClient {
         guard case .message(let reply) = ControlCoding.read(ControlReply.self, in: line) else {
             throw .broken("the receiver's answer makes no sense; are both of the same version?")
         }
+        if case .denied(let reason) = reply { throw .denied(reason) }
         return reply
     }
 }

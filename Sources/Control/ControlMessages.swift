@@ -1,8 +1,8 @@
 package import Sharing
 import UniformTypes
 
-// What the daemon and the command line say to each other: one JSON document a line, each request answered by one line;
-// after `watch`, that line is followed by one for each event (`ControlEvent`). Version 1; unknown fields are ignored.
+// What the daemon and the command line say to each other. A command begins with a line that proves who it is
+// (`ControlSecret`). From then on it is one JSON document a line, each request answered by one line; after `watch`, that line is followed by one for each event (`ControlEvent`). Version 1; unknown fields are ignored.
 
 /// What the command line asks.
 package enum ControlRequest: Codable, Sendable, Equatable {
@@ -20,6 +20,10 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case block(offer: Int)
     /// The visibility or the contacts have been changed: look again.
     case lookAgain
+    /// The handlers or the user's choices about them have been changed: the answer is `done` once that counts.
+    case refreshHandlers
+    /// Take the folder that lies at the Inbox's path for the Inbox.
+    case adoptInbox
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
     /// Write down how an arrival has left the Inbox, just now.
@@ -64,6 +68,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case done
     /// What was asked for could not be done: one line for the user.
     case refused(String)
+    /// The receiver takes no commands from who asks: one line. The connection ends.
+    case denied(String)
     /// How a pairing stands.
     case pairing(PairingStanding)
     /// Of jobs of which something has moved.
@@ -86,6 +92,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var freeRoom: UInt64?
     /// Why it cannot be reached; nil where it can.
     package var inboxFault: String?
+    /// Why nothing can be written down, so that nothing is taken; nil where it can.
+    package var journalFault: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
     package var processID: Int
@@ -94,6 +102,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var sandbox: String?
     /// Who sees it: `off`, `contacts`, `everyone`.
     package var visible: String?
+    /// The visibility that the user has chosen, where that with which the receiver was started overrides it.
+    package var visibleStored: String?
     /// Seconds for which that holds, rounded up, and what comes then; nil for a choice for good.
     package var visibleSeconds: Int64?
     package var visibleThen: String?
@@ -110,6 +120,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
+    /// One line for each file that is damaged, or was set aside because it was; nil where all are whole.
+    package var damage: [String]?
 
     package init(
         name: String,

@@ -1,26 +1,35 @@
 import Foundation
 package import Logging
+import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 
-/// The daemon's end of the control socket: 0600 in a 0700 folder, and only this user may speak (security rule 13).
+/// The daemon's end of the control socket: 0600 in a 0700 folder, and only this user's own programs may speak (security
+/// rules 13 and 17): no handler, though it has the same uid.
 package struct ControlServer: Sendable {
     /// Bytes of one request; the longest is a few hundred.
     private static let requestBytes = 64 << 10
     private static let connections = 32
+    /// Connections that have not shown who they are. Their places are their own: they take none of the others'.
+    private static let unproved = 32
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
     private let listener: Listener
     private let socket: ControlSocket
+    private let secret: ControlSecret
+    private let proofTimeout: Duration
+    private let refusals = NIOLockedValueBox(LogRateLimiter(interval: .seconds(60)))
     private let logger: Logger
 
     /// Binds the socket, taking the place of one that a crash left behind.
     ///
+    /// - Parameter proofTimeout: how long a connection may stay that does not show who it is.
     /// - Throws: `ControlError.alreadyRunning` when somebody answers there; `broken` when it cannot be bound.
     package static func bind(
         _ socket: ControlSocket,
         on group: any EventLoopGroup,
+        proofTimeout: Duration = .seconds(5),
         logger: Logger
     ) async throws(ControlError) -> ControlServer {
         let lock = try ControlLock(beside: socket)
@@ -28,6 +37,7 @@ package struct ControlServer: Sendable {
         unlink(socket.path)
         // Nobody may connect between bind and chmod: the folder is 0700, and the uid is checked besides.
         do {
+            let secret = try ControlSecret.make(for: socket)
             let listener = try await ServerBootstrap(group: group)
                 .bind(unixDomainSocketPath: socket.path) { channel in
                     channel.eventLoop.makeCompletedFuture {
@@ -36,7 +46,8 @@ package struct ControlServer: Sendable {
                 }
             chmod(socket.path, 0o600)
             let owner = Listener(owning: listener, socket: socket, lock: lock)
-            return ControlServer(listener: owner, socket: socket, logger: logger)
+            return ControlServer(
+                listener: owner, socket: socket, secret: secret, proofTimeout: proofTimeout, logger: logger)
         } catch {
             throw .broken("the control socket \(socket.path) cannot be made: \(error)")
         }
@@ -49,61 +60,94 @@ package struct ControlServer: Sendable {
         answer: @escaping @Sendable (ControlRequest) async -> ControlReply
     ) async {
         // Nothing below refers to the listener as such, whose end would be the end of the socket.
-        defer { withExtendedLifetime(listener) { _ = unlink(socket.path) } }
+        defer { withExtendedLifetime(listener) { listener.removeFiles() } }
         try? await withThrowingDiscardingTaskGroup { group in
-            let seats = Seats(Self.connections)
+            let (lobby, seats) = (Seats(Self.unproved), Seats(Self.connections))
             try await listener.channel.executeThenClose { inbound in
                 for try await connection in inbound {
                     let channel = connection.channel
-                    guard let seat = seats.take(leave: { channel.close(promise: nil) }) else {
-                        // One too many: it hears nothing, and comes again.
-                        channel.close(promise: nil)
-                        continue
-                    }
-                    group.addTask {
-                        await serve(connection, seat, events, answer)
-                        seat.giveBack()
-                    }
+                    // There always is one: nobody there is being served.
+                    guard let place = lobby.take(leave: { channel.close(promise: nil) }) else { continue }
+                    group.addTask { await receive(connection, place, seats, events, answer) }
                 }
             }
         }
     }
 
-    private func serve(
+    /// Hears who is there, and serves the user's own programs.
+    private func receive(
         _ connection: Connection,
-        _ seat: Seat,
+        _ place: Seat,
+        _ seats: Seats,
         _ events: EventFeed,
         _ answer: @Sendable (ControlRequest) async -> ControlReply
     ) async {
+        let channel = connection.channel
         do {
             try await connection.executeThenClose { inbound, outbound in
-                let user = try await Self.user(of: connection.channel)
-                guard user == geteuid() else {
-                    logger.warning("another user spoke to the control socket", metadata: ["uid": "\(user)"])
-                    return
-                }
                 var lines = inbound.makeAsyncIterator()
-                while let line = try await lines.next() {
-                    seat.setBusy(true)
-                    let reply: ControlReply
-                    switch ControlCoding.read(ControlRequest.self, in: line) {
-                    case .message(.watch):
-                        if let watching = watch(events, connection.channel) {
-                            return try await show(watching, outbound, connection.channel, until: &lines)
-                        }
-                        reply = .refused("too many commands watch this receiver already")
-                    case .message(let request): reply = await answer(request)
-                    case .otherVersion(let version): reply = .refused(Self.otherVersion(version))
-                    case .unknown, .nonsense:
-                        reply = .refused("the receiver does not know this request; is it older than this command?")
+                let refusal: String?
+                do {
+                    defer { place.giveBack() }
+                    let caller = try await Caller.of(channel)
+                    guard caller.user == geteuid() else {
+                        return sayRefusal("another user's", ["uid": "\(caller.user)"])
                     }
-                    // From here on it is up to the other side.
-                    seat.setBusy(false)
-                    try await outbound.write(ControlCoding.line(reply))
+                    let end = channel.eventLoop.scheduleTask(in: TimeAmount(proofTimeout)) {
+                        channel.close(promise: nil)
+                    }
+                    defer { end.cancel() }
+                    guard let proof = try await lines.next() else { return }
+                    refusal =
+                        secret.matches(proof)
+                        ? caller.refusal : "this program did not show the secret of the control socket"
                 }
+                if let refusal {
+                    sayRefusal(refusal, [:])
+                    return try await outbound.write(ControlCoding.line(ControlReply.denied(refusal)))
+                }
+                // All are being served: it hears nothing, and comes again.
+                guard let seat = seats.take(leave: { channel.close(promise: nil) }) else { return }
+                defer { seat.giveBack() }
+                try await serve(&lines, outbound, channel, seat, events, answer)
             }
         } catch {
             logger.debug("a control connection broke off", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Whoever is refused does not fill the log.
+    private func sayRefusal(_ reason: String, _ facts: Logger.Metadata) {
+        guard refusals.withLockedValue({ $0.mayBeSaid(now: .now) }) else { return }
+        logger.warning(
+            "a command was refused at the control socket", metadata: facts.merging(["reason": "\(reason)"]) { $1 })
+    }
+
+    private func serve(
+        _ lines: inout NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator,
+        _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        _ channel: any Channel,
+        _ seat: Seat,
+        _ events: EventFeed,
+        _ answer: @Sendable (ControlRequest) async -> ControlReply
+    ) async throws {
+        while let line = try await lines.next() {
+            seat.setBusy(true)
+            let reply: ControlReply
+            switch ControlCoding.read(ControlRequest.self, in: line) {
+            case .message(.watch):
+                if let watching = watch(events, channel) {
+                    return try await show(watching, outbound, channel, until: &lines)
+                }
+                reply = .refused("too many commands watch this receiver already")
+            case .message(let request): reply = await answer(request)
+            case .otherVersion(let version): reply = .refused(Self.otherVersion(version))
+            case .unknown, .nonsense:
+                reply = .refused("the receiver does not know this request; is it older than this command?")
+            }
+            // From here on it is up to the other side.
+            seat.setBusy(false)
+            try await outbound.write(ControlCoding.line(reply))
         }
     }
 
@@ -142,13 +186,6 @@ package struct ControlServer: Sendable {
             while try await lines.next() != nil {}
         }
     }
-
-    private static func user(of channel: any Channel) async throws -> UInt32 {
-        guard let provider = channel as? any SocketOptionProvider else { throw ControlError.broken("no socket") }
-        return try await provider.unsafeGetSocketOption(
-            level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED)
-        ).map { (credentials: PeerCredentials) in credentials.uid }.get()
-    }
 }
 
 /// The bound socket, whether it is ever served or not: closed and gone with its last reference.
@@ -170,13 +207,11 @@ private final class Listener: Sendable {
 
     deinit {
         channel.channel.close(promise: nil)
-        unlink(socket.path)
+        removeFiles()
     }
-}
 
-/// `struct ucred` of Linux, which the Glibc module does not show: three 32-bit numbers.
-private struct PeerCredentials {
-    var pid: Int32
-    var uid: UInt32
-    var gid: UInt32
+    func removeFiles() {
+        unlink(socket.path)
+        ControlSecret.remove(for: socket)
+    }
 }

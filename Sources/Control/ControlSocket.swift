@@ -3,6 +3,8 @@ import Foundation
 /// Where a receiver listens for its user's commands.
 package struct ControlSocket: Sendable, Hashable {
     package let path: String
+    /// The file that only the user's own programs can read.
+    var secretPath: String { path + ".secret" }
 
     /// Bytes that fit into a Unix socket's address, its final NUL not counted.
     package static let maximumPathBytes = 107
@@ -25,6 +27,8 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         case alreadyRunning
         /// It answers, and does not do what it was asked.
         case refused
+        /// It takes no commands from this program.
+        case denied
         case broken
     }
 
@@ -50,5 +54,6 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         )
     }
     static func refused(_ reason: String) -> ControlError { ControlError(code: .refused, description: reason) }
+    static func denied(_ reason: String) -> ControlError { ControlError(code: .denied, description: reason) }
     static func broken(_ what: String) -> ControlError { ControlError(code: .broken, description: what) }
 }

@@ -10,7 +10,6 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
     private struct State {
         var bodyBytes = 0
         var answersWaiting = 0
-        var patience: Duration = .seconds(60)
     }
 
     private let limit: Int
@@ -30,17 +29,12 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
         state.withLockedValue { $0.answersWaiting -= 1 }
     }
 
-    /// How much silence a sign of life is good for.
-    func patience(_ patience: Duration) {
-        state.withLockedValue { $0.patience = patience }
-    }
-
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         switch part {
         case .head(let head) where (100..<200).contains(head.status.code):
             // Still at it. An informational head comes without an end.
-            return watch.expect(within: state.withLockedValue { $0.patience })
+            return watch.signOfLife()
         case .head:
             state.withLockedValue { state in
                 state.bodyBytes = 0

@@ -32,6 +32,11 @@ package final class HTTPClient {
         }
     }
 
+    private struct Timeout {
+        var patience: Duration
+        var maximum: Duration?
+    }
+
     private var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     private let connection: Connection
 
@@ -87,18 +92,23 @@ package final class HTTPClient {
 
     /// Sends a request without a body, or with one that is held whole, and waits for the answer.
     ///
-    /// - Parameter patience: how long the other side may be silent; an interim answer breaks the silence.
+    /// - Parameters:
+    ///   - patience: how long the other side may take for the answer to begin.
+    ///   - maximum: how long it may take where it shows by interim answers that it lives; each is good for `patience`. Nil:
+    ///     interim answers change nothing.
     /// - Throws: `HTTPFault`, or what `reader` throws: then the connection is of no further use.
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
         body: ByteBuffer? = nil,
         patience: Duration,
+        maximum: Duration? = nil,
         reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
         var headers: HTTPHeaders = ["host": Self.host]
         if body != nil { headers.add(name: "content-type", value: "application/json") }
-        return try await exchange(method, path, headers: headers, body: body, patience: patience, reader: reader)
+        return try await exchange(
+            method, path, headers: headers, body: body, patience: patience, maximum: maximum, reader: reader)
     }
 
     /// The same with headers of the caller's; the length of the body is added to them.
@@ -109,32 +119,39 @@ package final class HTTPClient {
         headers: HTTPHeaders,
         body: ByteBuffer?,
         patience: Duration,
+        maximum: Duration? = nil,
         reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
+        let timeout = Timeout(patience: patience, maximum: maximum)
         var headers = headers
         if let body { headers.add(name: "content-length", value: String(body.readableBytes)) }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
         var parts: [HTTPClientRequestPart] = [.head(head)]
         if let body { parts.append(.body(.byteBuffer(body))) }
         parts.append(.end(nil))
-        try await isWritten(write(parts), patience: patience)
-        return try await answer(patience: patience, reader)
+        try await isWritten(write(parts), timeout)
+        return try await answer(timeout, reader)
     }
 
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
-    /// - Parameter next: the next piece, nil at the end. It is not asked for more once the other side has answered.
+    /// - Parameters:
+    ///   - patience: how long the other side may take for a piece of the body, and then for the answer to begin.
+    ///   - maximum: as for `exchange`, for each piece and for the answer.
+    ///   - next: the next piece, nil at the end. It is not asked for more once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
     /// - Throws: `HTTPFault`, or what `next` or `reader` throws: then the connection is of no further use.
     package func upload(
         _ path: String,
         contentType: String,
         patience: Duration,
+        maximum: Duration? = nil,
         reader: BodyReader? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
         let headers: HTTPHeaders = ["host": Self.host, "content-type": contentType]
-        return try await upload(path, headers: headers, patience: patience, reader: reader, next: next)
+        return try await upload(
+            path, headers: headers, patience: patience, maximum: maximum, reader: reader, next: next)
     }
 
     /// The same with headers of the caller's; that the body is chunked is added to them.
@@ -143,9 +160,11 @@ package final class HTTPClient {
         _ path: String,
         headers: HTTPHeaders,
         patience: Duration,
+        maximum: Duration? = nil,
         reader: BodyReader? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
+        let timeout = Timeout(patience: patience, maximum: maximum)
         var headers = headers
         headers.add(name: "transfer-encoding", value: "chunked")
         do {
@@ -157,30 +176,30 @@ package final class HTTPClient {
             var waiting = leaving
             var pieces = 0
             while !connection.answers.hasAnswer, let piece = try await next() {
-                try await isWritten(leaving, patience: patience)
+                try await isWritten(leaving, timeout)
                 leaving = waiting
                 waiting = write([.body(.byteBuffer(piece))])
                 pieces += 1
                 guard pieces % Self.piecesBeforePassage == 0, let passage = connection.passage else { continue }
-                try await isWritten(waiting, patience: patience)
-                guard let rest = try await pass(passage, patience: patience, next: next) else { break }
+                try await isWritten(waiting, timeout)
+                guard let rest = try await pass(passage, timeout, next: next) else { break }
                 waiting = write([.body(.byteBuffer(rest))])
                 leaving = waiting
             }
-            try await isWritten(waiting, patience: patience)
-            if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), patience: patience) }
+            try await isWritten(waiting, timeout)
+            if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), timeout) }
         } catch let fault as HTTPFault {
             // The other side may have answered before it closed: that says more than the broken connection does.
-            guard let early = try? await answer(patience: patience, reader) else { throw fault }
+            guard let early = try? await answer(timeout, reader) else { throw fault }
             return early
         }
-        return try await answer(patience: patience, reader)
+        return try await answer(timeout, reader)
     }
 
     /// Sends pieces past the channel, as long as that goes.
     /// - Returns: a piece that was not sent; nil where there is none, at the end of the body or because an answer has come.
     private func pass(
-        _ passage: BodyPassage, patience: Duration, next: () async throws -> ByteBuffer?
+        _ passage: BodyPassage, _ timeout: Timeout, next: () async throws -> ByteBuffer?
     ) async throws -> ByteBuffer? {
         let open = await passage.open()
         var turns = 0
@@ -188,7 +207,7 @@ package final class HTTPClient {
             guard let open else { return piece }
             // An empty chunk would be the end.
             guard piece.readableBytes > 0 else { continue }
-            connection.watch.expect(within: patience)
+            expect(timeout)
             defer { connection.watch.rest() }
             let outcome = await withTaskCancellationHandler {
                 open(HTTPChunk.around(piece))
@@ -197,7 +216,7 @@ package final class HTTPClient {
             }
             switch outcome {
             case .sent: break
-            case .left: try await isWritten(passage.close(), patience: patience)
+            case .left: try await isWritten(passage.close(), timeout)
             case .over: return piece
             }
             turns += 1
@@ -215,8 +234,12 @@ package final class HTTPClient {
         return written
     }
 
-    private func isWritten(_ written: EventLoopFuture<Void>, patience: Duration) async throws {
-        connection.watch.expect(within: patience)
+    private func expect(_ timeout: Timeout) {
+        connection.watch.expect(within: timeout.patience, atMost: timeout.maximum)
+    }
+
+    private func isWritten(_ written: EventLoopFuture<Void>, _ timeout: Timeout) async throws {
+        expect(timeout)
         defer { connection.watch.rest() }
         do {
             try await withTaskCancellationHandler {
@@ -230,11 +253,11 @@ package final class HTTPClient {
         }
     }
 
-    private func answer(patience: Duration, _ reader: BodyReader?) async throws -> HTTPAnswer {
-        connection.watch.expect(within: patience)
-        connection.answers.patience(patience)
+    private func answer(_ timeout: Timeout, _ reader: BodyReader?) async throws -> HTTPAnswer {
+        expect(timeout)
         defer { connection.watch.rest() }
         guard case .head(let head) = try await nextPart() else { throw Self.disorder }
+        connection.watch.expect(within: timeout.patience)
         var answer = HTTPAnswer(status: head.status, headers: head.headers, body: ByteBuffer())
         var unhurried = 0
         while true {
@@ -242,7 +265,7 @@ package final class HTTPClient {
             case .body(var bytes):
                 unhurried += bytes.readableBytes
                 if unhurried >= Self.bytesInPatience {
-                    connection.watch.expect(within: patience)
+                    connection.watch.expect(within: timeout.patience)
                     unhurried = 0
                 }
                 if let reader, head.status == .ok {
@@ -265,8 +288,13 @@ package final class HTTPClient {
             part = try await parts.next()
         } catch let error as HTTPFault {
             throw error
+        } catch  where connection.watch.expired {
+            throw HTTPFault.silence
+        } catch  where error is IOError || error is ChannelError {
+            // It was cut off instead of being closed.
+            throw HTTPFault.closed
         } catch {
-            throw connection.watch.expired ? HTTPFault.silence : HTTPFault.malformed("the answer is not HTTP: \(error)")
+            throw HTTPFault.malformed("the answer is not HTTP: \(error)")
         }
         try Task.checkCancellation()
         guard let part else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }

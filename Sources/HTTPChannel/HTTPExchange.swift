@@ -67,13 +67,19 @@ package final class HTTPExchange {
     /// - Throws: `HTTPFault`; `tooLarge` at the first byte over `limit`.
     package func body(upTo limit: Int) async throws -> ByteBuffer {
         var body = ByteBuffer()
-        try await readBody(upTo: limit) { body.writeImmutableBuffer($0) }
+        try await readBody(upTo: limit) { bytes in
+            body.writeImmutableBuffer(bytes)
+            return true
+        }
         return body
     }
 
     /// The whole body, as it comes.
+    /// - Parameter read: takes the next bytes; returns whether more are wanted.
+    /// - Returns: whether the body was read to its end.
     /// - Throws: `HTTPFault`, or what `read` throws; `tooLarge` at the first byte over `limit`.
-    package func readBody(upTo limit: Int, _ read: (ByteBuffer) throws -> Void) async throws {
+    @discardableResult
+    package func readBody(upTo limit: Int, _ read: (ByteBuffer) throws -> Bool) async throws -> Bool {
         if let announced = head.headers.first(name: "content-length").flatMap(Int.init), announced > limit {
             throw HTTPFault.tooLarge
         }
@@ -81,8 +87,9 @@ package final class HTTPExchange {
         while let bytes = try await nextBytes() {
             count += bytes.readableBytes
             if count > limit { throw HTTPFault.tooLarge }
-            try read(bytes)
+            guard try read(bytes) else { return false }
         }
+        return true
     }
 
     /// Tells a client that waits for it (`Expect: 100-continue`) to send its body. At most once, before the body is read.
@@ -188,15 +195,16 @@ package final class HTTPExchange {
         try await respondAndClose(status, contentType: "text/plain", body: ByteBuffer(string: text + "\n"))
     }
 
-    /// Reads what the responder left of the body.
+    /// Reads what the responder left of the body, and forgets it.
     /// - Returns: whether the connection can serve another request.
     func finish() async throws -> Bool {
         guard hasAnswered, !mustClose else { return false }
         // A body that nobody wanted is not worth more than this.
+        let end = ContinuousClock.now + HTTPLimits.unwantedWait
         var skipped = 0
         while let bytes = try await nextBytes() {
             skipped += bytes.readableBytes
-            if skipped > 65_536 {
+            if skipped > HTTPLimits.unwantedBytes || ContinuousClock.now > end {
                 try await linger()
                 return false
             }

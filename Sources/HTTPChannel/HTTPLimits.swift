@@ -14,4 +14,9 @@ enum HTTPLimits {
     /// Bytes that have come and are no part of a message yet. Without it, whoever asks for an upgrade, after which the
     /// parser stops, could send for ever. One read of the layer below fits in any case.
     static let unparsedBytes = 1 << 20
+
+    /// Bytes of a body that are read after an early answer so that the connection can serve another request, and how long
+    /// they may take. Beyond either the connection ends.
+    static let unwantedBytes = 64 << 10
+    static let unwantedWait: Duration = .seconds(10)
 }

@@ -56,18 +56,20 @@ package enum HTTPServer {
     /// Answers requests until either side is done with the connection; returns when it is closed.
     ///
     /// - Parameters:
-    ///   - idle: how long the connection may lie unused between two requests.
+    ///   - idle: how long the connection may lie unused until the next request; asked before each.
     ///   - silence: how long the other side may send nothing in the middle of one.
     ///   - interim: how often a client that waits for its answer is told that it is not forgotten.
     ///   - lingering: how long is read on after an early answer, so that it is not lost to a reset.
+    ///   - isIdle: hears true when the wait for the next request begins, and false when its head has come.
     ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its status;
     ///     any other error closes the connection.
     package static func serve(
         _ connection: Connection,
-        idle: Duration,
+        idle: @autoclosure () -> Duration,
         silence: Duration,
         interim: Duration = .seconds(15),
         lingering: Duration = .seconds(2),
+        isIdle: (Bool) -> Void = { _ in },
         respond: (HTTPExchange) async throws -> Void
     ) async {
         let departure = Departure(of: connection.channel.channel)
@@ -75,7 +77,9 @@ package enum HTTPServer {
             let stream = InboundParts(
                 inbound.makeAsyncIterator(), watch: connection.watch, desk: connection.desk)
             while true {
-                guard case .head(let head)? = try await stream.next(within: idle) else { return }
+                isIdle(true)
+                guard case .head(let head)? = try await stream.next(within: idle()) else { return }
+                isIdle(false)
                 let exchange = HTTPExchange(
                     head: head,
                     stream: stream,

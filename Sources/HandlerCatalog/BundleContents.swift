@@ -31,7 +31,7 @@ struct BundleContents {
         guard let identifier = BundleIdentifier(text) else {
             throw .unfit(key, "it should be letters, digits, hyphens and dots, such as org.example.photos")
         }
-        guard identifier != .inbox, identifier != .hook else { throw .reserved(identifier) }
+        guard !identifier.isReserved else { throw .reserved(identifier) }
         return identifier
     }
 
@@ -65,29 +65,55 @@ struct BundleContents {
                 return call
             }
         )
-        rules.writablePaths = try writablePaths(home: home)
+        rules.readablePaths = try paths(.readable, home: home)
+        rules.writablePaths = try paths(.writable, home: home)
+        rules.allowsNetwork = try truth("WaftNetwork")
+        rules.allowsSockets = try truth("WaftSockets")
         rules.timeout = try timeout()
-        let known = ["WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftWritablePaths", "WaftTimeout"]
+        let known = [
+            "WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork",
+            "WaftSockets", "WaftTimeout",
+        ]
         for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
             warn("there is no key \(key); there are \(known.joined(separator: ", "))")
         }
         return rules
     }
 
-    private func writablePaths(home: String?) throws(BundleFault) -> [String] {
-        let key = "WaftWritablePaths"
+    /// `CFBundleVersion`; empty where there is none, or none that can be kept.
+    mutating func version() -> String {
+        let key = "CFBundleVersion"
+        switch keys[key] {
+        case nil: return ""
+        case .string(let text)? where text.utf8.count <= CatalogLimits.versionBytes: return text
+        case .string?: warn("\(key) is longer than \(CatalogLimits.versionBytes) bytes, and counts as none")
+        case let other?: warn("\(key) should be text, but is \(other.kind), and counts as none")
+        }
+        return ""
+    }
+
+    private func truth(_ key: String) throws(BundleFault) -> Bool {
+        switch keys[key] {
+        case nil: return false
+        case .boolean(let value)?: return value
+        case let other?: throw .wrongKind(key, expected: "true or false", found: other)
+        }
+    }
+
+    private func paths(_ list: LaunchRules.PathList, home: String?) throws(BundleFault) -> [String] {
+        let key = list.rawValue
         let paths = try texts(key)
-        guard paths.count <= CatalogLimits.writablePaths else {
-            throw .tooMany("paths in \(key)", CatalogLimits.writablePaths)
+        guard paths.count <= CatalogLimits.namedPaths else {
+            throw .tooMany("paths in \(key)", CatalogLimits.namedPaths)
         }
         return try paths.map { path throws(BundleFault) in
             var path = path
-            if path == "~" || path.hasPrefix("~/") {
+            if path == "~" || path.utf8.starts(with: "~/".utf8) {
                 guard let home else { throw .unfit(key, "nobody knows which folder ~ is") }
-                path = home + path.dropFirst()
+                path = home + String(path[path.utf8.index(after: path.startIndex)...])
             }
-            guard path.hasPrefix("/") else { throw .unfit(key, "\(path) should start with / or ~/") }
-            guard !path.utf8.contains(0), path.utf8.count < 4_096, !path.split(separator: "/").contains("..") else {
+            guard PathText.isAbsolute(path) else { throw .unfit(key, "\(path) should start with / or ~/") }
+            guard !path.utf8.contains(0), path.utf8.count < 4_096, !PathText.names(in: path).contains("..") else {
                 throw .unfit(key, "a path in it is too long or has .. in it")
             }
             return path

@@ -16,6 +16,11 @@ struct BundleFolder: Hashable, Sendable {
     /// The folder's name without `.handler`.
     var name: String { String(Paths.name(of: path).dropLast(Self.suffix.count)) }
 
+    var isLink: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
     var infoPath: String { path + "/" + Self.infoName }
 
     /// What reading it came to.
@@ -28,12 +33,20 @@ struct BundleFolder: Hashable, Sendable {
         let executable: String?
     }
 
-    /// - Parameter home: what `~/` stands for in the bundle's paths.
-    func read(device: String?, home: String?) -> Reading {
+    /// What reading a bundle depends on, besides the bundle.
+    struct Surroundings {
+        /// As `HandlerCatalog` has them.
+        var device: String?
+        var home: String?
+        var folders: HandlerFolders
+        var closed: ClosedPlaces
+    }
+
+    func read(_ surroundings: Surroundings) -> Reading {
         var partial = Partial()
         let result: Result<HandlerBundle, BundleFault>
         do {
-            result = .success(try bundle(device: device, home: home, &partial))
+            result = .success(try bundle(surroundings, &partial))
         } catch {
             result = .failure(error)
         }
@@ -53,24 +66,24 @@ struct BundleFolder: Hashable, Sendable {
         var executable: String?
     }
 
-    private func bundle(
-        device: String?,
-        home: String?,
-        _ partial: inout Partial
-    ) throws(BundleFault) -> HandlerBundle {
+    private func bundle(_ surroundings: Surroundings, _ partial: inout Partial) throws(BundleFault) -> HandlerBundle {
         try checkTrust(path, shownAs: "the folder")
         let info = try readInfo()
         try checkTrust(infoPath, shownAs: Self.infoName)
-        var contents = BundleContents(PlatformVariants(device: device).resolved(info))
+        var contents = BundleContents(PlatformVariants(device: surroundings.device).resolved(info))
         defer { partial.warnings = contents.warnings }
         let identifier = try contents.identifier()
         partial.identifier = identifier
         let executable = try executablePath(contents.executableName(), &partial)
+        let launch = try contents.launchRules(home: surroundings.home)
+        if let (key, reason) = launch.trouble(surroundings.closed) { throw .unfit(key.rawValue, reason) }
         return HandlerBundle(
             identifier: identifier,
+            version: contents.version(),
             name: try contents.name(folderName: name),
             folderName: name,
             path: path,
+            dataFolder: surroundings.folders.data(of: identifier),
             origin: origin,
             installed: installed(),
             executable: executable,
@@ -78,7 +91,7 @@ struct BundleFolder: Hashable, Sendable {
             urlTypes: try contents.urlTypes(),
             exportedTypes: try contents.declarations(.exported),
             importedTypes: try contents.declarations(.imported),
-            launch: try contents.launchRules(home: home)
+            launch: launch
         )
     }
 
@@ -104,7 +117,7 @@ struct BundleFolder: Hashable, Sendable {
 
     /// Where the executable lies, once it is sure that it is a program inside the bundle.
     private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleFault) -> String {
-        let steps = name.split(separator: "/", omittingEmptySubsequences: false)
+        let steps = PathText.names(in: name, keepingEmpty: true)
         guard name.utf8.count < 1_024, !name.utf8.contains(0), !steps.isEmpty,
             steps.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else {
@@ -115,7 +128,7 @@ struct BundleFolder: Hashable, Sendable {
         guard let folder = Paths.real(self.path), let real = Paths.real(path) else {
             throw .executable(name, errno == ENOENT ? "is missing" : "cannot be found: \(SystemError.last)")
         }
-        guard real.hasPrefix(folder + "/") else {
+        guard PathText.part(of: real, below: folder) != nil else {
             throw .executable(name, "is a link that leads out of the bundle")
         }
         var status = stat()
@@ -139,8 +152,7 @@ struct BundleFolder: Hashable, Sendable {
         if status.st_uid != geteuid(), status.st_uid != 0 { throw .owner(name, status.st_uid) }
     }
 
-    /// When the folder was made. Not when it was changed: a handler may write into its own folder, and an editor into
-    /// its `Info.plist`.
+    /// When the folder was made. Not when it was changed: people edit what is in it.
     private func installed() -> Timestamp {
         var seconds: Int64 = 0
         var nanoseconds: UInt32 = 0

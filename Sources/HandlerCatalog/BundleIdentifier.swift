@@ -31,6 +31,9 @@ package struct BundleIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The program that the configuration names.
     package static let hook = BundleIdentifier(known: "org.waft.hook")
 
+    /// Whether no bundle can have it: it means what is built in, or names the folder of the hook's data.
+    var isReserved: Bool { self == .inbox || self == .hook || key == HandlerFolders.hookDataName }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -95,7 +95,10 @@ private struct InfoPropertyList: Encodable {
     private var executable: String
     private var documents: [Documents]?
     private var urls: [URLs]?
+    private var readablePaths: [String]?
     private var writablePaths: [String]?
+    private var network: Bool?
+    private var sockets: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case identifier = "CFBundleIdentifier"
@@ -103,7 +106,10 @@ private struct InfoPropertyList: Encodable {
         case executable = "CFBundleExecutable"
         case documents = "CFBundleDocumentTypes"
         case urls = "CFBundleURLTypes"
+        case readablePaths = "WaftReadablePaths"
         case writablePaths = "WaftWritablePaths"
+        case network = "WaftNetwork"
+        case sockets = "WaftSockets"
     }
 
     init(_ recipe: CheckedRecipe, _ identifier: BundleIdentifier, executable: String) {
@@ -116,6 +122,10 @@ private struct InfoPropertyList: Encodable {
         if !recipe.schemes.isEmpty {
             urls = [URLs(name: identifier.text, schemes: recipe.schemes.map(\.text))]
         }
-        if !recipe.writable.isEmpty { writablePaths = recipe.writable }
+        let rules = recipe.rules
+        if !rules.readablePaths.isEmpty { readablePaths = rules.readablePaths }
+        if !rules.writablePaths.isEmpty { writablePaths = rules.writablePaths }
+        if rules.allowsNetwork { network = true }
+        if rules.allowsSockets { sockets = true }
     }
 }

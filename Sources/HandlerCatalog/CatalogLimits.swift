@@ -27,8 +27,11 @@ package enum CatalogLimits {
     /// Types that one bundle declares.
     package static let declarations = 256
 
-    /// Paths under `WaftWritablePaths`.
-    package static let writablePaths = 64
+    /// Paths under `WaftReadablePaths`, and again under `WaftWritablePaths`.
+    package static let namedPaths = 64
+
+    /// Bytes of `CFBundleVersion`.
+    package static let versionBytes = 128
 
     /// Seconds under `WaftTimeout`.
     package static let timeoutSeconds = 86_400

@@ -59,7 +59,7 @@ struct CatalogPlaces: Sendable {
         }
     }
 
-    /// A handler may write into its folder whenever it likes: only what makes the bundle counts.
+    /// Only what makes the bundle counts, and not what else people keep in its folder.
     mutating func add(_ bundle: BundleFolder) {
         interests[bundle.path, default: Interest()].names.insert(BundleFolder.infoName)
         stamped[bundle.path] = true

@@ -10,14 +10,13 @@ extension CatalogSnapshot {
     /// 5. role: the one asked for, then Editor, Viewer, Shell; the others open nothing;
     /// 6. installed first, then the identifier.
     ///
-    /// An item is always a file or a folder, whatever its type says: one of a type that does not reach `public.item` (a
-    /// type that is not declared here, say) conforms to `public.data` or `public.directory` too, after all else.
+    /// What a type conforms to depends on whether the item is a file or a folder: see `TypeRegistry.reach`.
     /// - Parameters:
     ///   - kind: whether it is a file or a folder, where that is known.
     ///   - role: what is wanted of the handler, if anything; others are not left out.
     package func claimants(of type: UniformType, kind: FileKind? = nil, role: HandlerRole? = nil) -> [Claim] {
         let type = registry.resolved(type)
-        let reach = reach(of: type, kind)
+        let reach = registry.reach(of: type, kind: kind)
         let bound = boundHandlers(reach)
         var best: [BundleIdentifier: Candidate] = [:]
         for (supertype, steps) in reach {
@@ -42,7 +41,7 @@ extension CatalogSnapshot {
     ) -> [(bundle: HandlerBundle, reason: String)] {
         let chosen = Set(claimants(of: type, kind: kind).map(\.bundle.identifier))
         var reasons: [BundleIdentifier: (bundle: HandlerBundle, reason: String)] = [:]
-        for (supertype, _) in reach(of: registry.resolved(type), kind) {
+        for (supertype, _) in registry.reach(of: registry.resolved(type), kind: kind) {
             for claim in claims.naming(supertype) where reasons[claim.bundle.identifier] == nil {
                 guard !chosen.contains(claim.bundle.identifier) else { continue }
                 let reason =
@@ -57,25 +56,6 @@ extension CatalogSnapshot {
             }
         }
         return reasons.values.sorted { $0.bundle.identifier < $1.bundle.identifier }
-    }
-
-    /// The type and all that it conforms to, the nearest first.
-    private func reach(of type: UniformType, _ kind: FileKind?) -> [(type: UniformType, steps: Int)] {
-        var reach = [(type: type, steps: 0)]
-        reach += registry.supertypes(of: type).map { (type: $0.type, steps: $0.distance) }
-        guard !reach.contains(where: { $0.type == .item }) else { return reach }
-        var steps = reach.last?.steps ?? 0
-        let physical: UniformType? =
-            switch kind {
-            case .regularFile: .data
-            case .directory: .directory
-            case nil: nil
-            }
-        for type in [physical, .item].compactMap({ $0 }) {
-            steps += 1
-            reach.append((type, steps))
-        }
-        return reach
     }
 
     /// Whom the user chose, for the nearest type first.

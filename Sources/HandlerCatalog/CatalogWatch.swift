@@ -4,8 +4,9 @@ package import Logging
 /// noticed without a restart.
 ///
 /// A thread of its own hears of changes and reads again once nothing has happened for a moment: a bundle that is just
-/// being copied is read when it is whole, or again when it has become so. Where the kernel gives no such events, each
-/// use looks at the files' times.
+/// being copied is read when it is whole, or again when it has become so. That takes a while, and an offer must not be
+/// judged by handlers of before: a use also compares the files' times, if nobody did so a short time ago. Without events
+/// from the kernel each use compares them.
 package final class CatalogWatch: Sendable {
     private let core: WatchCore
 
@@ -14,13 +15,15 @@ package final class CatalogWatch: Sendable {
     /// - Parameters:
     ///   - listening: whether to ask the kernel for events; if not, each use looks.
     ///   - quiet: for how long nothing may have happened before it is read again.
+    ///   - maximumAge: for how long a comparison of the files' times counts while it is listening.
     package init(
         _ catalog: HandlerCatalog,
         listening: Bool = true,
         quiet: Duration = .milliseconds(100),
+        maximumAge: Duration = .milliseconds(100),
         logger: Logger
     ) {
-        core = WatchCore(catalog, quiet: quiet, logger: logger)
+        core = WatchCore(catalog, quiet: quiet, maximumAge: maximumAge, logger: logger)
         core.begin(listening: listening)
     }
 
@@ -28,8 +31,12 @@ package final class CatalogWatch: Sendable {
         core.stop()
     }
 
-    /// The handlers as they are. Does not wait for the disk, but where each use looks.
+    /// The handlers as they are, at most `maximumAge` ago. May wait for the disk.
     package var current: CatalogSnapshot { core.current }
+
+    /// Reads the catalog now. What was changed before this call is in the result, and in `current` from then on.
+    @discardableResult
+    package func refresh() -> CatalogSnapshot { core.refresh() }
 
     /// Whether changes are noticed by themselves; if not, they are when somebody asks for `current`.
     package var isListening: Bool { core.isListening }

@@ -21,7 +21,8 @@ package struct ConfiguredHook: Hashable, Sendable {
         var problem: HandlerProblem?
     }
 
-    func read() -> Reading {
+    /// - Parameter dataFolder: absolute path of the folder where it may write.
+    func read(dataFolder: String, closed: ClosedPlaces) -> Reading {
         var status = stat()
         guard stat(path, &status) == 0 else {
             return unusable(errno == ENOENT ? "is missing" : "cannot be looked at: \(SystemError.last)")
@@ -30,9 +31,12 @@ package struct ConfiguredHook: Hashable, Sendable {
         guard faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 else {
             return unusable("is not executable; chmod +x may be missing")
         }
+        if let (key, reason) = launch.trouble(closed) {
+            return unusable("cannot be started: \(key.setting): \(reason)")
+        }
         let isOpen = status.st_mode & S_IWOTH != 0
         let warning = "everyone may write to it, so anyone could have programs run as you; chmod o-w may be missing"
-        return Reading(bundle: bundle, problem: isOpen ? problem(.warning, warning) : nil)
+        return Reading(bundle: bundle(dataFolder), problem: isOpen ? problem(.warning, warning) : nil)
     }
 
     private func unusable(_ reason: String) -> Reading {
@@ -44,11 +48,12 @@ package struct ConfiguredHook: Hashable, Sendable {
             path: path, name: HandlerBundle.hookName, identifier: .hook, severity: severity, reason: reason)
     }
 
-    private var bundle: HandlerBundle {
+    private func bundle(_ dataFolder: String) -> HandlerBundle {
         HandlerBundle(
             identifier: .hook,
             name: HandlerBundle.hookName,
             path: Paths.folder(of: path),
+            dataFolder: dataFolder,
             origin: .configuration,
             installed: Timestamp(seconds: 0, nanoseconds: 0),
             executable: path,

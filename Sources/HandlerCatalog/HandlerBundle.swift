@@ -23,12 +23,16 @@ extension HandlerOrigin: Comparable {
 package struct HandlerBundle: Hashable, Sendable {
     /// `CFBundleIdentifier`.
     package let identifier: BundleIdentifier
+    /// `CFBundleVersion`; empty where it has none.
+    package let version: String
     /// `CFBundleName`, or the folder's name where it has none.
     package let name: String
     /// The folder's name without `.handler`.
     package let folderName: String
     /// Absolute path of the folder, for the hook of the configuration of the one it lies in; empty for what is built in.
     package let path: String
+    /// Absolute path of the folder where it may write, which need not be there yet; nil for what is built in.
+    package let dataFolder: String?
     package let origin: HandlerOrigin
     /// Since when the folder is there.
     package let installed: Timestamp
@@ -44,9 +48,11 @@ package struct HandlerBundle: Hashable, Sendable {
 
     package init(
         identifier: BundleIdentifier,
+        version: String = "",
         name: String,
         folderName: String? = nil,
         path: String,
+        dataFolder: String? = nil,
         origin: HandlerOrigin,
         installed: Timestamp,
         executable: String?,
@@ -57,9 +63,11 @@ package struct HandlerBundle: Hashable, Sendable {
         launch: LaunchRules = LaunchRules()
     ) {
         self.identifier = identifier
+        self.version = version
         self.name = name
         self.folderName = folderName ?? name
         self.path = path
+        self.dataFolder = dataFolder
         self.origin = origin
         self.installed = installed
         self.executable = executable

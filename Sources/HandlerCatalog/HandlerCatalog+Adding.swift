@@ -21,7 +21,9 @@ extension HandlerCatalog {
         workingDirectory: String = FileManager.default.currentDirectoryPath
     ) throws(CatalogError) -> Addition {
         // First, so that what cannot be leaves not even an empty folder behind.
-        let checked = try CheckedRecipe(recipe, registry: load().registry, workingDirectory: workingDirectory)
+        let surroundings = surroundings(of: list().bundles)
+        let checked = try CheckedRecipe(
+            recipe, registry: load().registry, closed: surroundings.closed, workingDirectory: workingDirectory)
         let program = try ProgramFile.opening(
             Paths.absolute(recipe.run, from: workingDirectory),
             isRunThere: !recipe.copying
@@ -47,7 +49,7 @@ extension HandlerCatalog {
             // EEXIST: something is there that is no usable bundle.
             throw error.number == EEXIST ? .nameTaken(checked.name.text) : .storage(target, error)
         }
-        let reading = BundleFolder(path: target, origin: .user).read(device: device, home: home)
+        let reading = BundleFolder(path: target, origin: .user).read(surroundings)
         switch reading.result {
         case .success(let bundle): return Addition(bundle: bundle, warnings: checked.warnings + reading.warnings)
         case .failure(let fault):

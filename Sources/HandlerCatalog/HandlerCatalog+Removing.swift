@@ -2,13 +2,21 @@ import Foundation
 import SystemCalls
 
 extension HandlerCatalog {
-    /// Removes a handler from the user's folder, a broken one too, and the user's choices about it.
+    /// What `remove` came to.
+    package struct Removal: Sendable {
+        /// Absolute path that is no more.
+        package let path: String
+        /// Absolute path of what the handler has written, which is kept; nil if that is nothing, or another bundle's too.
+        package let dataFolder: String?
+    }
+
+    /// Removes a handler from the user's folder, a broken one too, and the user's choices about it. What it has written
+    /// is kept.
     ///
     /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`; for a bundle that cannot be used, its folder's name.
     /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours`, `storage`.
-    /// - Returns: the path that is no more.
     @discardableResult
-    package func remove(_ name: String) throws(CatalogError) -> String {
+    package func remove(_ name: String) throws(CatalogError) -> Removal {
         let snapshot = load()
         let (path, identifier) = try removable(name, in: snapshot)
         let folder = UserFolder(path: folders.user)
@@ -24,14 +32,19 @@ extension HandlerCatalog {
             throw .storage(path, error)
         }
         // Another bundle with this identifier may come to light now: then the choices are about that.
-        if let identifier, load().bundle(identifier) == nil {
-            let choices = choicesFile.read().choices
-            let isChosen =
-                choices.disabled.contains(identifier) || choices.typeDefaults.values.contains(identifier)
-                || choices.schemeDefaults.values.contains(identifier)
-            if isChosen { try change { $0.forget(identifier) } }
+        guard let identifier, load().bundle(identifier) == nil else { return Removal(path: path, dataFolder: nil) }
+        do {
+            try firstLaunches?.forget(identifier)
+        } catch {
+            throw .storage(firstLaunches?.path ?? path, error)
         }
-        return path
+        let choices = choicesFile.read().choices
+        let isChosen =
+            choices.disabled.contains(identifier) || choices.typeDefaults.values.contains(identifier)
+            || choices.schemeDefaults.values.contains(identifier)
+        if isChosen { try change { $0.forget(identifier) } }
+        let data = folders.data(of: identifier)
+        return Removal(path: path, dataFolder: Paths.isFolder(data) ? data : nil)
     }
 
     private func removable(

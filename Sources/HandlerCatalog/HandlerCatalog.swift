@@ -16,14 +16,21 @@ package struct HandlerCatalog: Sendable {
     package let rule: EligibilityRule
     /// The program that the configuration names; nil for none.
     package let hook: ConfiguredHook?
+    /// What no handler can be given, the folders of the handlers among it.
+    package let closed: ClosedPlaces
+    /// Which handlers have been launched for the first time; nil where that is not kept.
+    package let firstLaunches: FirstLaunches?
 
+    /// - Parameters: as the properties say; the folders of the handlers are added to `closed`.
     package init(
         folders: HandlerFolders,
         choicesPath: String,
         home: String?,
         device: String? = nil,
         rule: EligibilityRule = .everything,
-        hook: ConfiguredHook? = nil
+        hook: ConfiguredHook? = nil,
+        closed: ClosedPlaces = ClosedPlaces(),
+        firstLaunches: FirstLaunches? = nil
     ) {
         self.folders = folders
         self.choicesPath = choicesPath
@@ -31,6 +38,11 @@ package struct HandlerCatalog: Sendable {
         self.device = device
         self.rule = rule
         self.hook = hook
+        self.firstLaunches = firstLaunches
+        var closed = closed
+        closed.add(folders.all.map { ClosedPlaces.Place($0.path, "a folder of handlers") })
+        closed.add([ClosedPlaces.Place(folders.data, "the folder with what handlers have written")])
+        self.closed = closed
     }
 
     /// Reads all bundles and the user's choices. Never fails: what cannot be read is among the snapshot's problems.
@@ -54,7 +66,8 @@ package struct HandlerCatalog: Sendable {
         _ list: (bundles: [BundleFolder], problems: [HandlerProblem])
     ) -> (snapshot: CatalogSnapshot, readings: [BundleFolder.Reading]) {
         var problems = list.problems
-        let readings = list.bundles.map { $0.read(device: device, home: home) }
+        let surroundings = surroundings(of: list.bundles)
+        let readings = list.bundles.map { $0.read(surroundings) }
         let (choices, complaints) = choicesFile.read()
         problems += complaints.map { Self.problem(choicesPath, .warning, $0) }
         var bundles: [HandlerBundle] = []
@@ -65,12 +78,22 @@ package struct HandlerCatalog: Sendable {
             case .failure(let fault): problems.append(reading.problem(.unusable, fault.description))
             }
         }
-        let hook = hook?.read()
+        let hook = hook?.read(dataFolder: folders.data(of: .hook), closed: surroundings.closed)
         if let problem = hook?.problem { problems.append(problem) }
         problems += idleDefaults(choices, Set(bundles.map(\.identifier)))
         let snapshot = CatalogSnapshot(
             bundles: bundles, problems: problems, choices: choices, rule: rule, hook: hook?.bundle)
         return (snapshot, readings)
+    }
+
+    /// What reading bundles depends on. A bundle that is a link to elsewhere is closed there as well.
+    func surroundings(of bundles: [BundleFolder]) -> BundleFolder.Surroundings {
+        var closed = closed
+        closed.add(
+            bundles.filter(\.isLink).compactMap { bundle in
+                Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
+            })
+        return BundleFolder.Surroundings(device: device, home: home, folders: folders, closed: closed)
     }
 
     private func idleDefaults(_ choices: UserChoices, _ installed: Set<BundleIdentifier>) -> [HandlerProblem] {

@@ -6,19 +6,32 @@ import SystemCalls
 package struct HandlerFolders: Hashable, Sendable {
     /// The user's own: the only one that is written to. Absolute.
     package let user: String
+    /// With a folder for each handler where that may write, named after its identifier; outlives the bundle. Absolute.
+    package let data: String
     /// For everybody on this machine. Absolute.
     package let machine: String
     /// Of packages. Absolute.
     package let distribution: String
 
+    /// - Parameter data: nil for `handler-data` beside the user's own folder.
     package init(
         user: String,
+        data: String? = nil,
         machine: String = "/etc/waft/handlers",
         distribution: String = "/usr/share/waft/handlers"
     ) {
         self.user = user
+        self.data = data ?? Paths.folder(of: user) + "/handler-data"
         self.machine = machine
         self.distribution = distribution
+    }
+
+    /// Name of the folder with the data of the hook of the configuration.
+    static let hookDataName = "hook"
+
+    /// Absolute path of the folder where a handler may write.
+    package func data(of identifier: BundleIdentifier) -> String {
+        data + "/" + (identifier == .hook ? Self.hookDataName : identifier.text)
     }
 
     /// Each with what its bundles are, the one that goes first first.

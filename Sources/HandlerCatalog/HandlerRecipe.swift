@@ -11,8 +11,13 @@ package struct HandlerRecipe: Sendable {
     package var schemes: [String]
     /// Path of the program to run; a relative one is taken from the working directory.
     package var run: String
+    /// Folders and files it may read; relative ones are taken from the working directory.
+    package var readable: [String]
     /// Folders it may write to; relative ones are taken from the working directory.
     package var writable: [String]
+    package var network: Bool
+    /// Whether it may connect to Unix sockets.
+    package var sockets: Bool
     /// Whether the program is copied into the bundle. If not, the bundle starts it where it lies, and changes of it
     /// take effect at once.
     package var copying: Bool
@@ -22,14 +27,20 @@ package struct HandlerRecipe: Sendable {
         types: [String] = [],
         schemes: [String] = [],
         run: String,
+        readable: [String] = [],
         writable: [String] = [],
+        network: Bool = false,
+        sockets: Bool = false,
         copying: Bool = true
     ) {
         self.name = name
         self.types = types
         self.schemes = schemes
         self.run = run
+        self.readable = readable
         self.writable = writable
+        self.network = network
+        self.sockets = sockets
         self.copying = copying
     }
 }
@@ -39,12 +50,14 @@ struct CheckedRecipe {
     let name: SafeName
     let types: [UniformType]
     let schemes: [URLScheme]
-    let writable: [String]
+    let rules: LaunchRules
     /// What the user should hear of, though it is done.
     private(set) var warnings: [String] = []
 
     /// - Throws: `CatalogError` `unfit`.
-    init(_ recipe: HandlerRecipe, registry: TypeRegistry, workingDirectory: String) throws(CatalogError) {
+    init(
+        _ recipe: HandlerRecipe, registry: TypeRegistry, closed: ClosedPlaces, workingDirectory: String
+    ) throws(CatalogError) {
         name = try Self.name(recipe.name)
         guard !recipe.types.isEmpty || !recipe.schemes.isEmpty else {
             throw .unfit("a handler must open something: give it a type such as public.image, or a URL scheme")
@@ -66,17 +79,32 @@ struct CheckedRecipe {
             guard !scheme.isBuiltIn else { throw .unfit("\(scheme): is built in; no handler can claim it") }
             return scheme
         }
-        var writable: [String] = []
+        var rules = LaunchRules(allowsNetwork: recipe.network, allowsSockets: recipe.sockets)
+        if !recipe.copying {
+            let program = Paths.absolute(recipe.run, from: workingDirectory)
+            if let trouble = closed.trouble(program, .read) {
+                throw .unfitProgram(program, "\(trouble), or have it copied")
+            }
+            // Else the script in the bundle could not execute it.
+            rules.readablePaths = [program]
+        }
+        for path in recipe.readable {
+            let absolute = Paths.absolute(path, from: workingDirectory)
+            guard Paths.real(absolute) != nil else { throw .unfit("\(absolute), which it is to read, is not there") }
+            rules.readablePaths.append(absolute)
+        }
         for path in recipe.writable {
             let absolute = Paths.absolute(path, from: workingDirectory)
+            // First what is closed: that need not be there yet.
+            if let trouble = closed.trouble(absolute, .write) { throw .unfit(trouble) }
             guard Paths.isFolder(absolute) else { throw .unfit("\(absolute) is not a folder that can be written to") }
-            if absolute == "/" { warnings.append("/ is writable: it may write wherever you may") }
-            writable.append(absolute)
+            rules.writablePaths.append(absolute)
         }
-        guard writable.count <= CatalogLimits.writablePaths else {
-            throw .unfit("more than \(CatalogLimits.writablePaths) writable folders are too many")
+        if let trouble = rules.trouble(closed) { throw .unfit(trouble.reason) }
+        guard max(rules.readablePaths.count, rules.writablePaths.count) <= CatalogLimits.namedPaths else {
+            throw .unfit("more than \(CatalogLimits.namedPaths) readable or writable paths are too many")
         }
-        self.writable = writable
+        self.rules = rules
     }
 
     /// Of the handlers that are no bundles.
@@ -101,7 +129,8 @@ extension Paths {
     /// The path from the root, without `.`, `..` and doubled slashes; links are not looked at.
     static func absolute(_ path: String, from folder: String) -> String {
         var names: [Substring] = []
-        for name in (path.hasPrefix("/") ? path : folder + "/" + path).split(separator: "/") where name != "." {
+        let whole = PathText.isAbsolute(path) ? path : PathText.joined(folder, path)
+        for name in PathText.names(in: whole) where name != "." {
             if name == ".." { _ = names.popLast() } else { names.append(name) }
         }
         return "/" + names.joined(separator: "/")

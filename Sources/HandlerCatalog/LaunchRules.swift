@@ -10,8 +10,10 @@ package struct LaunchRules: Hashable, Sendable {
         case resident
     }
 
-    /// A question that it wants to be asked before the first URL (`WaftLaunchCalls`).
+    /// A question that it wants to be asked before the first URL (`WaftLaunchCalls`), in the order in which they are.
     package enum Call: String, Hashable, Sendable, CaseIterable {
+        /// Once for each version of the bundle, until the answer is yes.
+        case firstLaunch = "first-launch"
         case willFinishLaunching = "will-finish-launching"
         case didFinishLaunching = "did-finish-launching"
     }
@@ -25,8 +27,15 @@ package struct LaunchRules: Hashable, Sendable {
     package var mode: Mode
     package var calls: Set<Call>
     package var sandbox: Sandbox
-    /// Where it may write besides its own folder (`WaftWritablePaths`): absolute, `~/` resolved.
+    /// What it may read besides the system's folders, its bundle and the Inbox (`WaftReadablePaths`): absolute, `~/`
+    /// resolved.
+    package var readablePaths: [String]
+    /// Where it may read and write besides its data folder (`WaftWritablePaths`): absolute, `~/` resolved.
     package var writablePaths: [String]
+    /// Whether it may use the network (`WaftNetwork`).
+    package var allowsNetwork: Bool
+    /// Whether it may connect to Unix sockets, and so ask other programs (`WaftSockets`).
+    package var allowsSockets: Bool
     /// After how long it is ended (`WaftTimeout`, in seconds), more than 0; nil where the bundle leaves that open.
     package var timeout: Duration?
 
@@ -34,13 +43,47 @@ package struct LaunchRules: Hashable, Sendable {
         mode: Mode = .perItem,
         calls: Set<Call> = [],
         sandbox: Sandbox = .strict,
+        readablePaths: [String] = [],
         writablePaths: [String] = [],
+        allowsNetwork: Bool = false,
+        allowsSockets: Bool = false,
         timeout: Duration? = nil
     ) {
         self.mode = mode
         self.calls = calls
         self.sandbox = sandbox
+        self.readablePaths = readablePaths
         self.writablePaths = writablePaths
+        self.allowsNetwork = allowsNetwork
+        self.allowsSockets = allowsSockets
         self.timeout = timeout
+    }
+}
+
+extension LaunchRules {
+    /// Why its sandbox cannot be made, with the key that is to blame; nil if it can. Looks at the disk for links.
+    package func trouble(_ closed: ClosedPlaces) -> (key: LaunchRules.PathList, reason: String)? {
+        guard sandbox == .strict else { return nil }
+        for path in readablePaths {
+            if let reason = closed.trouble(path, .read) { return (.readable, reason) }
+        }
+        for path in writablePaths {
+            if let reason = closed.trouble(path, .write) { return (.writable, reason) }
+        }
+        return nil
+    }
+
+    /// The two lists of paths.
+    package enum PathList: String {
+        case readable = "WaftReadablePaths"
+        case writable = "WaftWritablePaths"
+
+        /// The same in the configuration.
+        package var setting: String {
+            switch self {
+            case .readable: "hookReadable"
+            case .writable: "hookWritable"
+            }
+        }
     }
 }

@@ -14,23 +14,27 @@ final class WatchCore: Sendable {
         var lastStream: UInt64 = 0
     }
 
-    /// What each use compares with, where nothing is heard.
+    /// What the snapshot was read from, and when that was last compared with the disk.
     private struct Look {
         var places: CatalogPlaces
         var stamps: [String: CatalogPlaces.Stamp]
+        var compared: ContinuousClock.Instant
     }
 
     private let catalog: HandlerCatalog
     private let quiet: Duration
+    private let maximumAge: Duration
     private let logger: Logger
     private let state: Mutex<State>
+    /// Held while the catalog is read and published: an older reading never replaces a newer one.
     private let look: Mutex<Look?>
     /// Written to when the thread is to end; nil where there is none to be had.
     private let wake: Wake?
 
-    init(_ catalog: HandlerCatalog, quiet: Duration, logger: Logger) {
+    init(_ catalog: HandlerCatalog, quiet: Duration, maximumAge: Duration, logger: Logger) {
         self.catalog = catalog
         self.quiet = quiet
+        self.maximumAge = maximumAge
         self.logger = logger
         state = Mutex(State(snapshot: CatalogSnapshot(bundles: [], rule: catalog.rule)))
         look = Mutex(nil)
@@ -41,11 +45,8 @@ final class WatchCore: Sendable {
         if listening, wake != nil {
             do {
                 let events = try FolderEvents()
-                let snapshot = try refreshed(events)
-                state.withLock { state in
-                    state.snapshot = snapshot
-                    state.isListening = true
-                }
+                try read(events)
+                state.withLock { $0.isListening = true }
                 let run = Transferred(value: events)
                 Thread.detachNewThread { [self] in
                     CLinuxShims_pthread_setname("waft-handlers")
@@ -62,8 +63,15 @@ final class WatchCore: Sendable {
     var isListening: Bool { state.withLock { $0.isListening } }
 
     var current: CatalogSnapshot {
-        let (snapshot, mustLook) = state.withLock { ($0.snapshot, !$0.isListening && !$0.isStopped) }
-        return mustLook ? looked() : snapshot
+        let (snapshot, isListening, isStopped) = state.withLock { ($0.snapshot, $0.isListening, $0.isStopped) }
+        return isStopped ? snapshot : looked(within: isListening ? maximumAge : .zero)
+    }
+
+    func refresh() -> CatalogSnapshot {
+        look.withLock { look in
+            if !state.withLock({ $0.isStopped }) { read(&look) }
+        }
+        return state.withLock { $0.snapshot }
     }
 
     func changes() -> AsyncStream<CatalogSnapshot> {
@@ -112,7 +120,7 @@ final class WatchCore: Sendable {
             guard events.drain() else { continue }
             guard settle(events, wake) else { return }
             do {
-                publish(try refreshed(events))
+                try read(events)
             } catch {
                 stopListening(error)
                 _ = current
@@ -155,23 +163,19 @@ final class WatchCore: Sendable {
     }
 
     /// Reads everything, having listened before: what changes while it is read is heard of.
-    private func refreshed(_ events: FolderEvents) throws(SystemError) -> CatalogSnapshot {
-        // Enough for every folder on the way to come into being meanwhile; should that not do, events follow.
-        let tries = 16
-        var base = CatalogPlaces(catalog)
-        for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = CatalogPlaces(catalog) }
-        let list = catalog.list()
-        for bundle in list.bundles { base.add(bundle) }
-        _ = try events.cover(base.interests, isAll: false)
-        var result = catalog.read(list)
-        for _ in 0..<tries {
-            var places = base
-            for reading in result.readings { places.add(reading) }
-            // New is only what lies deeper in a bundle than its own folder.
-            guard try events.cover(places.interests, isAll: true) else { break }
-            result = catalog.read(list)
+    private func read(_ events: FolderEvents) throws(SystemError) {
+        try look.withLock { look throws(SystemError) in
+            // Enough for every folder on the way to come into being meanwhile; should that not do, events follow.
+            let tries = 16
+            var base = CatalogPlaces(catalog)
+            for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = CatalogPlaces(catalog) }
+            for bundle in catalog.list().bundles { base.add(bundle) }
+            _ = try events.cover(base.interests, isAll: false)
+            for _ in 0..<tries {
+                // New is only what lies deeper in a bundle than its own folder, and a bundle that came meanwhile.
+                guard try events.cover(read(&look).interests, isAll: true) else { return }
+            }
         }
-        return result.snapshot
     }
 
     private func stopListening(_ error: SystemError) {
@@ -184,22 +188,41 @@ final class WatchCore: Sendable {
 
     // MARK: Looking
 
-    /// The snapshot, read again where a file is not what it was.
-    private func looked() -> CatalogSnapshot {
+    /// The snapshot, read again if a file is not what it was.
+    ///
+    /// - Parameter age: for how long a comparison with the disk counts.
+    private func looked(within age: Duration) -> CatalogSnapshot {
         look.withLock { look in
-            if let known = look, known.places.stamps() == known.stamps { return state.withLock { $0.snapshot } }
-            let list = catalog.list()
-            var places = CatalogPlaces(catalog)
-            for bundle in list.bundles { places.add(bundle) }
-            // Taken before reading: what changes while it is read is seen at the next use.
-            var stamps = places.stamps()
-            let (snapshot, readings) = catalog.read(list)
-            for reading in readings { places.add(reading) }
-            stamps.merge(places.stamps()) { before, _ in before }
-            look = Look(places: places, stamps: stamps)
-            publish(snapshot)
-            return snapshot
+            let now = ContinuousClock.now
+            if let known = look {
+                if now - known.compared < age { return }
+                if known.places.stamps() == known.stamps {
+                    look?.compared = now
+                    return
+                }
+            }
+            read(&look)
         }
+        return state.withLock { $0.snapshot }
+    }
+
+    /// Reads everything and publishes it.
+    ///
+    /// Stamps are taken before what they stand for is read: what changes while it is read is seen at the next look.
+    @discardableResult
+    private func read(_ look: inout Look?) -> CatalogPlaces {
+        let now = ContinuousClock.now
+        var places = CatalogPlaces(catalog)
+        var stamps = places.stamps()
+        let list = catalog.list()
+        for bundle in list.bundles { places.add(bundle) }
+        stamps.merge(places.stamps()) { before, _ in before }
+        let (snapshot, readings) = catalog.read(list)
+        for reading in readings { places.add(reading) }
+        stamps.merge(places.stamps()) { before, _ in before }
+        look = Look(places: places, stamps: stamps, compared: now)
+        publish(snapshot)
+        return places
     }
 
     private func publish(_ snapshot: CatalogSnapshot) {

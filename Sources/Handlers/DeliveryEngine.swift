@@ -39,6 +39,7 @@ package final class DeliveryEngine: Delivering {
     let caller: any HandlerCalling
     let subject: @Sendable (Arrival) -> HandlerChoice.Subject
     let observe: @Sendable (Arrival, HandlerAnswer) -> Void
+    let isInboxThere: @Sendable () -> Bool
     let places: Int
     let clock: DeliveryClock
     let logger: Logger
@@ -51,6 +52,7 @@ package final class DeliveryEngine: Delivering {
     ///
     /// - Parameters:
     ///   - subject: what the choice of a handler depends on, for an arrival; may read the disk.
+    ///   - isInboxThere: whether what is not in the Inbox has left it; where the Inbox's disk is not mounted, deliveries wait.
     ///   - observe: hears the answers about what an earlier run left, about which nobody else waits to hear.
     ///   - places: how many hooks run at the same time.
     package init(
@@ -59,6 +61,7 @@ package final class DeliveryEngine: Delivering {
         caller: any HandlerCalling,
         subject: @escaping @Sendable (Arrival) -> HandlerChoice.Subject,
         observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
+        isInboxThere: @escaping @Sendable () -> Bool = { true },
         places: Int = defaultPlaces,
         clock: DeliveryClock = .system,
         logger: Logger
@@ -68,6 +71,7 @@ package final class DeliveryEngine: Delivering {
         self.caller = caller
         self.subject = subject
         self.observe = observe
+        self.isInboxThere = isInboxThere
         self.places = places
         self.clock = clock
         self.logger = logger

@@ -135,7 +135,10 @@ struct DeliveryLoop {
             return
         }
         let handler = candidate.program.identifier
-        desks[handler, default: Desk(program: candidate.program)].program = candidate.program
+        var desk = desks[handler] ?? Desk(program: candidate.program)
+        // One that was changed is launched anew.
+        if desk.program != candidate.program { (desk.program, desk.isLaunched) = (candidate.program, false) }
+        desks[handler] = desk
         if let notBefore = entry.notBefore {
             desks[handler]?.queue.insert(number, notBefore: notBefore)
         } else {
@@ -225,6 +228,12 @@ struct DeliveryLoop {
             }
             var status = stat()
             guard lstat(arrival.stored.path, &status) == 0 || errno != ENOENT else {
+                guard engine.isInboxThere() else {
+                    // It lies on a disk that is not mounted now.
+                    pausedUntil = engine.clock.uptime() + Self.journalPause
+                    for number in numbers where entries[number] != nil { desks[handler]?.queue.insert(number) }
+                    return
+                }
                 finish(number, as: .gone, HandlerAnswer(.failed))
                 continue
             }
@@ -350,7 +359,7 @@ struct DeliveryLoop {
             var status = stat()
             return lstat(arrival.stored.path, &status) != 0 && errno == ENOENT
         }
-        guard !gone.isEmpty else { return }
+        guard !gone.isEmpty, engine.isInboxThere() else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)
             try engine.journal.departed(gone.map(\.number), departure)

@@ -125,7 +125,3 @@ package struct HandlerChoice: Sendable {
         HandlerProgram(bundle: bundle, defaultTimeLimit: defaultTimeLimit, requiresSandbox: requiresSandbox)
     }
 }
-
-extension ItemKind {
-    package var fileKind: FileKind { self == .tree ? .directory : .regularFile }
-}

@@ -8,6 +8,8 @@ package struct HandlerProgram: Hashable, Sendable {
     package struct Unfit: Error, Hashable, CustomStringConvertible {
         /// One line, lower case.
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// The identifier of the configuration's own hook.
@@ -15,45 +17,66 @@ package struct HandlerProgram: Hashable, Sendable {
 
     /// `CFBundleIdentifier`, or `hookIdentifier`.
     package var identifier: String
+    /// `CFBundleVersion`; empty where there is none.
+    package var version: String
     package var name: String
     /// Absolute path.
     package var executable: String
     /// Absolute path of the folder in which it is started.
     package var folder: String
-    /// Absolute path of the folder of its own, where it may write.
-    package var dataFolder: String
+    /// Absolute path of all that it is, which it can read: the folder of its bundle, or one file.
+    package var bundle: String
+    /// Absolute path of the folder of its own, where it may write and which outlives the call: `WAFT_DATA`. The runner
+    /// makes it. Nil for a program that has its temporary folder alone.
+    package var dataFolder: String?
     package var mode: LaunchRules.Mode
     /// What it wants to be asked before the first URL.
     package var calls: Set<LaunchRules.Call>
     /// After how long a call is ended, more than 0.
     package var timeLimit: Duration
     package var sandbox: SandboxPlan.Level
+    /// Absolute paths where it may read besides.
+    package var readablePaths: [String]
     /// Absolute paths where it may write besides.
     package var writablePaths: [String]
+    /// Whether it may use the network.
+    package var allowsNetwork: Bool
+    /// Whether it may connect to Unix sockets.
+    package var allowsSockets: Bool
 
-    /// - Parameters: as the properties say.
+    /// - Parameters: as the properties say; without `bundle` it is `folder`.
     package init(
         identifier: String,
+        version: String = "",
         name: String,
         executable: String,
         folder: String,
-        dataFolder: String,
+        bundle: String? = nil,
+        dataFolder: String?,
         mode: LaunchRules.Mode = .perItem,
         calls: Set<LaunchRules.Call> = [],
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
-        writablePaths: [String] = []
+        readablePaths: [String] = [],
+        writablePaths: [String] = [],
+        allowsNetwork: Bool = false,
+        allowsSockets: Bool = false
     ) {
         self.identifier = identifier
+        self.version = version
         self.name = name
         self.executable = executable
         self.folder = folder
+        self.bundle = bundle ?? folder
         self.dataFolder = dataFolder
         self.mode = mode
         self.calls = calls
         self.timeLimit = timeLimit
         self.sandbox = sandbox
+        self.readablePaths = readablePaths
         self.writablePaths = writablePaths
+        self.allowsNetwork = allowsNetwork
+        self.allowsSockets = allowsSockets
     }
 
     /// The program of a bundle.
@@ -71,15 +94,19 @@ package struct HandlerProgram: Hashable, Sendable {
             }
         self.init(
             identifier: bundle.identifier.text,
+            version: bundle.version,
             name: bundle.name,
             executable: executable,
             folder: bundle.path,
-            dataFolder: bundle.path,
+            dataFolder: bundle.dataFolder,
             mode: bundle.launch.mode,
             calls: bundle.launch.calls,
             timeLimit: bundle.launch.timeout ?? defaultTimeLimit,
             sandbox: sandbox,
-            writablePaths: bundle.launch.writablePaths
+            readablePaths: bundle.launch.readablePaths,
+            writablePaths: bundle.launch.writablePaths,
+            allowsNetwork: bundle.launch.allowsNetwork,
+            allowsSockets: bundle.launch.allowsSockets
         )
     }
 
@@ -87,15 +114,15 @@ package struct HandlerProgram: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
-    ///   - dataFolder: a folder of its own, made by the runner where it is missing. Not the executable's folder, which
-    ///     is started in: that may be the home folder, and a folder around the Inbox cannot be writable.
+    ///   - dataFolder: a folder of its own, not the one around the executable, which it is started in; nil for none.
+    ///   - rules: what it may read and write, and whether it may use the network and Unix sockets; the rest is not used.
     /// - Throws: `Unfit` when there is no executable regular file at the path.
     package static func hook(
         path: String,
-        dataFolder: String,
+        dataFolder: String?,
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
-        writablePaths: [String] = []
+        rules: LaunchRules = LaunchRules()
     ) throws(Unfit) -> HandlerProgram {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         var isFolder: ObjCBool = false
@@ -110,12 +137,19 @@ package struct HandlerProgram: Hashable, Sendable {
             name: "hook",
             executable: absolute,
             folder: URL(fileURLWithPath: absolute).deletingLastPathComponent().path,
+            bundle: absolute,
             dataFolder: dataFolder,
             timeLimit: timeLimit,
             sandbox: sandbox,
-            writablePaths: writablePaths
+            readablePaths: rules.readablePaths,
+            writablePaths: rules.writablePaths,
+            allowsNetwork: rules.allowsNetwork,
+            allowsSockets: rules.allowsSockets
         )
     }
+
+    /// Whether it is a bundle, and not one file.
+    var isBundle: Bool { bundle == folder }
 
     /// Whether it is the configuration's own hook, and not a bundle's.
     package var isConfiguredHook: Bool { identifier == Self.hookIdentifier }

@@ -1,5 +1,5 @@
 import Glibc
-import HandlerCatalog
+package import HandlerCatalog
 import HookSandbox
 package import Logging
 package import Sharing
@@ -8,10 +8,12 @@ import SystemPackage
 
 /// Runs programs as the hook contract says, and brings back what they answer.
 ///
-/// A program that makes a session or a process group of its own is not ended with the call.
+/// A program in its sandbox ends with all that it has started. Without one, what it leaves running lives on.
 package struct HandlerRunner: Sendable {
     let inbox: String
     let scratchFolder: String
+    let forbiddenPlaces: [String]
+    let firstLaunches: FirstLaunches?
     let grace: Duration
     let launcher: String
     let logger: Logger
@@ -21,17 +23,23 @@ package struct HandlerRunner: Sendable {
     ///   - inbox: absolute path of the Inbox, which exists.
     ///   - scratchFolder: absolute path of the folder in which each call gets a folder for its temporary files, 0700,
     ///     removed after it; made where it is missing. Nobody else writes in it.
+    ///   - forbiddenPlaces: absolute paths that stay closed to every sandboxed program: `SandboxPlan.forbiddenPlaces`.
+    ///   - firstLaunches: which handlers have said yes to their first launch; nil to ask at every launch.
     ///   - grace: how long a program that is asked to leave has to do so.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     package init(
         inbox: String,
         scratchFolder: String,
+        forbiddenPlaces: [String] = [],
+        firstLaunches: FirstLaunches? = nil,
         grace: Duration = .seconds(5),
-        launcher: String = SandboxPlan.thisProgram,
+        launcher: String = SandboxPlan.launcher,
         logger: Logger
     ) {
         self.inbox = inbox
         self.scratchFolder = scratchFolder
+        self.forbiddenPlaces = forbiddenPlaces
+        self.firstLaunches = firstLaunches
         self.grace = grace
         self.launcher = launcher
         self.logger = logger
@@ -44,7 +52,8 @@ package struct HandlerRunner: Sendable {
 
     /// Starts the program with a call, and waits for its answer: its exit code.
     ///
-    /// What it has started and left running goes on; what that prints is read and logged.
+    /// What it has started and left running ends with it or, without a sandbox, goes on; what that prints is read and
+    /// logged.
     /// - Throws: when the task is cancelled: the program has been ended, and this attempt counts for nothing.
     package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
         guard !Task.isCancelled else { throw CancellationError() }
@@ -75,7 +84,8 @@ package struct HandlerRunner: Sendable {
         return outcome
     }
 
-    /// Asks what the program wants to be asked before the first URL: both questions, even where the first answer is no.
+    /// Asks what the program wants to be asked before the first URL: all questions, even where the first answer is no.
+    /// The question about the first launch is asked until a version of the bundle has said yes.
     ///
     /// - Returns: nil where all answers are yes; otherwise the first that is not.
     /// - Throws: as `run`.
@@ -83,15 +93,30 @@ package struct HandlerRunner: Sendable {
         _ program: HandlerProgram, _ call: HookCall
     ) async throws(CancellationError) -> AttemptOutcome? {
         var first: AttemptOutcome?
-        for question in [LaunchRules.Call.willFinishLaunching, .didFinishLaunching]
-        where program.calls.contains(question) {
+        let identifier = BundleIdentifier(program.identifier)
+        for question in LaunchRules.Call.allCases where program.calls.contains(question) {
+            let isFirst = question == .firstLaunch
+            if isFirst, let identifier, firstLaunches?.isDone(identifier, version: program.version) == true { continue }
             var outcome = try await run(program, call.asking(question))
-            if outcome.answer == .yes { continue }
+            if outcome.answer == .yes {
+                if isFirst, let identifier { note(identifier, program.version) }
+                continue
+            }
             outcome.reason = question.rawValue + ": " + (outcome.reason.isEmpty ? "it said no" : outcome.reason)
             first = first ?? outcome
             if outcome.answer != .no { break }
         }
         return first
+    }
+
+    private func note(_ identifier: BundleIdentifier, _ version: String) {
+        do {
+            try firstLaunches?.note(identifier, version: version)
+        } catch {
+            logger.warning(
+                "a first launch cannot be written down: the handler will be asked again",
+                metadata: ["handler": "\(identifier)", "reason": "\(error)"])
+        }
     }
 
     // MARK: Starting
@@ -107,7 +132,14 @@ package struct HandlerRunner: Sendable {
         input: Int32,
         output: Int32? = nil
     ) async throws -> Started {
-        if program.isConfiguredHook { mkdir(program.dataFolder, 0o700) }
+        if let folder = program.dataFolder {
+            do {
+                try DataFolder.make(folder)
+            } catch {
+                throw LaunchTrouble.noDataFolder(folder, error)
+            }
+        }
+        guard access(launcher, X_OK) == 0 else { throw LaunchTrouble.noLauncher(launcher) }
         let scratch: ScratchFolder
         do {
             scratch = try ScratchFolder.make(in: scratchFolder)
@@ -118,11 +150,20 @@ package struct HandlerRunner: Sendable {
             level: program.sandbox,
             executable: program.executable,
             arguments: arguments,
-            folder: program.dataFolder,
+            bundle: program.bundle,
+            dataFolder: program.dataFolder ?? scratch.path,
             temporaryFolder: scratch.path,
             inbox: inbox,
-            writablePaths: program.writablePaths
+            readablePaths: program.readablePaths,
+            writablePaths: program.writablePaths,
+            allowsNetwork: program.allowsNetwork,
+            allowsSockets: program.allowsSockets,
+            // Also a bundle that is a link to elsewhere.
+            forbiddenPlaces: forbiddenPlaces + (program.isBundle ? [program.bundle] : []),
+            client: getpid()
         )
+        var environment = environment
+        environment["WAFT_DATA"] = .some(program.dataFolder)
         do {
             let start = try plan.start(program: launcher)
             let capture = OutputCapture(name: program.identifier, logger: logger)
@@ -219,7 +260,7 @@ struct Started: Sendable {
     }
 
     func launchFailure(exitCode: Int) async -> SandboxLaunchFailure? {
-        guard plan.level != .none, let code = Int32(exactly: exitCode) else { return nil }
+        guard let code = Int32(exactly: exitCode) else { return nil }
         await pipe.catchUp()
         return SandboxLaunchFailure(exitCode: code, standardError: String(decoding: capture.tail, as: UTF8.self))
     }

@@ -11,6 +11,7 @@ import UniformTypes
 package struct HookCall: Sendable {
     /// What is asked.
     package enum Verb: String, Sendable, CaseIterable {
+        case firstLaunch = "first-launch"
         case willFinishLaunching = "will-finish-launching"
         case didFinishLaunching = "did-finish-launching"
         case openURL = "open-url"
@@ -72,6 +73,7 @@ package struct HookCall: Sendable {
         var other = self
         other.verb =
             switch call {
+            case .firstLaunch: .firstLaunch
             case .willFinishLaunching: .willFinishLaunching
             case .didFinishLaunching: .didFinishLaunching
             }

@@ -16,8 +16,19 @@ struct LaunchTrouble: Error {
         .resourceTemporarilyUnavailable, .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .textFileBusy,
     ]
 
+    /// An arrival waits until the launcher is installed: nothing is lost by that.
+    static func noLauncher(_ path: String) -> LaunchTrouble {
+        LaunchTrouble(
+            reason: "\(path) is missing, which starts handlers; install wafthook beside waft and waftd", isPassing: true
+        )
+    }
+
     static func noScratchFolder(_ path: String, _ error: Errno) -> LaunchTrouble {
         LaunchTrouble(reason: "no temporary folder could be made in \(path): \(error)", isPassing: true)
+    }
+
+    static func noDataFolder(_ path: String, _ error: Errno) -> LaunchTrouble {
+        LaunchTrouble(reason: "its data folder \(path) could not be made: \(error)", isPassing: true)
     }
 
     static func outcome(of error: any Error, _ program: HandlerProgram) -> AttemptOutcome {

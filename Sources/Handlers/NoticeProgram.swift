@@ -1,5 +1,6 @@
 import CLinuxShims
 import Foundation
+package import HandlerCatalog
 package import HookSandbox
 package import Logging
 import Sharing
@@ -22,6 +23,8 @@ package struct NoticeProgram: Sendable {
     ///   - name: what it is called in messages.
     ///   - scratchFolder: as `OfferArbiter` has it.
     ///   - timeLimit: more than 0.
+    ///   - rules: what it may read and write besides, and whether it may use the network and Unix sockets.
+    ///   - forbiddenPlaces: as `HandlerRunner` has them.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
     package init(
@@ -30,16 +33,17 @@ package struct NoticeProgram: Sendable {
         scratchFolder: String,
         timeLimit: Duration,
         sandbox: SandboxPlan.Level = .strict,
-        writablePaths: [String] = [],
+        rules: LaunchRules = LaunchRules(),
+        forbiddenPlaces: [String] = [],
         grace: Duration = .seconds(1),
-        launcher: String = SandboxPlan.thisProgram,
+        launcher: String = SandboxPlan.launcher,
         logger: Logger
     ) throws(HandlerProgram.Unfit) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
         var program: HandlerProgram
         do {
             program = try HandlerProgram.hook(
-                path: path, dataFolder: inbox, timeLimit: timeLimit, sandbox: sandbox, writablePaths: writablePaths)
+                path: path, dataFolder: nil, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
         } catch {
             throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the \(name) "))
         }
@@ -47,7 +51,8 @@ package struct NoticeProgram: Sendable {
         program.name = name
         self.program = program
         runner = HandlerRunner(
-            inbox: inbox, scratchFolder: scratchFolder, grace: grace, launcher: launcher, logger: logger)
+            inbox: inbox, scratchFolder: scratchFolder, forbiddenPlaces: forbiddenPlaces, grace: grace,
+            launcher: launcher, logger: logger)
     }
 
     /// Tells it, and waits until it is done; what goes wrong is logged. When the task is cancelled it is ended with all
@@ -57,33 +62,20 @@ package struct NoticeProgram: Sendable {
     ///   - document: one line of JSON, with its newline.
     ///   - environment: variables to set, besides those of the hook contract, of which there are none.
     package func tell(_ document: [UInt8], call: String, environment: [String: String]) async {
-        let reason: String?
-        do {
-            let own = try ScratchFolder.make(in: runner.scratchFolder)
-            reason = await run(document, call, environment, in: own)
-            await own.remove()
-        } catch {
-            reason = LaunchTrouble.noScratchFolder(runner.scratchFolder, error).reason
-        }
-        guard let reason else { return }
+        guard let reason = await run(document, call, environment) else { return }
         runner.logger.warning(
             "the \(program.name) could not be told, or is not content",
             metadata: ["reason": "\(LogText.escaped(reason))"])
     }
 
-    /// - Parameter own: stands where a handler has its own folder.
     /// - Returns: what went wrong.
-    private func run(
-        _ document: [UInt8], _ call: String, _ environment: [String: String], in own: ScratchFolder
-    ) async -> String? {
-        var program = program
-        program.dataFolder = own.path
+    private func run(_ document: [UInt8], _ call: String, _ environment: [String: String]) async -> String? {
         let variables = HookCall.withoutItems.merging(
             environment.mapValues { .some($0.replacing("\0", with: "\u{FFFD}")) }
         ) { $1 }
         let started: Started
         do {
-            guard mkdir(runner.inbox, 0o500) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+            try ScratchFolder.makeEmpty(runner.inbox)
             let input = try Self.file(document)
             defer { try? input.close() }
             started = try await runner.start(

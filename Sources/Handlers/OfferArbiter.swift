@@ -1,5 +1,5 @@
 import Glibc
-import HandlerCatalog
+package import HandlerCatalog
 package import HookSandbox
 package import Logging
 import Sharing
@@ -22,7 +22,7 @@ package enum ArbiterAnswer: Hashable, Sendable {
 /// hook contract's rules for streams, groups and signals. It answers by its exit code: 0 accepts, 1 declines, 2 and 75
 /// leave it to others; so does everything else that can happen, since a broken arbiter must neither let anything in nor
 /// keep anything out. The first line of its standard output is the reason for a decline. In its sandbox it can write in
-/// its `TMPDIR` alone, which is made for each offer; the Inbox is as closed to it as everything else.
+/// its `TMPDIR` alone, which is made for each offer; the Inbox is closed to it.
 package struct OfferArbiter: Sendable {
     /// Bytes of standard output that can be the reason.
     package static let reasonBytes = 200
@@ -46,6 +46,8 @@ package struct OfferArbiter: Sendable {
     ///   - scratchFolder: absolute path of a folder for what each question needs, 0700; made where it is missing, its own
     ///     parent not. Nobody else writes in it. `HandlerRunner.sweep` of the same folder removes what a crash has left.
     ///   - timeLimit: more than 0.
+    ///   - rules: what it may read besides, and whether it may use the network and Unix sockets; it writes nowhere else.
+    ///   - forbiddenPlaces: as `HandlerRunner` has them.
     ///   - grace: how long it has to leave when it is asked to.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
@@ -54,15 +56,19 @@ package struct OfferArbiter: Sendable {
         scratchFolder: String,
         timeLimit: Duration = OfferArbiter.timeLimit,
         sandbox: SandboxPlan.Level = .strict,
+        rules: LaunchRules = LaunchRules(),
+        forbiddenPlaces: [String] = [],
         grace: Duration = .seconds(2),
-        launcher: String = SandboxPlan.thisProgram,
+        launcher: String = SandboxPlan.launcher,
         logger: Logger
     ) throws(HandlerProgram.Unfit) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
         var program: HandlerProgram
+        var rules = rules
+        rules.writablePaths = []
         do {
             program = try HandlerProgram.hook(
-                path: path, dataFolder: inbox, timeLimit: timeLimit, sandbox: sandbox)
+                path: path, dataFolder: nil, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
         } catch {
             throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the arbiter "))
         }
@@ -70,7 +76,8 @@ package struct OfferArbiter: Sendable {
         program.name = "arbiter"
         self.program = program
         runner = HandlerRunner(
-            inbox: inbox, scratchFolder: scratchFolder, grace: grace, launcher: launcher, logger: logger)
+            inbox: inbox, scratchFolder: scratchFolder, forbiddenPlaces: forbiddenPlaces, grace: grace,
+            launcher: launcher, logger: logger)
     }
 
     /// Asks about an offer.
@@ -86,26 +93,11 @@ package struct OfferArbiter: Sendable {
     }
 
     private func run(_ facts: OfferFacts) async -> ArbiterAnswer {
-        let own: ScratchFolder
-        do {
-            own = try ScratchFolder.make(in: runner.scratchFolder)
-        } catch {
-            return .undecided(reason: LaunchTrouble.noScratchFolder(runner.scratchFolder, error).reason)
-        }
-        let answer = await run(facts, in: own)
-        await own.remove()
-        return answer
-    }
-
-    /// - Parameter own: stands where a handler has its own folder.
-    private func run(_ facts: OfferFacts, in own: ScratchFolder) async -> ArbiterAnswer {
-        var program = program
-        program.dataFolder = own.path
         let heard = FirstLine(limit: Self.reasonBytes)
         let started: Started
         let output: DrainedPipe
         do {
-            guard mkdir(runner.inbox, 0o500) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+            try ScratchFolder.makeEmpty(runner.inbox)
             let input = try facts.documentFile()
             defer { try? input.close() }
             let (pipe, writing) = try DrainedPipe.make { heard.take($0) }

@@ -12,7 +12,7 @@ enum ProgramExit: Hashable, Sendable {
     case unknown
 }
 
-/// A process that leads a process group of its own. It is not ended by being let go of.
+/// A launcher with the program that it has started. It is not ended by being let go of.
 final class ProgramProcess: Sendable {
     /// What to start.
     struct Start: Sendable {
@@ -40,9 +40,8 @@ final class ProgramProcess: Sendable {
     ]
     /// How long a killed process may take to be gone: one that hangs in a system call of a dead disk may take for ever.
     private static let patience: Duration = .seconds(10)
-    private static let pause: Duration = .milliseconds(20)
 
-    /// Its number, and that of its group.
+    /// Its number.
     private let number: pid_t
     private let state: Mutex<State>
 
@@ -147,33 +146,15 @@ final class ProgramProcess: Sendable {
         return exit.map(Ending.exited) ?? .cancelled
     }
 
-    /// Asks the whole group to leave, and kills what is left of it when `grace` is over. Returns when it is gone, whether
-    /// or not the task is cancelled.
+    /// Asks all that it has started to leave, and ends what is left of it when `grace` is over. Returns when it is gone,
+    /// whether or not the task is cancelled.
     ///
-    /// A process that made a session or group of its own is not in it any more.
+    /// The process is the launcher: it carries the signals out, and leaves when nobody is left.
     func end(grace: Duration) async {
         await Task { [self] in
-            send(SIGTERM)
-            await settle(within: grace)
-            send(SIGKILL)
+            kill(number, SandboxPlan.leaveSignal)
+            if case .outOfTime = await ending(within: grace) { kill(number, SandboxPlan.endSignal) }
             _ = await ending(within: Self.patience)
         }.value
-    }
-
-    /// Waits until nobody is left in the group, or time is up. The kernel tells of the leader's end, but not of the
-    /// group's: for that it has to be asked time and again.
-    private func settle(within time: Duration) async {
-        let deadline = ContinuousClock.now + time
-        if case .outOfTime = await ending(within: time) { return }
-        while hasMembers, ContinuousClock.now < deadline {
-            try? await Task.sleep(for: Self.pause)
-        }
-    }
-
-    /// While anybody is in the group its number belongs to nobody else.
-    private var hasMembers: Bool { kill(-number, 0) == 0 || errno == EPERM }
-
-    private func send(_ signal: Int32) {
-        kill(-number, signal)
     }
 }

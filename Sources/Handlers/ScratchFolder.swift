@@ -27,6 +27,16 @@ struct ScratchFolder: Sendable {
         return ScratchFolder(path: String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
+    /// Makes a folder that stays empty, in a folder of scratch folders, which need not be there.
+    ///
+    /// - Throws: `Errno`.
+    static func makeEmpty(_ path: String) throws(Errno) {
+        if mkdir(path, 0o500) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            mkdir(String(path[..<slash]), 0o700) == 0 || errno == EEXIST, mkdir(path, 0o500) == 0 || errno == EEXIST
+        else { throw Errno(rawValue: errno) }
+    }
+
     /// Removes it with all that the program has left in it.
     func remove() async {
         // Most leave nothing.

@@ -19,7 +19,7 @@ package struct SystemOpener: Sendable {
     /// - Returns: nil where none of them has `xdg-open`.
     package init?(searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") {
         let found = searchPath.split(separator: ":").lazy.map { $0 + "/xdg-open" }
-            .first { $0.hasPrefix("/") && FileManager.default.isExecutableFile(atPath: String($0)) }
+            .first { PathText.isAbsolute($0) && FileManager.default.isExecutableFile(atPath: String($0)) }
         guard let found else { return nil }
         path = String(found)
     }
@@ -27,7 +27,7 @@ package struct SystemOpener: Sendable {
     /// It stands among handlers where it is one that can be asked.
     package var program: HandlerProgram {
         HandlerProgram(
-            identifier: Self.identifier, name: "xdg-open", executable: path, folder: "/", dataFolder: "/",
+            identifier: Self.identifier, name: "xdg-open", executable: path, folder: "/", dataFolder: nil,
             timeLimit: Self.patience, sandbox: .none)
     }
 

@@ -2,41 +2,89 @@ import CLinuxShims
 import Glibc
 
 /// What this kernel can do for the sandbox of hooks.
-///
-/// What these rules do not deny, and so a hook can do wherever the user can: to change modes, owners, times and
-/// attributes of files; to signal processes; to connect to sockets, and by them ask another program to write.
 package enum HookSandbox {
     /// Whether Landlock is there, and which of it.
-    package enum Support: Hashable, Sendable, CustomStringConvertible {
-        /// Landlock, with this version of its ABI, from 1.
-        case landlock(abi: Int)
-        /// No Landlock, and why.
+    package enum Landlock: Hashable, Sendable {
+        /// With this version of its ABI, from 1.
+        case abi(Int)
+        /// Not there, and why.
         case unavailable(reason: String)
 
         /// The version of the ABI, 0 for none.
-        package var abi: Int {
+        var abi: Int {
             switch self {
-            case .landlock(let abi): abi
+            case .abi(let abi): abi
             case .unavailable: 0
-            }
-        }
-
-        /// One line for the status, with what the version does not cover.
-        package var description: String {
-            switch self {
-            case .landlock(let abi) where abi < 2:
-                "Landlock ABI \(abi): hooks cannot move files between folders, and can truncate files anywhere"
-            case .landlock(let abi) where abi < 3: "Landlock ABI \(abi): hooks can truncate files anywhere"
-            case .landlock(let abi): "Landlock ABI \(abi)"
-            case .unavailable(let reason): "no Landlock (\(reason)): hooks can write wherever you can"
             }
         }
     }
 
-    /// Asked of the kernel each time.
-    package static var support: Support {
+    /// Whether system calls can be filtered.
+    package enum Filter: Hashable, Sendable {
+        /// Changes of modes, owners, times and labels can be carried out by the warden.
+        case asking
+        /// Calls can be refused, but not asked for.
+        case refusing(reason: String)
+        case unavailable(reason: String)
+    }
+
+    /// What holds here.
+    package struct Support: Hashable, Sendable, CustomStringConvertible {
+        let landlock: Landlock
+        let filter: Filter
+
+        /// What a kernel with these parts can do.
+        package init(landlock: Landlock, filter: Filter) {
+            self.landlock = landlock
+            self.filter = filter
+        }
+
+        /// The version of Landlock's ABI, 0 for none.
+        package var abi: Int { landlock.abi }
+
+        /// What the kernel does not enforce, in words that follow "handlers"; empty where it enforces all.
+        package var gaps: [String] {
+            var gaps: [String] = []
+            switch landlock {
+            case .unavailable: gaps.append("can read and write wherever you can, and signal your other programs")
+            case .abi(let abi):
+                if abi < 2 { gaps.append("cannot move files between folders") }
+                if abi < 3 { gaps.append("can truncate files anywhere") }
+                if abi < 6 { gaps.append("can signal your other programs") }
+            }
+            switch filter {
+            case .asking: break
+            case .refusing: gaps.append("can change modes, times and labels of your files anywhere")
+            case .unavailable:
+                gaps.append(
+                    "can use the network and sockets, and change modes, times and labels of your files anywhere")
+            }
+            return gaps
+        }
+
+        /// One line: the parts that are there, why others are not, and what is not enforced for that.
+        package var description: String {
+            var parts: [String] = []
+            switch landlock {
+            case .abi(let abi): parts.append("Landlock ABI \(abi)")
+            case .unavailable(let reason): parts.append("no Landlock (\(reason))")
+            }
+            switch filter {
+            case .asking: parts.append("seccomp")
+            case .refusing(let reason): parts.append("seccomp without notification (\(reason))")
+            case .unavailable(let reason): parts.append("no seccomp (\(reason))")
+            }
+            let line = parts.joined(separator: ", ")
+            return gaps.isEmpty ? line : line + ": handlers " + gaps.joined(separator: "; ")
+        }
+    }
+
+    /// Landlock is asked of the kernel each time, seccomp once.
+    package static var support: Support { Support(landlock: landlock, filter: filter) }
+
+    static var landlock: Landlock {
         let abi = CLinuxShims_landlock_abi()
-        if abi > 0 { return .landlock(abi: Int(abi)) }
+        if abi > 0 { return .abi(Int(abi)) }
         return switch errno {
         case ENOSYS: .unavailable(reason: "this kernel was built without it")
         case EOPNOTSUPP: .unavailable(reason: "it was not enabled when the system started; see the boot option lsm=")
@@ -44,4 +92,16 @@ package enum HookSandbox {
         default: .unavailable(reason: SandboxError.lastCause)
         }
     }
+
+    private static let filter: Filter = {
+        guard SystemCallFilter.isKnown else { return .unavailable(reason: "not known on this architecture") }
+        let cause = CLinuxShims_seccomp_probe()
+        return switch cause {
+        case 0: .asking
+        case EBUSY: .refusing(reason: "the container that Waft runs in uses it itself")
+        case EINVAL: .refusing(reason: "this kernel is older than 5.0")
+        case ENOSYS: .unavailable(reason: "this kernel was built without it")
+        default: .refusing(reason: SandboxError.cause(cause))
+        }
+    }()
 }

@@ -1,10 +1,13 @@
 import CLinuxShims
 
-/// Rights over files and folders, `LANDLOCK_ACCESS_FS_…`, as far as they change something: reading and executing are
-/// never handled, and so never denied.
+/// Rights over files and folders, `LANDLOCK_ACCESS_FS_…`.
 struct LandlockRights: OptionSet, Hashable, Sendable {
     let rawValue: UInt64
 
+    /// To open a file for reading, and to list a folder.
+    static let read = LandlockRights(rawValue: CLinuxShims_LANDLOCK_READ_FILE | CLinuxShims_LANDLOCK_READ_DIR)
+    /// To execute a file.
+    static let execute = LandlockRights(rawValue: CLinuxShims_LANDLOCK_EXECUTE)
     /// To open a file for writing.
     static let write = LandlockRights(rawValue: CLinuxShims_LANDLOCK_WRITE_FILE)
     /// To cut a file short, ABI 3.
@@ -19,20 +22,28 @@ struct LandlockRights: OptionSet, Hashable, Sendable {
     /// To make anything in a folder, by creation, link or move.
     static let make = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_MAKE_REG | CLinuxShims_LANDLOCK_MAKE_DIR | CLinuxShims_LANDLOCK_MAKE_SYM
-            | CLinuxShims_LANDLOCK_MAKE_FIFO | CLinuxShims_LANDLOCK_MAKE_SOCK | CLinuxShims_LANDLOCK_MAKE_CHAR
-            | CLinuxShims_LANDLOCK_MAKE_BLOCK)
+            | CLinuxShims_LANDLOCK_MAKE_FIFO | CLinuxShims_LANDLOCK_MAKE_SOCK)
+    /// To make a device in a folder, which is given to nobody: by it root reaches the disk itself.
+    static let makeDevice = LandlockRights(
+        rawValue: CLinuxShims_LANDLOCK_MAKE_CHAR | CLinuxShims_LANDLOCK_MAKE_BLOCK)
 
-    /// What a hook may do where it may write.
-    static let writable: LandlockRights = [.write, .truncate, .control, .refer, .remove, .make]
-    /// What a hook may do to the contents of the Inbox.
-    static let inbox: LandlockRights = [.remove, .refer]
+    /// The rights of a hook where it may read.
+    static let readable: LandlockRights = [.read, .execute]
+    /// The rights of a hook where it may write.
+    static let writable: LandlockRights = [.read, .execute, .write, .truncate, .control, .refer, .remove, .make]
+    /// The rights of a hook over the contents of the Inbox. What somebody has sent is not executed.
+    static let inbox: LandlockRights = [.read, .remove, .refer]
+    /// The rights of a hook over devices that keep nothing.
+    static let device: LandlockRights = [.read, .write, .truncate, .control]
     /// The rights that a file, not a folder, can be given; the kernel refuses the others.
-    static let ofFile: LandlockRights = [.write, .truncate, .control]
+    static let ofFile: LandlockRights = [
+        LandlockRights(rawValue: CLinuxShims_LANDLOCK_READ_FILE), .execute, .write, .truncate, .control,
+    ]
 
     /// Every right that the kernel of this version of the ABI knows; it refuses the others.
     static func known(abi: Int) -> LandlockRights {
         guard abi >= 1 else { return [] }
-        var rights: LandlockRights = [.write, .remove, .make]
+        var rights: LandlockRights = [.read, .execute, .write, .remove, .make, .makeDevice]
         if abi >= 2 { rights.insert(.refer) }
         if abi >= 3 { rights.insert(.truncate) }
         if abi >= 5 { rights.insert(.control) }

@@ -15,10 +15,14 @@ struct LandlockRuleset: ~Copyable {
 
     deinit { close(file) }
 
-    /// Denies all rights that the version of the ABI knows.
-    static func make(abi: Int) throws(SandboxError) -> LandlockRuleset {
+    /// Denies all rights over files that the version of the ABI knows, TCP unless the network is allowed, and signals and
+    /// abstract sockets out of the sandbox.
+    static func make(abi: Int, allowsNetwork: Bool) throws(SandboxError) -> LandlockRuleset {
         let handled = LandlockRights.known(abi: abi)
-        let file = CLinuxShims_landlock_create_ruleset(handled.rawValue)
+        let file = CLinuxShims_landlock_create_ruleset(
+            handled.rawValue,
+            abi >= 4 && !allowsNetwork ? CLinuxShims_LANDLOCK_TCP : 0,
+            abi >= 6 ? CLinuxShims_LANDLOCK_SCOPE : 0)
         guard file >= 0 else { throw .notRestricted("no set of rules: \(SandboxError.lastCause)") }
         return LandlockRuleset(owning: file, handled: handled)
     }

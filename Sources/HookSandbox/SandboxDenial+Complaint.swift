@@ -8,24 +8,28 @@
 struct Complaint {
     /// Whether the kernel's word was EXDEV, not EACCES.
     let isCrossDevice: Bool
+    /// Whether its words are those of a change: of a file that is there they may also be of reading.
+    let isOfWriting: Bool
     /// The absolute paths in it, in order.
     let paths: [String]
 
     private static let denied = "permission denied"
     private static let crossDevice = "invalid cross-device link"
+    private static let changes = ["create", "writ", "touch", "mkdir", "remove", "move", "unlink", "rename", "link"]
     private static let quotes: [Character: Character] = ["'": "'", "‘": "’", "\"": "\"", "`": "'"]
 
     /// - Returns: `nil` for a line that says nothing of the kind, or names no absolute path.
     init?(_ line: some StringProtocol) {
         let lowered = line.lowercased()
         isCrossDevice = lowered.contains(Self.crossDevice)
+        isOfWriting = Self.changes.contains { lowered.contains($0) }
         guard isCrossDevice || lowered.contains(Self.denied) else { return nil }
         let quoted = Self.quotedPaths(in: line)
         paths = (quoted.isEmpty ? Self.barePaths(in: line) : quoted).filter { path in
             !path.unicodeScalars.contains { $0.properties.generalCategory == .control }
                 && path.utf8.count <= SandboxPlan.longestPath
                 // `..` would make a path look as if it were where it is not.
-                && !path.split(separator: "/").contains("..")
+                && !path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
         }
         if paths.isEmpty { return nil }
     }

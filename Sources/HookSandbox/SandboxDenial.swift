@@ -1,11 +1,17 @@
 import Glibc
 
-/// A write that the sandbox seems to have refused, read from what the hook said about it: the kernel tells nobody else.
+/// An access that the sandbox seems to have refused, read from what the hook said about it: the kernel tells nobody else.
 package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// What can be done about it.
     package enum Remedy: Hashable, Sendable {
         /// To let the hook write in this folder, or to this file.
         case allow(path: String)
+        /// To let the hook read this file or folder, or write there: the words do not tell them apart.
+        case allowReading(path: String)
+        /// None: this is one of Waft's own folders.
+        case leaveWaft
+        /// To write in the hook's data folder: its bundle is read-only.
+        case useData
         /// To give the hook a folder of its own: the one it wrote to cannot be writable, or is too much.
         case folderOfItsOwn
         /// None: what is in the Inbox can be read, moved out and removed.
@@ -19,7 +25,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// Most denials that are told of.
     package static let mostDenials = 8
 
-    /// The path that the hook could not write, an absolute path as the hook said it. It is the hook's text: to be
+    /// The path that was refused, an absolute path as the hook said it. It is the hook's text: to be
     /// escaped for wherever it is shown.
     package let path: String
     /// What can be done about it.
@@ -41,6 +47,13 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         switch remedy {
         case .allow(let place):
             "the sandbox seems to have refused a write to \(path): to allow it, add \(Self.permission(place, owner))"
+        case .allowReading(let place):
+            "the sandbox seems to have refused \(path): to allow reading it, add \(Self.permission(place, owner, .reading)); "
+                + "to allow writing too, \(Self.permission(place, owner))"
+        case .leaveWaft:
+            "the sandbox refused \(path): Waft's own folders are closed to handlers, and no flag opens them"
+        case .useData:
+            "the sandbox refused a write to \(path): a handler's bundle is read-only; write in the folder that WAFT_DATA names"
         case .folderOfItsOwn:
             "the sandbox seems to have refused a write to \(path): make a folder for what this handler writes, "
                 + "and add \(Self.permission(nil, owner))"
@@ -52,11 +65,19 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    private enum Access: String {
+        case reading = "readable"
+        case writing = "writable"
+    }
+
     /// - Parameter place: nil for any.
-    private static func permission(_ place: String?, _ owner: Owner) -> String {
+    private static func permission(_ place: String?, _ owner: Owner, _ access: Access = .writing) -> String {
         switch owner {
-        case .bundle: "--writable " + (place.map(quoted) ?? "FOLDER")
-        case .configuredHook: "hookWritable: [" + (place.map(quotedForYAML) ?? "FOLDER") + "] to config.yaml"
+        case .bundle:
+            return "--\(access.rawValue) " + (place.map(quoted) ?? "FOLDER")
+        case .configuredHook:
+            let key = "hook" + access.rawValue.prefix(1).uppercased() + access.rawValue.dropFirst()
+            return key + ": [" + (place.map(quotedForYAML) ?? "FOLDER") + "] to config.yaml"
         }
     }
 
@@ -88,13 +109,29 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
             remedy = .copyOutOfInbox
             return
         }
-        let writable = [plan.folder, plan.temporaryFolder] + plan.writablePaths
+        let writable = [plan.dataFolder, plan.temporaryFolder] + plan.writablePaths
         // Where two are named, the second is where it should have gone.
-        guard let denied = complaint.paths.last(where: { path in !writable.contains { Self.isBeneath(path, $0) } })
+        // A script that complains names itself, too.
+        let programs = [plan.executable] + plan.readablePaths.filter { !Self.isFolder($0) }
+        let candidates = complaint.paths.filter { !programs.contains($0) }
+        guard let denied = candidates.last(where: { path in !writable.contains { Self.isBeneath(path, $0) } })
         else { return nil }
         path = denied
         if Self.isBeneath(denied, plan.inbox) {
             remedy = .leaveInbox
+            return
+        }
+        if plan.forbiddenPlaces.contains(where: { $0 != plan.bundle && Self.isBeneath(denied, $0) }) {
+            // Its own bundle lies among the handlers.
+            remedy = Self.isBeneath(denied, plan.bundle) ? .useData : .leaveWaft
+            return
+        }
+        if Self.isBeneath(denied, plan.bundle) {
+            remedy = .useData
+            return
+        }
+        if !complaint.isOfWriting, access(denied, R_OK) == 0 {
+            remedy = .allowReading(path: denied)
             return
         }
         let place = Self.isFolder(denied) ? denied : Self.parent(of: denied)
@@ -104,7 +141,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isBeneath(_ path: String, _ folder: String) -> Bool {
-        path == folder || path.utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
+        path == folder || path.utf8.starts(with: (folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/").utf8)
     }
 
     /// Whether a folder is refused as writable, since the Inbox is in it, or is more than a hook should be given.
@@ -120,7 +157,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func parent(of path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
         return "/" + parts.dropLast().joined(separator: "/")
     }
 

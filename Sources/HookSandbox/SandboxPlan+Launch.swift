@@ -1,5 +1,6 @@
 // The part of Foundation that starts without locales and time zones: the launcher runs once for every hook.
 import FoundationEssentials
+import Glibc
 
 /// What to start so that a hook runs under its plan.
 package struct SandboxedStart: Hashable, Sendable {
@@ -14,28 +15,35 @@ package struct SandboxedStart: Hashable, Sendable {
 extension SandboxPlan {
     /// The variable in which the plan travels; the launcher removes it before it executes the hook.
     static let variable = "WAFT_SANDBOX_PLAN"
-    /// The first argument that makes a program of Waft a launcher.
-    static let verb = "__sandboxed"
-    /// This program, even if its file has been replaced or removed since it started.
-    package static let thisProgram = "/proc/self/exe"
+    /// The first argument of a launcher, by which ``ProcessDescent`` knows it.
+    package static let verb = "__sandboxed"
+    /// The launcher `wafthook`, which lies beside this program's file.
+    package static let launcher: String = {
+        var bytes = [CChar](repeating: 0, count: longestPath + 1)
+        let count = max(0, readlink("/proc/self/exe", &bytes, longestPath))
+        let path = bytes[..<count].map(UInt8.init(bitPattern:))
+        let folder = path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
+        return String(decoding: folder, as: UTF8.self) + "/wafthook"
+    }()
 
-    /// What to start: this program again, as the launcher, or the hook itself for the level `none`.
+    /// Asks the launcher to ask all that it has started to leave.
+    package static let leaveSignal = SIGTERM
+    /// Asks the launcher to end all that it has started at once.
+    package static let endSignal = SIGQUIT
+
+    /// What to start: the launcher. It stays as long as the hook does, ends as the hook ended, and
+    /// takes ``leaveSignal`` and ``endSignal``.
     ///
-    /// The caller also sets the working directory (the handler's folder), the standard streams and the process group;
-    /// the launcher passes all of them on.
+    /// The caller also sets the working directory (the folder of the bundle) and the standard streams, which the launcher
+    /// passes on. The hook leads a process group of its own.
     ///
     /// - Parameter program: the program that calls ``SandboxedLaunch/runIfAsked(arguments:)`` first.
     /// - Throws: `SandboxError` where the plan cannot be used.
-    package func start(program: String = SandboxPlan.thisProgram) throws(SandboxError) -> SandboxedStart {
-        let text = try encoded()
-        if level == .none {
-            return SandboxedStart(
-                program: executable, arguments: arguments, environment: ["TMPDIR": temporaryFolder])
-        }
-        return SandboxedStart(
+    package func start(program: String = SandboxPlan.launcher) throws(SandboxError) -> SandboxedStart {
+        SandboxedStart(
             program: program,
             arguments: [Self.verb],
-            environment: ["TMPDIR": temporaryFolder, Self.variable: text]
+            environment: ["TMPDIR": temporaryFolder, Self.variable: try encoded()]
         )
     }
 

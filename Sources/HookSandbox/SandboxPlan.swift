@@ -7,14 +7,16 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package enum Level: String, Codable, Hashable, Sendable, CaseIterable {
         /// The rules, as far as the kernel has them; without Landlock the hook runs with the limits alone.
         case strict
-        /// No rules, no limits, no launcher: the hook is executed as it is.
+        /// No rules and no limits: the hook is executed as it is, and what it leaves running on purpose lives on.
         case none
         /// The rules, or the hook is not executed at all where the kernel has no Landlock.
         case require
     }
 
-    /// Most folders and files that can be named as writable.
-    package static let mostWritablePaths = 64
+    /// Maximum number of folders and files that can be named as writable, and again as readable.
+    package static let maximumPaths = 64
+    /// Maximum number of places that stay closed.
+    package static let maximumForbiddenPlaces = 64
     /// Most arguments of a hook.
     package static let mostArguments = 64
     /// Longest path, in bytes: `PATH_MAX` without its NUL.
@@ -28,14 +30,29 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var executable: String
     /// What follows the executable's own path in its arguments.
     package var arguments: [String]
-    /// The handler's own folder, where it may write.
-    package var folder: String
+    /// Where the program is, which it may read and execute but not change: the folder of its bundle or, for a single
+    /// program, the file of the executable alone and not the folder around it.
+    package var bundle: String
+    /// A folder of the handler's own, which outlives the call and where it may write. The caller makes it.
+    package var dataFolder: String
     /// A folder made for the hook alone, where it may write; its `TMPDIR`. The caller makes and removes it.
     package var temporaryFolder: String
     /// The Inbox: what is in it can be read, moved out and removed.
     package var inbox: String
-    /// Other folders and files that the hook may write.
+    /// Other folders and files that the hook may read.
+    package var readablePaths: [String]
+    /// Other folders and files that the hook may read and write.
     package var writablePaths: [String]
+    /// Whether the hook may use the network.
+    package var allowsNetwork: Bool
+    /// Whether the hook may connect to Unix sockets, and so to other programs of the user and the system.
+    package var allowsSockets: Bool
+    /// Folders and files that stay closed to every hook: Waft's configuration, state and control socket, and the folders of
+    /// all handlers. A readable or writable path that equals, contains or lies in one of them is refused; the bundle,
+    /// the data folder and the temporary folder may lie in one. Those that do not exist count for nothing.
+    package var forbiddenPlaces: [String]
+    /// The process that asks for the hook and starts the launcher; nil for whichever does. The hook ends with it.
+    package var client: Int32?
     /// What the hook may use up.
     package var limits: ResourceLimits
     /// The newest version of the Landlock ABI to use, 0 for none at all; `nil` for whatever the kernel has.
@@ -46,20 +63,32 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         level: Level = .strict,
         executable: String,
         arguments: [String],
-        folder: String,
+        bundle: String,
+        dataFolder: String,
         temporaryFolder: String,
         inbox: String,
+        readablePaths: [String] = [],
         writablePaths: [String] = [],
+        allowsNetwork: Bool = false,
+        allowsSockets: Bool = false,
+        forbiddenPlaces: [String] = [],
+        client: Int32? = nil,
         limits: ResourceLimits = ResourceLimits(),
         newestABI: Int? = nil
     ) {
         self.level = level
         self.executable = executable
         self.arguments = arguments
-        self.folder = folder
+        self.bundle = bundle
+        self.dataFolder = dataFolder
         self.temporaryFolder = temporaryFolder
         self.inbox = inbox
+        self.readablePaths = readablePaths
         self.writablePaths = writablePaths
+        self.allowsNetwork = allowsNetwork
+        self.allowsSockets = allowsSockets
+        self.forbiddenPlaces = forbiddenPlaces
+        self.client = client
         self.limits = limits
         self.newestABI = newestABI
     }
@@ -68,17 +97,24 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     ///
     /// - Throws: `SandboxError` for the first that cannot be used.
     package func validate() throws(SandboxError) {
-        guard writablePaths.count <= Self.mostWritablePaths else {
-            throw .invalidPlan("more than \(Self.mostWritablePaths) writable paths")
+        for (kind, paths) in [("readable", readablePaths), ("writable", writablePaths)] {
+            guard paths.count <= Self.maximumPaths else {
+                throw .invalidPlan("more than \(Self.maximumPaths) \(kind) paths")
+            }
+        }
+        guard forbiddenPlaces.count <= Self.maximumForbiddenPlaces else {
+            throw .invalidPlan("more than \(Self.maximumForbiddenPlaces) forbidden places")
         }
         guard arguments.count <= Self.mostArguments else {
             throw .invalidPlan("more than \(Self.mostArguments) arguments")
         }
-        for path in [executable, folder, temporaryFolder, inbox] + writablePaths {
+        let paths =
+            [executable, bundle, dataFolder, temporaryFolder, inbox] + readablePaths + writablePaths + forbiddenPlaces
+        for path in paths {
             guard path.utf8.first == UInt8(ascii: "/") else { throw .invalidPlan("\(path) is not an absolute path") }
             guard path.utf8.count <= Self.longestPath else { throw .invalidPlan("a path is too long") }
         }
-        for text in [executable, folder, temporaryFolder, inbox] + writablePaths + arguments {
+        for text in paths + arguments {
             guard !text.utf8.contains(0) else { throw .invalidPlan("a path or an argument contains NUL") }
         }
     }

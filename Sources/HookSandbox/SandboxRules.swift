@@ -3,22 +3,26 @@ import Glibc
 
 /// Takes rights from the calling thread, for good, as a plan says.
 enum SandboxRules {
-    /// Devices that every program may write: nothing is kept by them.
-    private static let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"]
+    /// Folders around a forbidden place whose other entries are allowed one by one have at most so many.
+    private static let maximumEntries = 4096
 
+    /// - Returns: the descriptor by which the warden answers the calls that change modes, owners, times and labels; -1
+    ///   where the kernel has none. The caller's.
     /// - Throws: `SandboxError` where the rules that the plan needs are not in force. What was taken stays taken.
-    static func restrict(by plan: SandboxPlan) throws(SandboxError) {
-        let support = HookSandbox.support
+    static func restrict(by plan: SandboxPlan) throws(SandboxError) -> Int32 {
+        let support = HookSandbox.landlock
         let abi = max(0, min(support.abi, plan.newestABI ?? support.abi))
         if plan.level == .require, abi == 0 {
             let reason = if case .unavailable(let reason) = support { reason } else { "the plan forbids it" }
             throw .notRestricted("it requires Landlock, which is not there: \(reason)")
         }
         try limit(by: plan.limits)
-        guard CLinuxShims_no_new_privileges() == 0 else {
+        // As root, a hook without them is a user among others.
+        guard CLinuxShims_no_new_privileges() == 0, CLinuxShims_drop_capabilities() == 0 else {
             throw .notRestricted("privileges could not be given up: \(SandboxError.lastCause)")
         }
         if abi > 0 { try restrictFiles(by: plan, abi: abi) }
+        return try SystemCallFilter.hook(plan).installWithListener()
     }
 
     private static func limit(by limits: ResourceLimits) throws(SandboxError) {
@@ -34,64 +38,104 @@ enum SandboxRules {
         else { throw .notRestricted("a resource limit was refused: \(SandboxError.lastCause)") }
     }
 
+    // MARK: Files
+
     private static func restrictFiles(by plan: SandboxPlan, abi: Int) throws(SandboxError) {
-        let rules = try LandlockRuleset.make(abi: abi)
+        let rules = try LandlockRuleset.make(abi: abi, allowsNetwork: plan.allowsNetwork)
+        // Those that do not exist hold nothing.
+        let forbidden = plan.forbiddenPlaces.compactMap { try? OpenPlace.make($0).path }
         let inbox = try OpenPlace.make(plan.inbox)
-        guard rules.allow(.inbox, beneath: inbox.file) else { throw refused(plan.inbox) }
-        for path in [plan.folder, plan.temporaryFolder] + plan.writablePaths {
+        // Waft itself chooses the Inbox, and has an empty one for programs that are not to see it.
+        if let covered = forbidden.first(where: { inbox.contains($0) }) {
+            throw .notRestricted("\(plan.inbox) contains \(covered), which is closed to handlers")
+        }
+        try allow(.inbox, inbox, plan.inbox, rules)
+
+        let bundle = try OpenPlace.make(plan.bundle)
+        if let covered = forbidden.first(where: { bundle.contains($0) && bundle.path != $0 }) {
+            throw .notRestricted("\(plan.bundle) contains \(covered), which is closed to every handler")
+        }
+        try allow(.readable, bundle, plan.bundle, rules)
+        // A file that is missing or no program is told of when it is executed.
+        if let executable = try? OpenPlace.make(plan.executable), !executable.isFolder {
+            try allow(.readable, executable, plan.executable, rules)
+        }
+        for path in plan.readablePaths {
             let place = try OpenPlace.make(path)
+            try refuseOverlap(place, path, forbidden)
+            try allow(.readable, place, path, rules)
+        }
+        for (path, isNamed) in [(plan.dataFolder, false), (plan.temporaryFolder, false)]
+            + plan.writablePaths.map({ ($0, true) })
+        {
+            let place = try OpenPlace.make(path)
+            if isNamed { try refuseOverlap(place, path, forbidden) }
             // Rules only add: one that covers the Inbox, or a part of it, would undo those for the Inbox.
             guard !inbox.contains(place), !place.contains(inbox) else {
                 throw .notRestricted("\(path) is in the Inbox or contains it, and so cannot be writable")
             }
-            guard rules.allow(.writable, beneath: place.file) else { throw refused(path) }
+            // Its own bundle says what a handler may do.
+            if isNamed, bundle.isFolder { try refuseOverlap(place, path, [bundle.path]) }
+            try allow(.writable, place, path, rules)
         }
-        for path in devices {
-            guard let place = try? OpenPlace.make(path) else { continue }
-            guard rules.allow(.ofFile, beneath: place.file) else { throw refused(path) }
+        for (path, _) in SystemPlaces.readable { try allowSystem(path, forbidden, rules) }
+        for path in SystemPlaces.devices {
+            if let place = try? OpenPlace.make(path) { try allow(.device, place, path, rules) }
         }
-        for stream: Int32 in 0...2 {
-            // What is open works in any case; this lets `> /dev/stderr` open it once more. Pipes and sockets need no
-            // rule, and take none.
-            let mode = fcntl(stream, F_GETFL)
-            guard mode >= 0, mode & O_ACCMODE != O_RDONLY else { continue }
-            _ = rules.allow(.ofFile, beneath: stream)
-        }
+        allowStreams(rules)
         try rules.restrictThisThread()
     }
 
-    private static func refused(_ path: String) -> SandboxError {
-        .notRestricted("no rule for \(path): \(SandboxError.lastCause)")
-    }
-}
-
-/// A file or folder that a rule is about, open without the right to read or write, and closed when it is let go.
-private struct OpenPlace: ~Copyable {
-    /// Owned.
-    let file: Int32
-    /// Where it is, with no link in it: of the open file, so that nothing can be changed between the look and the rule.
-    private let path: String
-
-    private init(owning file: Int32, path: String) {
-        self.file = file
-        self.path = path
-    }
-
-    deinit { close(file) }
-
-    static func make(_ path: String) throws(SandboxError) -> OpenPlace {
-        let file = CLinuxShims_open_place(path)
-        guard file >= 0 else { throw .notRestricted("\(path): \(SandboxError.lastCause)") }
-        guard let real = realpath("/proc/self/fd/\(file)", nil) else {
-            let cause = SandboxError.lastCause
-            close(file)
-            throw .notRestricted("\(path): \(cause)")
+    private static func allow(
+        _ rights: LandlockRights, _ place: borrowing OpenPlace, _ path: String, _ rules: borrowing LandlockRuleset
+    ) throws(SandboxError) {
+        guard rules.allow(rights, beneath: place.file) else {
+            throw .notRestricted("no rule for \(path): \(SandboxError.lastCause)")
         }
-        defer { free(real) }
-        return OpenPlace(owning: file, path: String(cString: real))
     }
 
-    func contains(_ other: borrowing OpenPlace) -> Bool {
-        other.path == path || path == "/" || other.path.utf8.starts(with: (path + "/").utf8)
+    /// - Throws: `SandboxError` if the place equals, contains or lies in a forbidden one.
+    private static func refuseOverlap(
+        _ place: borrowing OpenPlace, _ path: String, _ forbidden: [String]
+    ) throws(SandboxError) {
+        for closed in forbidden where place.contains(closed) || place.isIn(closed) {
+            throw .notRestricted("\(path) and \(closed) overlap, and \(closed) is closed to handlers")
+        }
+    }
+
+    /// Lets a part of the system be read. If a forbidden place is in it, its other entries are allowed one by one: rules
+    /// only add, and nothing could close the forbidden place again.
+    private static func allowSystem(
+        _ path: String, _ forbidden: [String], _ rules: borrowing LandlockRuleset
+    ) throws(SandboxError) {
+        guard let place = try? OpenPlace.make(path) else { return }
+        if forbidden.contains(where: { place.isIn($0) }) { return }
+        guard forbidden.contains(where: { place.contains($0) }) else {
+            try allow(.readable, place, path, rules)
+            return
+        }
+        guard let folder = opendir("/proc/self/fd/\(place.file)") else { return }
+        defer { closedir(folder) }
+        for _ in 0..<maximumEntries {
+            guard let entry = readdir(folder) else { return }
+            let name = String(cString: CLinuxShims_dirent_name(entry))
+            // A link leads where another rule decides.
+            if name != ".", name != "..", entry.pointee.d_type != DT_LNK {
+                try allowSystem(place.path + "/" + name, forbidden, rules)
+            }
+        }
+    }
+
+    /// What is open works in any case; this lets `> /dev/stderr` open it once more. Pipes and sockets need no rule, and
+    /// take none.
+    private static func allowStreams(_ rules: borrowing LandlockRuleset) {
+        for stream: Int32 in 0...2 {
+            let mode = fcntl(stream, F_GETFL)
+            guard mode >= 0 else { continue }
+            var rights: LandlockRights = []
+            if mode & O_ACCMODE != O_WRONLY { rights.insert(.read) }
+            if mode & O_ACCMODE != O_RDONLY { rights.formUnion([.write, .truncate, .control]) }
+            _ = rules.allow(rights.intersection(.ofFile), beneath: stream)
+        }
     }
 }

@@ -1,8 +1,9 @@
+import CLinuxShims
 import Glibc
 
-/// The launcher: a program of Waft that was started to restrict itself and then become the hook.
+/// The launcher: a program of Waft that was started to start the hook under its rules, and to stay as its warden.
 package enum SandboxedLaunch {
-    /// Exit codes of a launcher that did not become the hook. Hooks exit with such codes so seldom that, with the line
+    /// Exit codes of a launcher without a hook. Hooks exit with such codes so seldom that, with the line
     /// on standard error, they cannot be mistaken: with 127 a shell script exits for a command that it does not find.
     static let exitNotRestricted: Int32 = 118
     static let exitNotExecuted: Int32 = 119
@@ -28,7 +29,8 @@ package enum SandboxedLaunch {
         (0..<min(2, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
     }
 
-    /// Becomes the hook, or says why not.
+    /// Starts the hook and stays as its warden, or says why there is no hook. It returns in the process that was to become
+    /// the hook, or where there is none.
     private static func run() -> SandboxError {
         do throws(SandboxError) {
             guard let text = getenv(SandboxPlan.variable) else {
@@ -36,21 +38,90 @@ package enum SandboxedLaunch {
             }
             let plan = try SandboxPlan(encoded: String(cString: text))
             unsetenv(SandboxPlan.variable)
-            if plan.level != .none { try SandboxRules.restrict(by: plan) }
-            throw execute(plan)
+            let mask = HookProcess.blockSignals()
+            let client = try HookProcess.openClient(plan.client)
+            if plan.level == .none {
+                let reports = try WardenRelay.fork()
+                throw try startUnrestricted(plan, mask, client, reports)
+            }
+            throw try startRestricted(plan, mask, client)
         } catch {
             return error
         }
     }
 
+    /// - Parameter mask: signals that the hook blocks.
+    private static func startRestricted(
+        _ plan: SandboxPlan, _ mask: sigset_t, _ client: Int32
+    ) throws(SandboxError) -> SandboxError {
+        let attributes = AttributeWarden([plan.dataFolder, plan.temporaryFolder] + plan.writablePaths)
+        // The way of the listener from the hook, which makes it, to the warden.
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw .notRestricted("no pair of sockets: \(SandboxError.lastCause)")
+        }
+        let hook = try forkHook()
+        if hook == 0 {
+            // A warden that is killed for want of memory takes the hook along.
+            _ = CLinuxShims_set_parent_death_signal(SIGKILL)
+            let listener = try SandboxRules.restrict(by: plan)
+            if listener >= 0 {
+                guard CLinuxShims_send_descriptor(ends[1], listener) == 0 else {
+                    throw .notRestricted("the warden did not take over: \(SandboxError.lastCause)")
+                }
+                close(listener)
+            }
+            return execute(plan, mask)
+        }
+        close(ends[1])
+        let listener = CLinuxShims_receive_descriptor(ends[0])
+        close(ends[0])
+        HookProcess.letGoOfCaller()
+        _ = CLinuxShims_be_opaque()
+        if CLinuxShims_no_new_privileges() == 0 { try? SystemCallFilter.warden.install() }
+        var warden = Warden(
+            hook: hook, charge: .descendants, client: client, listener: listener, attributes: attributes)
+        warden.run { HookProcess.end(as: $0) }
+        _exit(0)
+    }
+
+    private static func startUnrestricted(
+        _ plan: SandboxPlan, _ mask: sigset_t, _ client: Int32, _ reports: Int32
+    ) throws(SandboxError) -> SandboxError {
+        let hook = try forkHook()
+        if hook == 0 { return execute(plan, mask) }
+        HookProcess.letGoOfCaller()
+        var warden = Warden(
+            hook: hook, charge: .group, client: client, listener: -1, attributes: AttributeWarden([]))
+        warden.run { status in
+            _ = withUnsafeBytes(of: status) { write(reports, $0.baseAddress, $0.count) }
+            close(reports)
+        }
+        _exit(0)
+    }
+
+    /// - Returns: 0 in the process that is to become the hook, which leads a process group.
+    private static func forkHook() throws(SandboxError) -> pid_t {
+        guard CLinuxShims_become_subreaper() == 0 else {
+            throw .notRestricted("this process cannot take over its descendants: \(SandboxError.lastCause)")
+        }
+        let hook = CLinuxShims_fork()
+        guard hook >= 0 else { throw .notRestricted("no process: \(SandboxError.lastCause)") }
+        // On both sides: whichever comes first, the group is there.
+        setpgid(hook, 0)
+        return hook
+    }
+
     /// Returns only where the kernel refused.
-    private static func execute(_ plan: SandboxPlan) -> SandboxError {
+    private static func execute(_ plan: SandboxPlan, _ mask: sigset_t) -> SandboxError {
         var arguments: [UnsafeMutablePointer<CChar>?] = ([plan.executable] + plan.arguments).map { strdup($0) }
         // strdup(3) that finds no memory would end the arguments too early.
         guard !arguments.contains(where: { $0 == nil }) else {
             return .notExecuted(plan.executable, SandboxError.cause(ENOMEM))
         }
         arguments.append(nil)
+        var mask = mask
+        sigprocmask(SIG_SETMASK, &mask, nil)
         execv(plan.executable, arguments)
         let cause = errno
         for argument in arguments { free(argument) }
@@ -60,7 +131,7 @@ package enum SandboxedLaunch {
     }
 }
 
-/// That the launcher did not become the hook, as seen by who started it.
+/// That there was no hook, as seen by who started it.
 package struct SandboxLaunchFailure: Hashable, Sendable {
     /// Whether the rules were in force, and only the hook itself could not be executed.
     package let isExecution: Bool

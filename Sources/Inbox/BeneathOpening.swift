@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import Sharing
 import SystemCalls
 
 /// How things below a folder are opened so that no link and no `..` leads out of it.
@@ -57,7 +58,7 @@ enum BeneathOpening: Sendable {
         flags: Int32,
         mode: mode_t
     ) throws(SystemError) -> FileDescriptor {
-        var names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        var names = PathText.names(in: path, keepingEmpty: true).map(String.init)
         guard let last = names.popLast(), !last.isEmpty else { throw SystemError(ENOENT) }
         var holder: OpenFolder?
         for name in names {

@@ -214,7 +214,9 @@ struct Commit {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
         do throws(SystemError) {
-            if try move(staged, to: name, in: folder) { return name }
+            // A handler may have removed the mark just now; nobody else's file is to become it.
+            let isMark = item.folder == nil && name.text == InboxMark.name
+            if !isMark, try move(staged, to: name, in: folder) { return name }
             if conflict == .skip { throw SystemError(EEXIST) }
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {

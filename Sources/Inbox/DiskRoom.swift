@@ -19,6 +19,41 @@ enum DiskRoom {
         return free > kept ? free - kept : 0
     }
 
+    /// Makes a file and removes it. A file system that became read-only by an error of its disk still says in all figures
+    /// and flags that it can be written; only a change shows that it cannot.
+    ///
+    /// - Parameters:
+    ///   - folder: where the file is made; nothing in it has its name.
+    /// - Throws: why nothing can be made there. A full disk is no reason: the figures of the file system say so better.
+    static func probe(in folder: Int32, name: String) throws(SystemError) {
+        do throws(SystemError) {
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+            let file = FileDescriptor(owning: try systemCall { openat(folder, name, flags, 0o600) })
+            _ = consume file
+            try systemCall { unlinkat(folder, name, 0) }
+        } catch {
+            if [ENOSPC, EDQUOT].contains(error.number) { return }
+            throw error
+        }
+    }
+
+    /// Files and folders that an ordinary user may still make there, and leave the reserve's share of them alone.
+    ///
+    /// - Parameter removable: those that count as free because they can be removed.
+    /// - Returns: `.max` for a file system that does not count them.
+    static func freeEntries(
+        onFileSystemOf file: Int32, keeping reserve: DiskReserve = .bytes(0), removable: UInt64 = 0
+    ) throws(SystemError) -> UInt64 {
+        var status = statvfs()
+        try systemCall { fstatvfs(file, &status) }
+        if status.f_files == 0 { return .max }
+        let (sum, overflow) = UInt64(status.f_favail).addingReportingOverflow(removable)
+        let free = overflow ? .max : sum
+        let size = bytes(UInt64(status.f_blocks), UInt64(status.f_frsize))
+        let kept = reserve.entries(of: UInt64(status.f_files), ofFileSystem: size)
+        return free > kept ? free - kept : 0
+    }
+
     private static func bytes(_ blocks: UInt64, _ size: UInt64) -> UInt64 {
         let (bytes, overflow) = blocks.multipliedReportingOverflow(by: size)
         return overflow ? .max : bytes
@@ -39,5 +74,13 @@ package enum DiskReserve: Hashable, Sendable {
         case .bytes(let bytes): bytes
         case .percent(let percent): size / 100 * min(percent, 100) + size % 100 * min(percent, 100) / 100
         }
+    }
+
+    /// Inodes that are left to everybody else: the same share of all as of the bytes.
+    /// - Parameter size: bytes of the file system.
+    func entries(of total: UInt64, ofFileSystem size: UInt64) -> UInt64 {
+        let kept = bytes(ofFileSystem: size)
+        if size == 0 || kept == 0 { return 0 }
+        return kept >= size ? total : size.dividingFullWidth(total.multipliedFullWidth(by: kept)).quotient
     }
 }

@@ -21,7 +21,7 @@ extension FileInbox {
             var found = try Self.find(identities, in: inbox, at: path)
             for folder in folders {
                 // Where it cannot be opened, nothing of ours lies in it.
-                guard let open = try? staging.opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY)
+                guard let open = try? opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY)
                 else { continue }
                 found.merge(try Self.find(identities, in: OpenFolder(open), at: "\(path)/\(folder)")) { first, _ in
                     first
@@ -36,7 +36,7 @@ extension FileInbox {
     /// What can be seen in the Inbox and in these folders below it is there after a power cut too.
     /// - Throws: `storage` where that cannot be said.
     package func syncNames(in folders: Set<SafeRelativePath>) throws(TransferFault) {
-        var below = InboxFolders(of: try currentInbox(), at: path, opening: staging.opening)
+        var below = InboxFolders(of: try currentInbox(), at: path, opening: opening)
         try below.sync(nil).get()
         for folder in folders where below.isThere(folder) {
             _ = try below.open(folder)

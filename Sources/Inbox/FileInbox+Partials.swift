@@ -6,25 +6,27 @@ import SystemCalls
 extension FileInbox {
     /// What is kept of items that did not come whole.
     package var partials: PartialsSummary {
+        guard let staging else { return PartialsSummary(count: 0, bytes: 0) }
         staging.partials.trim()
         return staging.partials.summary
     }
 
     /// Removes what has been kept long enough, or is too much.
-    package func trimPartials() { staging.partials.trim() }
+    package func trimPartials() { staging?.partials.trim() }
 
-    package func hasKept(_ key: PartialKey) -> Bool { staging.partials.isThere(Partials.name(of: key)) }
+    package func hasKept(_ key: PartialKey) -> Bool {
+        staging?.partials.isThere(Partials.name(of: key)) ?? false
+    }
 
     package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
         let owner = PartialKey.owner(peer)
-        guard staging.partials.isAnythingThere(of: owner) else { return }
+        guard let staging, staging.partials.isAnythingThere(of: owner) else { return }
         var spared: [String: UInt64] = [:]
         for item in items {
             guard let key = PartialKey(item, from: peer) else { continue }
-            // The disk takes more than the bytes of contents: a block or two for each entry.
-            let (blocks, isMuch) = (item.entries ?? 1).addingReportingOverflow(8)
-            let (most, overflow) = key.size.addingReportingOverflow(
-                isMuch ? .max : blocks.multipliedSaturating(by: 8_192))
+            // The disk takes more than the bytes of contents: a block or two for each entry, which counts besides.
+            let entries = (item.entries ?? 1).multipliedSaturating(by: 8_192 + Limits.entryBytes)
+            let (most, overflow) = key.size.addingReportingOverflow(min(entries, .max - 65_536) + 65_536)
             spared[Partials.name(of: key)] = overflow ? .max : most
         }
         staging.partials.bound(owner, to: bytes, besides: spared)
@@ -32,7 +34,7 @@ extension FileInbox {
 
     package func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool) {
         let name = Partials.name(of: key)
-        guard staging.partials.isThere(name), staging.partials.take(name) == true else { return }
+        guard let staging, staging.partials.isThere(name), staging.partials.take(name) == true else { return }
         defer { staging.partials.giveBack(name) }
         var reading = KeptReading(staging, algorithm)
         reading.read(name, found)
@@ -58,7 +60,7 @@ extension FileInbox {
         guard let folder else { return inbox }
         do {
             return OpenFolder(
-                try staging.opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY))
+                try opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY))
         } catch {
             throw TransferFault(.notKept, "\(folder): \(error)")
         }
@@ -77,13 +79,17 @@ extension FileInbox {
 }
 
 extension FileInbox: ConsentMarking {
-    package func mark(of key: ConsentKey) -> ConsentMark? { staging.partials.consent(Partials.name(of: key)) }
-
-    package func setMark(of key: ConsentKey, _ mark: ConsentMark?) {
-        staging.partials.setConsent(Partials.name(of: key), mark)
+    package func mark(of key: ConsentKey) -> ConsentMark? {
+        staging?.partials.consent(Partials.name(of: key))
     }
 
-    package func changeMarks(_ change: (ConsentMark) -> ConsentMark?) { staging.partials.changeConsents(change) }
+    package func setMark(of key: ConsentKey, _ mark: ConsentMark?) {
+        staging?.partials.setConsent(Partials.name(of: key), mark)
+    }
+
+    package func changeMarks(_ change: (ConsentMark) -> ConsentMark?) {
+        staging?.partials.changeConsents(change)
+    }
 }
 
 /// Sums up what is kept of an item. A file that cannot be read, or changes meanwhile, is left out.

@@ -16,12 +16,19 @@ package final class FileInbox: InboxStoring {
     private let placement: Placement
     private let state: Mutex<State>
 
-    /// The staging folder of what comes now. What was begun in an earlier one stays there.
-    var staging: StagingFolder { state.withLock { $0.staging } }
+    let opening: BeneathOpening
+    private let bounds: PartialBounds
+    private let time: KeptTime
+    /// Nil where any folder at the path is the Inbox.
+    private let recognition: InboxRecognition?
+
+    /// The staging folder of what comes now; nil as long as another Inbox lies at the path. What was begun in an earlier one
+    /// stays there.
+    var staging: StagingFolder? { state.withLock { $0.staging } }
 
     private struct State {
-        var inbox: OpenFolder
-        var staging: StagingFolder
+        var inbox: OpenFolder?
+        var staging: StagingFolder?
         var numbers = LastNumbers()
         var checker: ContentChecker?
     }
@@ -35,17 +42,21 @@ package final class FileInbox: InboxStoring {
     ///   - conflict: what becomes of an item whose name is taken.
     ///   - checker: looks into files before they are moved in; nil where that is not wanted.
     ///   - partials: bounds of what is kept of items that do not come whole.
+    ///   - memory: by which the Inbox is known again (`InboxRecognition`). If another folder lies at the path, nothing is
+    ///     made or stored there, and every call says so, until the Inbox is back or `adopt` is called. Nil: any folder is
+    ///     the Inbox.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
         reserve: DiskReserve = .standard,
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
-        partials: PartialBounds = .standard
+        partials: PartialBounds = .standard,
+        memory: (any InboxMemory)? = nil
     ) throws(InboxError) {
         try self.init(
-            path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, opening: .inOneCall,
-            placement: .byRename)
+            path: path, reserve: reserve, conflict: conflict, checker: checker, partials: partials, memory: memory,
+            opening: .inOneCall, placement: .byRename)
     }
 
     init(
@@ -54,31 +65,61 @@ package final class FileInbox: InboxStoring {
         conflict: ConflictRule = .keepBoth,
         checker: ContentChecker? = nil,
         partials: PartialBounds = .standard,
+        memory: (any InboxMemory)? = nil,
         time: KeptTime = .system,
         opening: BeneathOpening,
         placement: Placement
     ) throws(InboxError) {
         let path = try Self.absolute(path)
-        let inbox: OpenFolder
-        do {
-            inbox = try Self.openFolder(path)
-        } catch {
-            throw .unusable(
-                "cannot use the Inbox",
-                path,
-                "\(error)",
-                advice: "set another Inbox, or make it a folder in which this user may write"
-            )
-        }
         self.path = path
         self.reserve = reserve
         self.conflict = conflict
         self.placement = placement
+        self.opening = opening
+        self.bounds = partials
+        self.time = time
+        let found: OpenFolder?
+        do {
+            recognition = try memory.map { memory throws(JournalFault) in try InboxRecognition(at: path, memory) }
+            found = try Self.recognized(path, recognition)
+        } catch {
+            throw .unusable(
+                "cannot use the Inbox", path, "\(error)",
+                advice: "set another Inbox, or make it a folder in which this user may write")
+        }
+        guard let inbox = found else {
+            state = Mutex(State(inbox: nil, staging: nil, checker: checker))
+            return
+        }
         // Whoever made it may have died before its name was on the disk.
         FolderMaking.syncParent(of: inbox)
         let staging = try StagingFolder.open(
             ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
         self.state = Mutex(State(inbox: inbox, staging: staging, checker: checker))
+    }
+
+    /// Takes what lies at the path for the Inbox from now on; makes a folder where none is.
+    ///
+    /// - Throws: `storage` where that cannot be written down, there or in the memory.
+    package func adopt() throws(TransferFault) { try recognition?.adopt(try Self.opened(path)) }
+
+    /// As the method, for when no receiver runs.
+    package static func adopt(_ path: String, memory: any InboxMemory) throws(TransferFault) {
+        let recognition: InboxRecognition
+        do {
+            recognition = try InboxRecognition(at: path, memory)
+        } catch {
+            throw TransferFault(.storage, error.description)
+        }
+        try recognition.adopt(try opened(path))
+    }
+
+    private static func opened(_ path: String) throws(TransferFault) -> OpenFolder {
+        do {
+            return try openFolder(path, mayMake: true).folder
+        } catch {
+            throw .unreachable(error)
+        }
     }
 
     /// Looks into files that come from now on with another checker: the types that handlers declare have changed.
@@ -93,8 +134,19 @@ package final class FileInbox: InboxStoring {
                 throw .last
             }
             let staging = try currentStaging(of: inbox)
+            try DiskRoom.probe(in: staging.folder.raw, name: staging.freshName("probe"))
             return try DiskRoom.free(
-                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removableBytes)
+                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging.partials.removable.bytes)
+        } catch {
+            throw .unreachable(error)
+        }
+    }
+
+    package func freeEntries() throws(TransferFault) -> UInt64 {
+        let inbox = try currentInbox()
+        do throws(SystemError) {
+            return try DiskRoom.freeEntries(
+                onFileSystemOf: inbox.raw, keeping: reserve, removable: staging?.partials.removable.entries ?? 0)
         } catch {
             throw .unreachable(error)
         }
@@ -106,7 +158,7 @@ package final class FileInbox: InboxStoring {
         var status = stat()
         guard let folder else { return fstatat(inbox.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 }
         let flags = O_RDONLY | O_DIRECTORY
-        guard let open = try? staging.opening.open(folder.text, below: inbox.raw, flags: flags) else { return false }
+        guard let open = try? opening.open(folder.text, below: inbox.raw, flags: flags) else { return false }
         return fstatat(open.raw, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0
     }
 
@@ -114,6 +166,7 @@ package final class FileInbox: InboxStoring {
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
     ) throws(TransferFault) -> any StagedItem {
         let checker = state.withLock { $0.checker }
+        guard let staging else { throw .anotherInbox }
         if let partial {
             let name = Partials.name(of: partial)
             let isThere = staging.partials.take(name)
@@ -133,7 +186,7 @@ package final class FileInbox: InboxStoring {
         _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>] {
-        let staging = staging
+        guard let staging else { return items.map { _ in .failure(.anotherInbox) } }
         var batch = Commit(
             staging: staging,
             placement: placement,
@@ -154,56 +207,92 @@ package final class FileInbox: InboxStoring {
         )
     }
 
-    /// The Inbox as it lies at its path now: people move and remove folders while we run.
+    /// Whether the Inbox of before lies at the path, so that what is not in it has left it.
+    package var isThere: Bool { (try? currentInbox()) != nil }
+
+    /// The Inbox as it lies at its path now: people move and remove folders while we run, and disks come and go.
     func currentInbox() throws(TransferFault) -> OpenFolder {
-        let known = state.withLock { $0.inbox }
         var statuses = (stat(), stat())
-        if fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,
+        if let known = state.withLock({ $0.inbox }), fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,
             statuses.0.st_dev == statuses.1.st_dev, statuses.0.st_ino == statuses.1.st_ino
         {
+            try recognition?.check(known, isNew: false)
             return known
         }
+        let found: OpenFolder?
         do {
-            let inbox = try Self.openFolder(path)
-            state.withLock { $0.inbox = inbox }
-            return inbox
+            found = try Self.recognized(path, recognition)
+        } catch let fault as TransferFault {
+            throw fault
         } catch {
-            throw .unreachable(error)
+            throw .unreachable(error as? SystemError ?? SystemError(EIO))
+        }
+        guard let found else { throw .anotherInbox }
+        state.withLock { $0.inbox = found }
+        return found
+    }
+
+    /// Opens the folder at the path, and makes it where it may.
+    ///
+    /// - Returns: nil where that is not the Inbox of before.
+    /// - Throws: `SystemError`, or a `TransferFault` where the folder cannot be marked.
+    private static func recognized(_ path: String, _ recognition: InboxRecognition?) throws -> OpenFolder? {
+        let mayMake = recognition?.mayMake ?? true
+        do {
+            let opened = try openFolder(path, mayMake: mayMake)
+            try recognition?.check(opened.folder, isNew: opened.isNew)
+            return opened.folder
+        } catch let error as SystemError where error.number == ENOENT && !mayMake {
+            return nil
+        } catch let fault as TransferFault where fault == .anotherInbox {
+            return nil
         }
     }
 
     /// The staging folder from which what is written comes into the Inbox by a rename: another one than before where the
     /// Inbox's disk has been mounted anew, or the folder removed.
     ///
-    /// On another disk nothing is made: where the Inbox's is not mounted now, the folder on which it would be is no Inbox.
+    /// On another disk nothing is made unless the Inbox there was recognized: where its disk is not mounted now, the folder
+    /// on which it would be is no Inbox.
     /// - Throws: `EXDEV` where there is none; `EBUSY` where an item that was begun before keeps another from being opened.
     private func currentStaging(of inbox: OpenFolder) throws(SystemError) -> StagingFolder {
         try state.withLock { state throws(SystemError) in
-            let mayMake = try state.staging.isOnFileSystem(of: inbox)
-            if mayMake, try state.staging.serves(inbox) { return state.staging }
+            var mayMake = true
+            if let staging = state.staging {
+                let isSameDisk = try staging.isOnFileSystem(of: inbox)
+                if isSameDisk, try staging.serves(inbox) { return staging }
+                mayMake = isSameDisk || recognition != nil
+            }
             do throws(InboxError) {
-                state.staging = try state.staging.again(ofInbox: inbox, at: path, mayMake: mayMake)
+                let staging = try StagingFolder.open(
+                    ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, time: time,
+                    mayMake: mayMake)
+                state.staging = staging
+                return staging
             } catch {
                 throw SystemError(error.isInUse ? EBUSY : EXDEV)
             }
-            return state.staging
         }
     }
 
-    /// Opens a folder of the user's, following links, and makes it where it is missing.
-    private static func openFolder(_ path: String) throws(SystemError) -> OpenFolder {
+    /// Opens a folder of the user's, following links, and makes it where it is missing and that is wanted.
+    private static func openFolder(
+        _ path: String, mayMake: Bool
+    ) throws(SystemError) -> (folder: OpenFolder, isNew: Bool) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
         let raw: Int32
+        var isNew = false
         do {
             raw = try systemCall { Glibc.open(path, flags) }
-        } catch  where error.number == ENOENT {
+        } catch  where error.number == ENOENT && mayMake {
             try FolderMaking.make(path)
+            isNew = true
             raw = try systemCall { Glibc.open(path, flags) }
         }
         let folder = OpenFolder(FileDescriptor(owning: raw))
         // Anything but a no is no answer (some containers forbid the call), and is found out when something arrives.
         if faccessat(folder.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS { throw .last }
-        return folder
+        return (folder, isNew)
     }
 
     private static func absolute(_ path: String) throws(InboxError) -> String {

@@ -36,9 +36,9 @@ struct InboxFolders {
     }
 
     private func openOrMake(_ folder: SafeRelativePath) throws(TransferFault) -> OpenFolder {
-        let names = folder.text.split(separator: "/").map(String.init)
+        let names = PathText.names(in: folder.text).map(String.init)
         // Where staging lies in the Inbox, what is put there goes with the next sweep.
-        if names.first == StagingFolder.name {
+        if names.first == StagingFolder.name || names.first == InboxMark.name {
             throw TransferFault(.storage, "cannot store in \(folder) below the Inbox: that name is Waft's own")
         }
         do throws(SystemError) {

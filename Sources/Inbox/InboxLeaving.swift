@@ -92,7 +92,7 @@ package enum InboxLeaving {
         do throws(SystemError) {
             let folder = OpenFolder(try FileDescriptor.opening(directory, O_RDONLY | O_DIRECTORY))
             let resolved = try resolve(directory)
-            if let inbox = try? resolve(inbox), resolved == inbox || resolved.hasPrefix(inbox + "/") {
+            if let inbox = try? resolve(inbox), resolved == inbox || PathText.part(of: resolved, below: inbox) != nil {
                 throw SystemError(ELOOP)
             }
             return (folder, resolved)

@@ -26,7 +26,7 @@ package enum InboxListing {
         package var mark: String?
     }
 
-    /// Everything in the Inbox at `path` but the staging folder, in the order of the bytes of the names; nothing where
+    /// Everything in the Inbox at `path` but the staging folder and the mark, in the order of the bytes of the names; nothing where
     /// there is no Inbox yet. What vanishes meanwhile is left out.
     ///
     /// - Throws: `InboxError` where there is something that cannot be read as a folder.
@@ -48,12 +48,12 @@ package enum InboxListing {
             var status = stat()
             guard fstatat(folder.raw, bytes, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
             let name = String(cString: bytes)
-            if name == StagingFolder.name { continue }
+            if name == StagingFolder.name || name == InboxMark.name { continue }
             let kind = Entry.Kind(mode: status.st_mode)
             entries.append(
                 Entry(
                     name: name,
-                    path: path + (path.hasSuffix("/") ? "" : "/") + name,
+                    path: PathText.joined(path, name),
                     kind: kind,
                     size: kind == .file ? UInt64(max(0, status.st_size)) : nil,
                     modified: Timestamp(

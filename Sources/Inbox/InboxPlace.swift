@@ -1,4 +1,5 @@
 import Glibc
+import Sharing
 import SystemCalls
 
 /// The one name under which an item lies, in the open folder that holds it.
@@ -19,9 +20,8 @@ struct InboxPlace {
         name = SmallFile.name(of: path)
         guard !name.isEmpty, name != ".", name != ".." else { throw SystemError(EINVAL) }
         let holder = SmallFile.folder(of: path)
-        if path.hasPrefix(inbox + "/"), holder != inbox {
+        if let below = PathText.part(of: holder, below: inbox) {
             let root = try FileDescriptor.opening(inbox, O_RDONLY | O_DIRECTORY)
-            let below = String(holder.dropFirst(inbox.count + 1))
             folder = OpenFolder(
                 try BeneathOpening.inOneCall.open(below, below: root.raw, flags: O_RDONLY | O_DIRECTORY))
         } else {

@@ -119,8 +119,7 @@ package enum InboxVerification {
             finding.differences.append(.size)
             finding.detail = sizes(now: now.size, then: arrival.size)
         }
-        // Not known of what came by a protocol that does not say.
-        if isTree, let entries = arrival.item.entries, now.entries != entries {
+        if isTree, let entries = arrival.facts.entries ?? arrival.item.entries, now.entries != entries {
             finding.differences.append(.entries)
             finding.detail = "\(now.entries - 1) things are in it instead of \(entries - 1)"
         }

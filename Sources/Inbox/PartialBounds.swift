@@ -4,7 +4,7 @@ package import Sharing
 package struct PartialBounds: Hashable, Sendable {
     /// Since it was last written to or looked for.
     package var lifetime: Duration
-    /// Bytes on the disk. What was kept last stays even when it alone is more than that, or large files could never be
+    /// Bytes on the disk, `Limits.entryBytes` for each file, folder and link among them. What was kept last stays even when it alone is more than that, or large files could never be
     /// resumed; with 0 nothing is kept.
     package var quota: UInt64
 

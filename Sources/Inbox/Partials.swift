@@ -12,12 +12,15 @@ final class Partials: Sendable {
     static let consentLimit = 4_096
 
     private struct Entry {
-        /// Bytes on the disk; what is written to it now is not in it.
-        var bytes: UInt64
+        /// Of the disk; what is written to it now is not in it.
+        var use: DiskUse
         var used: Timestamp
         /// The same by the steady clock; nil for what an earlier process has left.
         var usedHere: Duration?
         var isInUse = false
+
+        /// What counts against the bounds.
+        var weight: UInt64 { Footprint(bytes: use.bytes, entries: use.entries).bytes }
 
         /// What an earlier process has left is older, whatever the wall clock said then.
         static func isOlder(_ left: Entry, _ right: Entry) -> Bool {
@@ -71,8 +74,8 @@ final class Partials: Sendable {
                 // Who is asked once more than needed loses nothing: the wall clock is good enough.
                 if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
             } else {
-                let bytes = DiskUse.bytes(of: name, in: folder.raw)
-                state.withLock { $0.entries[name] = Entry(bytes: bytes, used: used) }
+                let use = DiskUse(of: name, in: folder.raw)
+                state.withLock { $0.entries[name] = Entry(use: use, used: used) }
             }
         }
         consents.sort { $0.used > $1.used }
@@ -97,7 +100,7 @@ final class Partials: Sendable {
             if state.entries[name]?.isInUse ?? false { return nil }
             let isThere = state.entries[name] != nil
             state.entries[name] = Entry(
-                bytes: state.entries[name]?.bytes ?? 0, used: time.now(), usedHere: time.steady(), isInUse: true)
+                use: state.entries[name]?.use ?? DiskUse(), used: time.now(), usedHere: time.steady(), isInUse: true)
             return isThere
         }
     }
@@ -111,8 +114,8 @@ final class Partials: Sendable {
     func put(_ name: String) {
         // Sets its time, too.
         utimensat(folder.raw, name, nil, AT_SYMLINK_NOFOLLOW)
-        let bytes = DiskUse.bytes(of: name, in: folder.raw)
-        state.withLock { $0.entries[name] = Entry(bytes: bytes, used: time.now(), usedHere: time.steady()) }
+        let use = DiskUse(of: name, in: folder.raw)
+        state.withLock { $0.entries[name] = Entry(use: use, used: time.now(), usedHere: time.steady()) }
         trim()
     }
 
@@ -130,18 +133,24 @@ final class Partials: Sendable {
     }
 
     /// Bytes of a name's that lie on the disk.
-    func bytes(of name: String) -> UInt64 { state.withLock { $0.entries[name]?.bytes ?? 0 } }
+    func bytes(of name: String) -> UInt64 { state.withLock { $0.entries[name]?.use.bytes ?? 0 } }
 
-    /// Bytes that would be free if all that nobody is at were removed.
-    var removableBytes: UInt64 {
-        state.withLock { state in state.entries.values.reduce(0) { $0 &+ ($1.isInUse ? 0 : $1.bytes) } }
+    /// What would be free if all that nobody is at were removed.
+    var removable: DiskUse {
+        state.withLock { state in
+            state.entries.values.reduce(into: DiskUse()) { sum, entry in
+                if entry.isInUse { return }
+                sum.bytes &+= entry.use.bytes
+                sum.entries &+= entry.use.entries
+            }
+        }
     }
 
     var summary: PartialsSummary {
         state.withLock { state in
             let kept = state.entries.values.filter { !$0.isInUse }
             return PartialsSummary(
-                count: kept.count, bytes: kept.reduce(0) { $0 &+ $1.bytes }, oldest: kept.map(\.used).min())
+                count: kept.count, bytes: kept.reduce(0) { $0 &+ $1.use.bytes }, oldest: kept.map(\.used).min())
         }
     }
 
@@ -158,7 +167,7 @@ final class Partials: Sendable {
         // The latest first.
         let kept = state.entries.filter { !$0.value.isInUse }.sorted { Entry.isOlder($1.value, $0.value) }
         for (place, (name, entry)) in kept.enumerated() {
-            total &+= entry.bytes
+            total &+= entry.weight
             let isTooMuch = total > bounds.quota && (place > 0 || bounds.quota == 0)
             guard isTooMuch || isExpired(entry) else { continue }
             removed.append(name)
@@ -207,9 +216,9 @@ final class Partials: Sendable {
             let kept = state.entries.filter { !$0.value.isInUse && $0.key.hasPrefix(Self.prefix(of: owner)) }
             for (name, entry) in kept.sorted(by: { Entry.isOlder($1.value, $0.value) }) {
                 if let most = spared[name] {
-                    if entry.bytes <= most { continue }
+                    if entry.weight <= most { continue }
                 } else {
-                    total &+= entry.bytes
+                    total &+= entry.weight
                     if total <= bytes { continue }
                 }
                 removed.append(name)
@@ -271,15 +280,20 @@ extension Timestamp {
 }
 
 /// What things take of the disk.
-enum DiskUse {
-    /// Bytes of a file, or of a folder with everything in it; what cannot be looked at counts for nothing.
-    static func bytes(of name: String, in folder: Int32) -> UInt64 {
-        var total: UInt64 = 0
+struct DiskUse {
+    var bytes: UInt64 = 0
+    /// Files, folders and links.
+    var entries: UInt64 = 0
+}
+
+extension DiskUse {
+    /// Of a file, or of a folder with everything in it; what cannot be looked at counts for nothing.
+    init(of name: String, in folder: Int32) {
         var pending = [name]
         while let path = pending.popLast() {
             var status = stat()
             guard fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            total &+= UInt64(max(0, status.st_blocks)) &* 512
+            add(status)
             guard status.st_mode & S_IFMT == S_IFDIR else { continue }
             let raw = openat(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard raw >= 0 else { continue }
@@ -291,10 +305,14 @@ enum DiskUse {
                 if status.st_mode & S_IFMT == S_IFDIR {
                     pending.append(path + "/" + String(cString: entry))
                 } else {
-                    total &+= UInt64(max(0, status.st_blocks)) &* 512
+                    add(status)
                 }
             }
         }
-        return total
+    }
+
+    private mutating func add(_ status: stat) {
+        bytes &+= UInt64(max(0, status.st_blocks)) &* 512
+        entries &+= 1
     }
 }

@@ -4,46 +4,45 @@ import Glibc
 import Sharing
 import Synchronization
 import SystemCalls
-import UniformTypes
 
 // What arrived is looked into on a descriptor of our own, before it can be seen in the Inbox: nobody can swap it between
 // the check and the move.
 extension StagedFiles {
-    func expectContentVerdict(declared: UniformType) {
+    func expectContentVerdict(on claim: ContentClaim) {
         guard checker != nil, !isTree else { return }
         let look = ContentLook()
         state.withLock { $0.look = look }
         ContentLook.thread.enqueue { [self] in
-            look.run { [self] in find(declared) }
+            look.run { [self] in find(claim) }
         }
     }
 
-    func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict? {
-        guard let look = state.withLock({ $0.look }) else { return try find(declared).get() }
-        return try look.result { [self] in find(declared) }.get()
+    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
+        guard let look = state.withLock({ $0.look }) else { return try find(claim).get() }
+        return try look.result { [self] in find(claim) }.get()
     }
 
     /// Under the lock: what becomes of the item waits for this, and of one that is gone nothing is found out. Its name may
     /// be another's by then.
-    private func find(_ declared: UniformType) -> Result<ContentVerdict?, TransferFault> {
+    private func find(_ claim: ContentClaim) -> Result<ContentVerdict?, TransferFault> {
         state.withLock { state in
             guard state.phase == .writing else { return .failure(Self.goneFault) }
             do throws(TransferFault) {
-                return .success(try verdict(declared))
+                return .success(try verdict(on: claim))
             } catch {
                 return .failure(error)
             }
         }
     }
 
-    private func verdict(_ declared: UniformType) throws(TransferFault) -> ContentVerdict? {
+    private func verdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
         guard let checker, !isTree else { return nil }
         do {
             let file = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)
             var status = stat()
             try systemCall { fstat(file.raw, &status) }
             let size = UInt64(max(0, status.st_size))
-            let verdict = checker.check(descriptor: file.raw, declared: declared, size: size)
+            let verdict = claim.verdict(by: checker, descriptor: file.raw, size: size)
             if verdict.outcome == .lying { try quarantine(file.raw, status, verdict) }
             return verdict
         } catch {

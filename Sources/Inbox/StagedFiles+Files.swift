@@ -9,6 +9,7 @@ extension StagedFiles {
         try state.withLock { state throws(TransferFault) in
             try check(state)
             let display = display(entry.path)
+            try staging.aboutToMake(display)
             try checkRoom(for: entry, display)
             let (folder, name) = try place(of: entry.path, what: "cannot create", &state)
             // The kernel takes away the umask (or what the folder's default ACL takes away): no second call, and no

@@ -7,6 +7,7 @@ extension StagedFiles {
     func makeFolder(_ path: SafeRelativePath) throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             try check(state)
+            try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the folder", &state)
             do throws(SystemError) {
                 // Writable, unlike files, so that a tree can be moved out and deleted; the kernel takes away the umask.
@@ -25,6 +26,7 @@ extension StagedFiles {
     func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             try check(state)
+            try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the link", &state)
             do throws(SystemError) {
                 try replacing(path, name, in: folder.raw, state) { () throws(SystemError) in

@@ -1,4 +1,5 @@
 import ContentCheck
+import Digests
 import Glibc
 import Sharing
 import Synchronization
@@ -151,6 +152,27 @@ extension StagedFiles {
             state.phase = .taken
             state.folder = nil
             return Contents(entryCount: state.entryCount + (isTree ? 1 : 0), places: state.places)
+        }
+    }
+
+    func rest() throws(TransferFault) {
+        try state.withLock { state throws(TransferFault) in
+            try check(state)
+            do throws(WritingBehind.Fault) {
+                try behind.finish()
+            } catch {
+                throw fault(error)
+            }
+            state.folder = nil
+        }
+    }
+
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+        try rest()
+        do throws(StoredDigestFault) {
+            return try StoredDigest.read(name, in: staging.folder.raw, isTree: isTree, algorithm: algorithm).digest
+        } catch {
+            throw TransferFault(.storage, "what came cannot be read again: \(error)")
         }
     }
 

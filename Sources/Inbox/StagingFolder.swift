@@ -27,6 +27,7 @@ final class StagingFolder: Sendable {
     /// For trees of small files; nil where no disk is behind the file system.
     let earlySync: EarlySync?
     private let bounds: PartialBounds
+    private let made = Atomic<UInt64>(0)
     private let time: KeptTime
     private let lock: FileDescriptor
     private let numbers: Numbers
@@ -92,12 +93,6 @@ final class StagingFolder: Sendable {
         return staging
     }
 
-    /// As this one, where the Inbox lies now.
-    func again(ofInbox inbox: OpenFolder, at path: String, mayMake: Bool) throws(InboxError) -> StagingFolder {
-        try Self.open(
-            ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: bounds, time: time, mayMake: mayMake)
-    }
-
     func isOnFileSystem(of inbox: OpenFolder) throws(SystemError) -> Bool {
         var statuses = (stat(), stat())
         try systemCall { fstat(inbox.raw, &statuses.1) }
@@ -124,6 +119,31 @@ final class StagingFolder: Sendable {
         while let free = try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve), free < bytes,
             partials.removeOldest()
         {}
+    }
+
+    /// Files and folders after which it is looked how much room is left: a look costs a question to a network's server.
+    private static let lookStep: UInt64 = 64
+
+    /// Something is about to be made: now and then looks whether things as small as that use up the reserve, and makes room
+    /// for the next ones.
+    /// - Throws: `noRoom`.
+    func aboutToMake(_ display: String) throws(TransferFault) {
+        guard reserve != .bytes(0), made.wrappingAdd(1, ordering: .relaxed).oldValue % Self.lookStep == 0 else {
+            return
+        }
+        makeRoom(for: 1)
+        func free() -> UInt64? { try? DiskRoom.freeEntries(onFileSystemOf: folder.raw, keeping: reserve) }
+        while let free = free(), free < Self.lookStep, partials.removeOldest() {}
+        let what: String
+        if free() == 0 {
+            what = "no free inodes, for what is left of the disk's"
+        } else if (try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve)) == 0 {
+            what = "what is left of the disk"
+        } else {
+            return
+        }
+        throw TransferFault(
+            .noRoom, "cannot create \(display): \(what) is kept free; make room and send it again")
     }
 
     /// Removes what lies under `name`, as far as the disk allows.
@@ -211,10 +231,9 @@ extension StagingFolder {
     private static func realName(of path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
-        guard let text = String(validatingCString: resolved), let name = text.split(separator: "/").last else {
-            return nil
-        }
-        return String(name)
+        guard let text = String(validatingCString: resolved) else { return nil }
+        let name = PathText.lastName(of: text)
+        return name.isEmpty ? nil : name
     }
 }
 

@@ -239,7 +239,8 @@ private struct DigestReading: ~Copyable {
             return try folder.appending(name)
         } catch {
             let folder = level.path.map { "\(root)/\($0)" } ?? root
-            throw StoredDigestFault(.different, folder, "something in it was never received: \(error)")
+            let name = level.names.withName(at: index) { String(cString: $0) }
+            throw StoredDigestFault(.different, folder, "something in it was never received: \(error.said(of: name))")
         }
     }
 

@@ -10,7 +10,8 @@ extension TransferFault {
     static func disk(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
         switch error.number {
         case ENOSPC, EDQUOT, EFBIG:
-            let free = (try? DiskRoom.free(onFileSystemOf: disk)).map { "\(ByteCount.text($0)) free" } ?? "disk full"
+            var free = (try? DiskRoom.free(onFileSystemOf: disk)).map { "\(ByteCount.text($0)) free" } ?? "disk full"
+            if (try? DiskRoom.freeEntries(onFileSystemOf: disk)) == 0 { free = "no free inodes" }
             return TransferFault(.noRoom, "\(what) \(path): \(error) (\(free)); make room and send it again")
         case EROFS:
             return TransferFault(.storage, "\(what) \(path): \(error); mount it writable and send it again")

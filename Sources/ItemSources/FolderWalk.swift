@@ -178,7 +178,7 @@ final class FolderWalk {
     /// The path of something in the tree as the user would write it.
     func display(_ path: SafeRelativePath) -> String { display(path.text) }
 
-    private func display(_ path: String) -> String { origin + (origin.hasSuffix("/") ? "" : "/") + path }
+    private func display(_ path: String) -> String { PathText.joined(origin, path) }
 
     private func displayCurrent(in level: Level) -> String {
         let name = level.names.displayText(at: level.index)
@@ -242,7 +242,7 @@ final class FolderWalk {
             return try SafeLinkTarget(text, of: path)
         } catch {
             if isOffered { throw .changed(display(path), "\(error)") }
-            let shown = text.map { " (to \(printable($0)))" } ?? ""
+            let shown = text.map { " (to \(PathText.printable($0)))" } ?? ""
             throw .at(
                 display(path),
                 .unreadable,

@@ -54,12 +54,11 @@ package enum ItemSources {
     }
 
     private static func name(of path: String) throws(SourceFault) -> SafeName {
-        var last = path.split(separator: "/").last.map(String.init) ?? ""
+        var last = PathText.lastName(of: path)
         if last.isEmpty || last == "." || last == ".." {
             guard let resolved = realpath(path, nil) else { throw .disk(path, .last) }
             defer { free(resolved) }
-            let text = String(cString: resolved)
-            last = text.split(separator: "/").last.map(String.init) ?? ""
+            last = PathText.lastName(of: String(cString: resolved))
         }
         do {
             return try SafeName(last)

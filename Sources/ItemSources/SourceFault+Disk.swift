@@ -9,7 +9,7 @@ extension SourceFault {
     ///   - path: where it lies; escaped here.
     ///   - what: what is wrong, and what to do.
     static func at(_ path: String, _ code: Code, _ what: String) -> SourceFault {
-        SourceFault(code, "\(printable(path)): \(what)")
+        SourceFault(code, "\(PathText.printable(path)): \(what)")
     }
 
     /// What the kernel said about one file, folder or link.
@@ -54,18 +54,4 @@ extension SourceFault {
             }
         return .at(path, .unreadable, "is \(what) and cannot be sent; leave it out")
     }
-}
-
-/// A path for a message of one line: nothing in it moves the cursor, ends the line or turns the direction of text.
-func printable(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-        // What a safe name may hold can be shown.
-        if scalar == "/" || (try? SafeName("x" + String(scalar))) != nil {
-            result.unicodeScalars.append(scalar)
-        } else {
-            result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-        }
-    }
-    return result
 }

@@ -60,14 +60,15 @@ package final class TextSource: ItemSource {
         }
         // No hidden file, nothing that looks like an option, no dot before the extension's.
         let stem = words.joined(separator: " ")
-        let start = stem.drop { $0 == "." || $0 == "-" || $0 == " " }
+        let start = stem.unicodeScalars.drop { $0 == "." || $0 == "-" || $0 == " " }
         guard let last = start.lastIndex(where: { $0 != "." && $0 != " " }) else { return "" }
         return String(start[...last])
     }
 
     /// Besides what no name may hold, what some systems do not take.
     private static func isFit(_ character: Character) -> Bool {
-        if character.isWhitespace || "/\\:*?\"<>|\u{FFFD}".contains(character) { return false }
+        let unfit = "/\\:*?\"<>|\u{FFFD}".unicodeScalars
+        if character.isWhitespace || character.unicodeScalars.contains(where: { unfit.contains($0) }) { return false }
         return (try? SafeName("x" + String(character).prefixBytes(SafeName.maximumBytes / 2))) != nil
     }
 }

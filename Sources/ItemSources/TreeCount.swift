@@ -14,33 +14,28 @@ struct TreeCount {
 
     private let user = geteuid()
     private var helper: Helper?
-    private var hasHadHelp = false
 
-    /// - Throws: for the first thing that cannot be sent, with its path, the reason and what to do.
+    /// - Throws: for the things that cannot be sent, in their order, each with its path, the reason and what to do.
     static func totals(of root: consuming FileDescriptor, origin: String) throws(SourceFault) -> TreeTotals {
         let walk = try FolderWalk(root, origin: origin, isOffered: false)
         var count = TreeCount()
-        do throws(SourceFault) {
-            if let totals = try count.together(walk) { return totals }
-        } catch {
-            if !count.hasHadHelp { throw error }
-        }
-        // Which of several things that cannot be sent comes first two walks do not know.
+        if let totals = try? count.together(walk) { return totals }
+        // Two walks do not know the order of what they find, and stop at the first.
         return try count.inOrder(walk)
     }
 
-    /// - Returns: nil where the helper has found something that cannot be sent, or both together have too much.
+    /// - Returns: nil where the helper has found something that cannot be sent, or there is too much.
+    /// - Throws: for something that cannot be sent.
     private mutating func together(_ walk: FolderWalk) throws(SourceFault) -> TreeTotals? {
         defer { helper?.stop() }
         var totals = TreeTotals()
         var next = Self.alone
         while let step = try walk.next() {
-            try totals.count(step, of: walk, for: user)
+            guard try totals.count(step, of: walk, for: user) else { return nil }
             guard totals.entries >= next else { continue }
             if helper?.isDone ?? true {
                 guard collect(&totals) else { return nil }
                 helper = Helper(beside: walk, for: user)
-                hasHadHelp = hasHadHelp || helper != nil
             }
             next = totals.entries + Self.alone
         }
@@ -62,7 +57,25 @@ struct TreeCount {
             throw .disk(walk.origin, error)
         }
         var totals = TreeTotals()
-        while let step = try again.next() { try totals.count(step, of: again, for: user) }
+        var found: SourceFault?
+        while true {
+            do throws(SourceFault) {
+                guard let step = try again.next() else { break }
+                if try totals.count(step, of: again, for: user) { continue }
+            } catch {
+                // The walk goes on behind what it could not reach.
+                guard var faults = found else {
+                    found = error
+                    continue
+                }
+                let hasRoom = faults.add(error)
+                found = faults
+                if hasRoom { continue }
+                break
+            }
+            throw found ?? TreeTotals.tooMuch(walk.origin)
+        }
+        if let found { throw found }
         return totals
     }
 
@@ -113,12 +126,12 @@ struct TreeCount {
             end.signal()
         }
 
-        /// - Returns: nil where something cannot be sent.
+        /// - Returns: nil where something cannot be sent, or there is too much.
         private func count(_ walk: FolderWalk, for user: uid_t) -> TreeTotals? {
             var totals = TreeTotals()
             do throws(SourceFault) {
                 while !isStopped.load(ordering: .relaxed), let step = try walk.next() {
-                    try totals.count(step, of: walk, for: user)
+                    guard try totals.count(step, of: walk, for: user) else { return nil }
                 }
             } catch {
                 return nil

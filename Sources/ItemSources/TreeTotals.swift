@@ -37,18 +37,17 @@ struct TreeTotals: Equatable {
     }
 
     /// What a walk has reached.
-    /// - Throws: where it cannot be sent, or would be more than one item may have.
-    mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceFault) {
-        let fits: Bool
+    /// - Returns: false where it would be more than one item may have.
+    /// - Throws: where it cannot be sent.
+    mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceFault) -> Bool {
         switch step {
-        case .folder, .link: fits = addEntry()
-        case .file(let path): fits = addFile(bytes: try Self.size(of: path, in: walk, for: user))
-        case .folderClosed: return
+        case .folder, .link: addEntry()
+        case .file(let path): addFile(bytes: try Self.size(of: path, in: walk, for: user))
+        case .folderClosed: true
         }
-        if !fits { throw Self.tooMuch(walk.origin) }
     }
 
-    private static func tooMuch(_ origin: String) -> SourceFault {
+    static func tooMuch(_ origin: String) -> SourceFault {
         .at(
             origin,
             .unreadable,

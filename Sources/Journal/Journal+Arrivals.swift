@@ -6,6 +6,7 @@ extension Journal {
         if arrivals.isEmpty { return [] }
         let time = now()
         do throws(JournalTrouble) {
+            guard place.isKept else { throw JournalTrouble(Self.placeLost, code: .noRoom) }
             return try changing("could not write down what arrives") { database in
                 let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
                 return try arrivals.map { arrival in
@@ -23,7 +24,7 @@ extension Journal {
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE transfer = ? AND peer = ? AND stored_name IS NOT NULL ORDER BY number")
-            return try Row.fetchCursor(statement, arguments: [transfer.text, peer.text])
+            return try Row.fetchCursor(statement, arguments: [transfer.text, peer.bareText])
                 .readable(reporting: self.unreadable) { try ArrivalRow.entry($0).arrival }
         }
     }
@@ -38,7 +39,7 @@ extension Journal {
                     + "WHERE peer = ? AND name = ? AND kind = ? AND size = ? AND entries = ? "
                     + "AND stored_name IS NOT NULL ORDER BY number DESC")
             let arguments: StatementArguments = [
-                peer.text, item.name.text, item.kind.rawValue, Int64(bitPattern: size),
+                peer.bareText, item.name.text, item.kind.rawValue, Int64(bitPattern: size),
                 Int64(bitPattern: item.entries ?? 0),
             ]
             return try Row.fetchCursor(statement, arguments: arguments)

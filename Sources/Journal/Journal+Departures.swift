@@ -25,20 +25,25 @@ extension Journal {
         }
     }
 
-    /// Bytes that a peer's items take up in the Inbox, by what was written down; with their paths, since people move
+    /// Bytes and entries of a peer's items in the Inbox, by what was written down; with their paths, since people move
     /// things out by hand.
-    package func lying(from peer: PeerID) throws(JournalFault) -> [(path: String, size: UInt64)] {
+    package func lying(
+        from peer: PeerID
+    ) throws(JournalFault) -> [(path: String, size: UInt64, entries: UInt64)] {
         try reading("could not read what lies in the Inbox") { database in
             let statement = try database.cachedStatement(
-                sql: "SELECT stored_path, size FROM arrivals WHERE peer = ? AND \(DepartureRow.isThere)")
-            let rows = try Row.fetchCursor(statement, arguments: [peer.text])
-            var lying: [(path: String, size: UInt64)] = []
+                sql: "SELECT stored_path, size, coalesce(entries_came, entries) FROM arrivals "
+                    + "WHERE peer = ? AND \(DepartureRow.isThere)")
+            let rows = try Row.fetchCursor(statement, arguments: [peer.bareText])
+            var lying: [(path: String, size: UInt64, entries: UInt64)] = []
             while let row = try rows.next() {
                 // What cannot be read counts for nothing.
                 guard let path = String.fromDatabaseValue(row[0]), let size = Int64.fromDatabaseValue(row[1]) else {
                     continue
                 }
-                lying.append((path: path, size: UInt64(bitPattern: size)))
+                let entries = Int64.fromDatabaseValue(row[2]).map { UInt64(bitPattern: $0) } ?? 0
+                // 0 stands for an unknown number.
+                lying.append((path: path, size: UInt64(bitPattern: size), entries: max(entries, 1)))
             }
             return lying
         }

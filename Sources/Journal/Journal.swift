@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import Sharing
+private import Synchronization
 
 /// What must survive a crash: what has arrived, and how far its delivery to handlers has come.
 ///
@@ -22,8 +23,14 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     let unreadable: @Sendable (JournalFault) -> Void
     /// The last arrival that an earlier process wrote down.
     private let lastOfEarlier: Int64
+    let place: JournalPlace
     /// Held for as long as the connection is open.
     private let lock: JournalLock
+    private let firstDamage = Mutex<String?>(nil)
+
+    /// One line, where what was read or written since it was opened has shown that the file is damaged. All that needs the
+    /// journal fails from then on, nothing is stored without it, and the next start sets it aside.
+    package var damage: String? { firstDamage.withLock { $0 } }
 
     /// Opens the journal in a folder, or makes an empty one; the folder too where it is not there.
     ///
@@ -46,8 +53,10 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    private init(
+    /// - Parameter lock: nil to take it.
+    init(
         opening file: JournalFile,
+        lock: JournalLock? = nil,
         now: @escaping @Sendable () -> WallTime,
         unreadable: @escaping @Sendable (JournalFault) -> Void
     ) throws(JournalTrouble) {
@@ -55,13 +64,14 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         self.now = now
         self.unreadable = unreadable
         try file.prepare()
-        lock = try JournalLock(file)
+        if let lock { self.lock = lock } else { self.lock = try JournalLock(file) }
         do {
             closed = try Self.inspect(file)
             queue = try DatabaseQueue(path: file.path, configuration: Self.configuration)
             lastOfEarlier = try Self.makeReady(queue)
+            place = JournalPlace(of: file)
         } catch {
-            throw JournalTrouble(error, doing: "could not open the journal", file: file)
+            throw JournalTrouble(error, doing: "could not open the journal", file: file, isOpening: true)
         }
     }
 
@@ -113,6 +123,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
             try database.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
         }
         try JournalSchema.migrator.migrate(queue)
+        try queue.read { try JournalSchema.checkColumns($0) }
         return try queue.read { database in
             try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'") ?? 0
         }
@@ -177,13 +188,18 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         do {
             return try queue.unsafeRead(body)
         } catch {
-            throw JournalTrouble(error, doing: doing, file: file).journalFault
+            throw noted(JournalTrouble(error, doing: doing, file: file)).journalFault
         }
+    }
+
+    private func noted(_ trouble: JournalTrouble) -> JournalTrouble {
+        if trouble.isDamage { firstDamage.withLock { $0 = $0 ?? trouble.line } }
+        return trouble
     }
 
     /// All of `body` or, when it throws, nothing; on the disk when this returns.
     func changing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalTrouble) -> Result {
-        do { return try queue.write(body) } catch { throw JournalTrouble(error, doing: doing, file: file) }
+        do { return try queue.write(body) } catch { throw noted(JournalTrouble(error, doing: doing, file: file)) }
     }
 
     /// As `changing`.

@@ -13,7 +13,9 @@ struct JournalFile: Sendable {
     /// What the one writer locks.
     var lockPath: String { folder + "/journal.lock" }
 
-    /// What a person can do about a file that is of no use.
+    /// What becomes of a damaged file.
+    var remedy: String { "a receiver that is started moves journal.sqlite away and begins a new one" }
+    /// What a person can do about a file of a newer version.
     var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to begin a new one" }
 
     /// Makes the folder (0700) and an empty file (0600) where there are none, and takes the file and what is beside it
@@ -23,7 +25,9 @@ struct JournalFile: Sendable {
         let size = try size()
         if size ?? 0 == 0, Self.size(of: logPath) ?? 0 > 0 {
             // SQLite would remove the log, and with it what may be all that is left.
-            throw JournalTrouble("could not open the journal: \(path) is missing beside its log \(logPath): \(wayOut)")
+            throw JournalTrouble(
+                "could not open the journal: \(path) is missing beside its log \(logPath): \(remedy)",
+                isDamage: true)
         }
         if size == nil { try makeFile() }
         // Nothing of value is in it yet, and nothing will be before its folders outlive a power cut too: they may be new,
@@ -42,10 +46,11 @@ struct JournalFile: Sendable {
             throw Self.failed("look at", path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw JournalTrouble("could not open the journal: \(path) is no file: \(wayOut)")
+            throw JournalTrouble("could not open the journal: \(path) is no file: \(remedy)", isDamage: true)
         }
         guard status.st_size == 0 || status.st_size >= 512 else {
-            throw JournalTrouble("could not open the journal: \(path) is damaged, or no journal at all: \(wayOut)")
+            throw JournalTrouble(
+                "could not open the journal: \(path) is damaged, or no journal at all: \(remedy)", isDamage: true)
         }
         return Int64(status.st_size)
     }

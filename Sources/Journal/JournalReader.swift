@@ -125,7 +125,7 @@ package struct JournalReader: Sendable {
     // MARK: - Connection
 
     /// By a connection for this call alone: the file may come into being, or be moved away, between two of them.
-    private func read<Result>(
+    func read<Result>(
         orElse nothing: Result, _ body: (Database) throws -> Result
     ) throws(JournalFault) -> Result {
         do {

@@ -11,7 +11,8 @@ enum JournalSchema {
         if let damage = try String.fetchOne(database, sql: "PRAGMA quick_check(1)"), damage != "ok" {
             throw JournalTrouble(
                 "could not open the journal: \(file.path) is damaged "
-                    + "(\(damage.split(whereSeparator: \.isNewline).joined(separator: " "))): \(file.wayOut)")
+                    + "(\(damage.split(whereSeparator: \.isNewline).joined(separator: " "))): \(file.remedy)",
+                isDamage: true)
         }
         _ = try version(database, file: file)
     }
@@ -24,7 +25,8 @@ enum JournalSchema {
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
         guard isEmpty || application == applicationID else {
             throw JournalTrouble(
-                "could not open the journal: \(file.path) is a database of another program: \(file.wayOut)")
+                "could not open the journal: \(file.path) is a database of another program: \(file.remedy)",
+                isDamage: true)
         }
         guard try !migrator.hasBeenSuperseded(database) else {
             throw JournalTrouble(
@@ -34,6 +36,15 @@ enum JournalSchema {
         return try migrator.completedMigrations(database).last
     }
 
+    /// Throws a `DatabaseError` where a table or a column is not there under its name.
+    static func checkColumns(_ database: Database) throws {
+        for (columns, table) in [
+            (ArrivalRow.columns, "arrivals"), (UnsettledRow.columns, "arrivals"), (AttemptRow.columns, "attempts"),
+        ] {
+            _ = try database.makeStatement(sql: "SELECT \(columns) FROM \(table)")
+        }
+    }
+
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in try database.execute(sql: first) }
@@ -41,6 +52,9 @@ enum JournalSchema {
         migrator.registerMigration("dialect") { database in try database.execute(sql: dialect) }
         migrator.registerMigration("departures") { database in try database.execute(sql: departures) }
         migrator.registerMigration("again") { database in try database.execute(sql: again) }
+        migrator.registerMigration("days") { database in try database.execute(sql: days) }
+        migrator.registerMigration("inboxes") { database in try database.execute(sql: inboxes) }
+        migrator.registerMigration("order") { database in try database.execute(sql: order) }
         return migrator
     }
 
@@ -108,16 +122,36 @@ enum JournalSchema {
     // By which protocol it came. Null: Waft's own, as everything did before there was another.
     private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
 
+    // What comes in a day is counted.
+    private static let days = "CREATE INDEX arrivals_by_time ON arrivals (arrived);"
+
     // What a sender that comes again is recognised by.
     private static let again = """
         CREATE INDEX arrivals_by_transfer ON arrivals (transfer);
         CREATE INDEX arrivals_by_name_and_peer ON arrivals (name, peer);
         """
 
+    // Of a tree that came in another order than that of the bytes: the digest that its sender knows. And the entries that
+    // came, whatever was said of them before. Null in arrivals from before, whose digest is over the order in which they came.
+    private static let order = """
+        ALTER TABLE arrivals ADD COLUMN sent_digest TEXT;
+        ALTER TABLE arrivals ADD COLUMN entries_came INTEGER;
+        """
+
     // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
     private static let second = """
         ALTER TABLE arrivals ADD COLUMN folder TEXT;
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
+        """
+
+    /// Which Inbox has lain at a path.
+    private static let inboxes = """
+        CREATE TABLE inboxes (
+            path ANY NOT NULL PRIMARY KEY,
+            id TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// How items left the Inbox; null while nobody has said that they have.

@@ -7,22 +7,26 @@ struct JournalTrouble: Error {
     let code: TransferFault.Code
     /// One line, lower case: what failed to happen, and why.
     let line: String
+    /// Whether it is the journal that is not what it should be, and not the disk, another process or a newer version.
+    let isDamage: Bool
 
-    init(_ line: String, code: TransferFault.Code = .storage) {
+    init(_ line: String, code: TransferFault.Code = .storage, isDamage: Bool = false) {
         self.code = code
         self.line = line
+        self.isDamage = isDamage
     }
 
     /// - Parameters:
     ///   - doing: what failed to happen: `could not …`.
     ///   - file: the journal.
-    init(_ error: any Error, doing: String, file: JournalFile) {
+    ///   - isOpening: then SQL that does not work is damage too: tables are not what they should be.
+    init(_ error: any Error, doing: String, file: JournalFile, isOpening: Bool = false) {
         switch error {
         case let trouble as JournalTrouble: self = trouble
         case let row as UnreadableRow: self.init("\(doing): \(row.line) in \(file.path)")
         case let error as DatabaseError:
             let (code, why) = Self.cause(error, file: file)
-            self.init("\(doing): \(why)", code: code)
+            self.init("\(doing): \(why)", code: code, isDamage: Self.isDamage(error, isOpening))
         default: self.init("\(doing): \(Self.oneLine("\(error)"))")
         }
     }
@@ -32,7 +36,7 @@ struct JournalTrouble: Error {
         switch error.resultCode {
         case .SQLITE_FULL: return (.noRoom, "the disk is full (\(file.path))")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            return (.storage, "\(file.path) is damaged (\(message)): \(file.wayOut)")
+            return (.storage, "\(file.path) is damaged (\(message)): \(file.remedy)")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return (.storage, "another program keeps \(file.path) locked")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY:
@@ -43,6 +47,15 @@ struct JournalTrouble: Error {
             )
         default:
             return (.storage, "\(message), code \(error.extendedResultCode.rawValue) (\(file.path))")
+        }
+    }
+
+    private static func isDamage(_ error: DatabaseError, _ isOpening: Bool) -> Bool {
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
+        case .SQLITE_ERROR, .SQLITE_SCHEMA, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_FORMAT, .SQLITE_TOOBIG:
+            isOpening
+        default: false
         }
     }
 

@@ -13,15 +13,15 @@ enum ArrivalRow {
         number, transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer, \
         sender_name, annotation, content_outcome, content_type, content_explanation, stored_name, stored_path, \
         arrived, state, due, deferred_since, deferrals, attempts, refused_by, folder, handler, dialect, \
-        \(DepartureRow.columns)
+        sent_digest, entries_came, \(DepartureRow.columns)
         """
 
     static let insertion = """
         INSERT INTO arrivals (
             transfer, item_number, items_in_offer, kind, name, type, offered_size, entries, size, digest, peer,
             sender_name, annotation, content_outcome, content_type, content_explanation, device, inode,
-            arrived, state, due, folder, handler, dialect, deferrals, attempts, refused_by
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
+            arrived, state, due, folder, handler, dialect, sent_digest, entries_came, deferrals, attempts, refused_by
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '[]')
         """
 
     /// The values of `insertion`.
@@ -35,7 +35,7 @@ enum ArrivalRow {
             facts.item.size.map { Int64(bitPattern: $0).databaseValue },
             // 0 for a tree whose sender could not say: no item has none.
             Int64(bitPattern: facts.item.entries ?? 0).databaseValue, Int64(bitPattern: facts.size).databaseValue,
-            facts.digest.description.databaseValue, facts.peer.text.databaseValue,
+            facts.digest.description.databaseValue, facts.peer.bareText.databaseValue,
             WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
             facts.content?.outcome.rawValue.databaseValue, facts.content?.contentType?.identifier.databaseValue,
             facts.content.map { WrittenText.value($0.explanation) },
@@ -44,6 +44,7 @@ enum ArrivalRow {
             time.milliseconds.databaseValue, state.rawValue.databaseValue, time.milliseconds.databaseValue,
             facts.destination.folder?.text.databaseValue, facts.destination.handler?.databaseValue,
             facts.dialect == .waft ? nil : facts.dialect.rawValue.databaseValue,
+            facts.sentDigest?.description.databaseValue, facts.entries.map { Int64(bitPattern: $0).databaseValue },
         ]
         return StatementArguments(values)
     }
@@ -54,12 +55,14 @@ enum ArrivalRow {
         var facts = try facts(&columns)
         let stored = StoredItem(
             name: try columns.text("name in the Inbox", safeName),
-            path: try columns.text("path") { $0.hasPrefix("/") ? $0 : nil })
+            path: try columns.text("path") { PathText.isAbsolute($0) ? $0 : nil })
         let arrived = WallTime(milliseconds: try columns.integer("time of arrival"))
         let state = try columns.text("state", DeliveryState.init(rawValue:))
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
         facts.destination = try destination(&columns)
         facts.dialect = try columns.optionalText("protocol", Dialect.init(rawValue:)) ?? .waft
+        facts.sentDigest = try columns.optionalText("sender's digest") { Digest($0) }
+        facts.entries = try columns.optionalBits("number of entries that came")
         return JournalEntry(
             arrival: Arrival(number: number, facts: facts, stored: stored), arrived: arrived, state: state,
             waiting: state == .waiting ? waiting : nil, attemptCount: waiting.attempts, attempts: [],
@@ -73,7 +76,7 @@ enum ArrivalRow {
         let item = try item(&columns)
         let size = try columns.bits("size")
         let digest = try columns.text("digest") { Digest($0) }
-        let peer = try columns.text("peer", PeerID.init(text:))
+        let peer = try columns.text("peer", PeerID.init(bareText:))
         let senderName = try columns.text("sender's name")
         let annotation: [String: String] = try columns.json("annotation")
         return ArrivalFacts(
@@ -116,7 +119,7 @@ enum DeliveryRow {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
         let transfer = try columns.text("transfer") { TransferID($0) }
-        let peer = try columns.text("peer", PeerID.init(text:))
+        let peer = try columns.text("peer", PeerID.init(bareText:))
         return try delivery(&columns, number: number, transfer: transfer, peer: peer)
     }
 

@@ -49,7 +49,7 @@ package enum OfferNotice {
         case .contact(let name):
             lines = ["From your contact \(quoted(name)) (\(id))"]
         case .stranger:
-            lines = ["From a stranger (\(id)), who says to be \(quoted(offer.senderName))"]
+            lines = ["From a stranger (\(id)), who says to be \(quoted(ShownText.peerName(offer.senderName)))"]
         }
         for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
         let rest = offer.items.count - min(offer.items.count, shownItems)

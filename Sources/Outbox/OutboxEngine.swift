@@ -47,7 +47,7 @@ package final class OutboxEngine: Sendable {
     package init(
         store: OutboxStore,
         sender: any OutboxSending,
-        places: Int = 4,
+        places: Int = OutboxLimits.places,
         clock: OutboxClock = .system,
         report: @escaping @Sendable (OutboxStore.Record) async -> Void,
         logger: Logger

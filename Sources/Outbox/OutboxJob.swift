@@ -55,8 +55,11 @@ package struct OutboxJob: Codable, Sendable, Equatable {
         }
     }
 
+    /// Version 1 had no check digits in the key and no sum.
+    static let version = 2
+
     /// The version of this form.
-    package var v = 1
+    package var v = Self.version
     package var number: JobNumber
     /// Milliseconds since 1970-01-01 UTC.
     package var queued: Int64

@@ -21,6 +21,10 @@ package enum OutboxLimits {
     static let textBytes = 64 << 20
     /// Jobs that are sent at once.
     package static let places = 4
+    /// A job that moves fewer than `stallBytes` in this time leaves its place where another job waits for one. Longer than an
+    /// offer waits for its answer.
+    package static let stall: Duration = .seconds(300)
+    package static let stallBytes: UInt64 = 16 << 20
 }
 
 /// Why the outbox cannot do something: one line for the user.

@@ -15,6 +15,10 @@ struct OutboxLoop {
     private struct Attempt {
         var task: Task<OutboxResult, Never>
         var cancellation: Cancellation
+        /// When it began, by the engine's clock.
+        var begun: Duration
+        /// It was broken off, because another job waits for its place.
+        var isLeaving = false
     }
 
     private let engine: OutboxEngine
@@ -23,6 +27,8 @@ struct OutboxLoop {
     /// Those that are over.
     private var final: Set<JobNumber> = []
     private var failed: Set<JobNumber> = []
+    /// How often jobs have left their place to others: they come after those which have not.
+    private var stalls: [JobNumber: Int] = [:]
     /// The user is being told of them.
     private var reporting: Set<JobNumber> = []
     private var watch: Task<Void, Never>?
@@ -121,6 +127,7 @@ struct OutboxLoop {
             // Those that were removed are forgotten.
             final.formIntersection(numbers)
             failed.formIntersection(numbers)
+            stalls = stalls.filter { numbers.contains($0.key) }
             for number in numbers where entries[number] == nil && !final.contains(number) { enter(number, &group) }
         } catch {
             engine.logger.error("the outbox cannot be read", metadata: ["reason": "\(error)"])
@@ -190,21 +197,47 @@ struct OutboxLoop {
         expire(&group)
         var busy = Set(entries.values.filter { $0.attempt != nil }.map { Self.peer(of: $0.record) })
         var running = busy.count
-        for number in entries.keys.sorted() {
-            guard running < engine.places else { break }
+        var waiting = 0
+        for number in entries.keys.sorted(by: { (stalls[$0] ?? 0, $0) < (stalls[$1] ?? 0, $1) }) {
             guard let entry = entries[number], entry.attempt == nil, entry.notBefore.map({ $0 <= now }) ?? true else {
                 continue
             }
             let peer = Self.peer(of: entry.record)
             guard !busy.contains(peer) else { continue }
+            guard running < engine.places else {
+                waiting += 1
+                continue
+            }
             if begin(number, &group) {
                 busy.insert(peer)
                 running += 1
             }
         }
+        let nextStall = waiting > 0 ? leavePlaces(to: waiting, now) : nil
         watchForPeers(&group)
-        setTimer(now)
+        setTimer(now, nextStall)
         show()
+    }
+
+    /// Breaks off jobs that hardly move, the slowest to move first, for others that wait for a place. They are tried again.
+    /// - Returns: when the next one will have stood still for too long; nil where none will.
+    private mutating func leavePlaces(to count: Int, _ now: Duration) -> Duration? {
+        let leaving = entries.values.count { $0.attempt?.isLeaving ?? false }
+        var needed = count - leaving
+        let attempts = entries.compactMap { number, entry -> (number: JobNumber, moved: Duration)? in
+            guard let attempt = entry.attempt, !attempt.isLeaving else { return nil }
+            return (number, engine.board.lastMove(of: number) ?? attempt.begun)
+        }
+        for (number, moved) in attempts.sorted(by: { ($0.moved, $0.number) < ($1.moved, $1.number) }) {
+            guard needed > 0 else { return nil }
+            guard moved + OutboxLimits.stall <= now else { return moved + OutboxLimits.stall }
+            entries[number]?.attempt?.isLeaving = true
+            entries[number]?.attempt?.task.cancel()
+            stalls[number, default: 0] += 1
+            needed -= 1
+            engine.logger.info("a job hardly moves and leaves its place", metadata: ["job": "\(number)"])
+        }
+        return nil
     }
 
     private mutating func expire(_ group: inout DiscardingTaskGroup) {
@@ -260,7 +293,7 @@ struct OutboxLoop {
         }
         entries[number]?.record = record
         entries[number]?.notBefore = nil
-        entries[number]?.attempt = Attempt(task: task, cancellation: cancellation)
+        entries[number]?.attempt = Attempt(task: task, cancellation: cancellation, begun: engine.clock.uptime())
         group.addTask { engine.inlet.yield(.ended(number, await task.value)) }
         return true
     }
@@ -281,7 +314,8 @@ struct OutboxLoop {
                 transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
                 offered: standing.offered ?? Array(job.items.indices),
                 progressed: { bytes, total in
-                    engine.board.note(OutboxProgress(job: job.number, bytes: bytes, total: total))
+                    engine.board.note(
+                        OutboxProgress(job: job.number, bytes: bytes, total: total), at: engine.clock.uptime())
                 })
             return await engine.sender.send(shipment, cancellation: cancellation) { step throws(OutboxError) in
                 try note(step, job.number, engine.store)
@@ -309,8 +343,11 @@ struct OutboxLoop {
     }
 
     private mutating func ended(_ number: JobNumber, _ result: OutboxResult, _ group: inout DiscardingTaskGroup) {
+        let hasLeft = entries[number]?.attempt?.isLeaving ?? false
         entries[number]?.attempt = nil
         engine.board.remove(number)
+        var failure = result.failure
+        if hasLeft, failure?.isFinal == false { failure = Self.leftPlace }
         // In this order: what is given up now did not end before its time.
         let today = engine.calendar.now()
         let now = engine.clock.now()
@@ -319,11 +356,11 @@ struct OutboxLoop {
         do throws(OutboxError) {
             changed = try engine.store.change(number) { job, standing in
                 standing.settle(result.outcomes)
-                if isStopping, !standing.isDelivered(job), result.failure?.isFinal != true {
+                if isStopping, !standing.isDelivered(job), failure?.isFinal != true {
                     standing.interrupt(at: now)
                 } else {
                     let isTimeUp = today.map { $0.milliseconds >= standing.expires } ?? false
-                    standing.end(job, result.failure, at: now, isTimeUp: isTimeUp)
+                    standing.end(job, failure, at: now, isTimeUp: isTimeUp)
                 }
                 return true
             }
@@ -341,6 +378,9 @@ struct OutboxLoop {
         log(record)
         if record.standing.state.isFinal { close(record, &group) } else { enter(record) }
     }
+
+    private static let leftPlace = OutboxFailure(
+        .noAnswer, "it hardly moved, and another job waited for its place", isFinal: false)
 
     private func log(_ record: OutboxStore.Record) {
         let standing = record.standing
@@ -379,8 +419,9 @@ struct OutboxLoop {
         }
     }
 
-    private mutating func setTimer(_ now: Duration) {
-        var next = nextLook
+    /// - Parameter stall: when a job will have stood still for too long; nil where nobody waits for its place.
+    private mutating func setTimer(_ now: Duration, _ stall: Duration?) {
+        var next = min(nextLook, stall ?? nextLook)
         let today = engine.calendar.now()?.milliseconds
         for entry in entries.values where entry.attempt == nil {
             if let notBefore = entry.notBefore { next = min(next, notBefore) }

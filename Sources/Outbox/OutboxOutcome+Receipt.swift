@@ -1,4 +1,4 @@
-package import Digests
+import Digests
 package import Sharing
 
 extension OutboxOutcome {
@@ -13,13 +13,14 @@ extension OutboxOutcome {
         case .notAccepted(let verdict): settled(OutboxFailure(verdict))
         case .unread(let fault): settled(OutboxFailure(fault))
         case .lost(let fault): settled(OutboxFailure(fault))
-        case .acknowledged(let receipt, let ours): of(receipt, ours: ours, waitsForHandlers: waitsForHandlers)
+        case .acknowledged(let receipt, _): of(receipt, waitsForHandlers: waitsForHandlers)
         }
     }
 
-    /// - Parameter ours: the digest that this side has computed; nil where it has not.
+    /// What a receipt says of one item, which is believed: see `ItemReceipt.contradiction`.
+    /// - Returns: as the other.
     package static func of(
-        _ receipt: ItemReceipt, ours: Digest?, waitsForHandlers: Bool
+        _ receipt: ItemReceipt, waitsForHandlers: Bool
     ) -> Result<OutboxOutcome, OutboxFailure> {
         switch receipt.outcome {
         case .notSent:
@@ -27,9 +28,8 @@ extension OutboxOutcome {
         case .failed(let fault):
             return settled(OutboxFailure(fault))
         case .stored(let name, let size, let digest):
-            if let ours, ours != digest {
-                return .failure(OutboxFailure(.changed, "what was stored is not what was sent", isFinal: false))
-            }
+            // It is asked about again: the receiver has the item, and it is not offered a second time.
+            if waitsForHandlers, receipt.handler.state == .pending { return .failure(.handlerPending) }
             var refusal: OutboxFailure?
             if waitsForHandlers, ![.yes, .none].contains(receipt.handler.state) {
                 let words = receipt.handler.state == .no ? "said no" : "did not open it"
@@ -47,6 +47,10 @@ extension OutboxOutcome {
 }
 
 extension OutboxFailure {
+    /// An item is stored, and its handler has not answered yet.
+    package static let handlerPending = OutboxFailure(
+        .noAnswer, "stored, but the handler has not answered yet", isFinal: false)
+
     init(_ verdict: ItemVerdict) {
         let reason = verdict.reason
         switch verdict.answer {
@@ -66,7 +70,7 @@ extension OutboxFailure {
         case .changed: self.init(.changed, fault.message, isFinal: true)
         case .unreadable: self.init(.inputMissing, fault.message, isFinal: true)
         case .cancelled: self.init(.declined, fault.message, isFinal: true)
-        case .unsafeName: self.init(.ineligible, fault.message, isFinal: true)
+        case .unsafeName, .notAsDeclared: self.init(.ineligible, fault.message, isFinal: true)
         case .notAccepted, .interrupted, .stopping, .protocolViolation:
             self.init(.unreachable, fault.message, isFinal: false)
         case .digestMismatch, .sizeMismatch: self.init(.changed, fault.message, isFinal: false)

@@ -17,12 +17,29 @@ package struct OutboxProgress: Sendable, Hashable {
 
 /// The progress of all that are being sent: in memory only, since it says nothing that has to survive.
 final class OutboxProgressBoard: Sendable {
-    private let state = Mutex<[JobNumber: OutboxProgress]>([:])
+    private struct Entry {
+        var progress: OutboxProgress
+        /// Bytes, and when there were so many: moved on by `OutboxLimits.stallBytes` at least.
+        var mark: (bytes: UInt64, at: Duration)
+    }
+
+    private let state = Mutex<[JobNumber: Entry]>([:])
 
     /// By their numbers.
-    var all: [OutboxProgress] { state.withLock { $0.values.sorted { $0.job < $1.job } } }
+    var all: [OutboxProgress] { state.withLock { $0.values.map(\.progress).sorted { $0.job < $1.job } } }
 
-    func note(_ progress: OutboxProgress) { state.withLock { $0[progress.job] = progress } }
+    /// - Parameter now: by the engine's clock.
+    func note(_ progress: OutboxProgress, at now: Duration) {
+        state.withLock { state in
+            let mark = state[progress.job]?.mark
+            let isAhead = mark.map { progress.bytes >= $0.bytes + OutboxLimits.stallBytes } ?? true
+            state[progress.job] = Entry(
+                progress: progress, mark: isAhead ? (progress.bytes, now) : mark ?? (progress.bytes, now))
+        }
+    }
+
+    /// When a job last had moved by `OutboxLimits.stallBytes`, or had begun to move; nil where it has not.
+    func lastMove(of job: JobNumber) -> Duration? { state.withLock { $0[job]?.mark.at } }
 
     func remove(_ job: JobNumber) { state.withLock { $0[job] = nil } }
 }

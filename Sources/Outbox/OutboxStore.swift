@@ -1,3 +1,4 @@
+import Digests
 import Foundation
 package import Sharing
 import SystemCalls
@@ -11,6 +12,9 @@ import SystemCalls
 /// outbox/12/items/0      the copy of an item
 /// outbox/.new-…          a job on its way in, locked by who makes it
 /// ```
+/// Both documents carry their sum (`SummedDocument`): one that was damaged would send something else, or to somebody else.
+/// Such a job stays where it is, is told of, and is not sent.
+///
 /// The daemon and the commands use it at the same time: whoever changes something has the lock of the folder. Nothing is
 /// kept in memory, so that what the disk says is what counts. Calls block on the disk.
 package struct OutboxStore: Sendable {
@@ -67,7 +71,7 @@ package struct OutboxStore: Sendable {
     package func record(_ number: JobNumber) throws(OutboxError) -> Record {
         let job: OutboxJob = try document("job.json", of: number, orElse: nil)
         let standing: OutboxStanding = try document("standing.json", of: number, orElse: OutboxStanding(job))
-        guard job.v == 1, job.number == number, !job.items.isEmpty else {
+        guard job.v == OutboxJob.version, job.number == number, !job.items.isEmpty else {
             throw OutboxError(.disk, "job \(number) of the outbox is not one that this version can read")
         }
         return Record(job: job, standing: standing)
@@ -86,11 +90,15 @@ package struct OutboxStore: Sendable {
         } catch {
             throw OutboxError(.disk, "job \(number) of the outbox cannot be read: \(path): \(error)")
         }
-        do {
-            return try JSONDecoder().decode(Value.self, from: Data(bytes))
-        } catch {
-            throw OutboxError(.disk, "job \(number) of the outbox cannot be read: \(path) is damaged")
+        if case .whole(let document) = SummedDocument.reading(bytes),
+            let value = try? JSONDecoder().decode(Value.self, from: Data(document))
+        {
+            return value
         }
+        throw OutboxError(
+            .disk,
+            "job \(number) of the outbox is damaged, or of an older version, and is not sent: \(path); send again what was "
+                + "in it, and: waft outbox remove \(number)")
     }
 
     /// The numbers of all jobs, in order.
@@ -128,7 +136,7 @@ package struct OutboxStore: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes: [UInt8]
         do {
-            bytes = try [UInt8](encoder.encode(document))
+            bytes = SummedDocument.adding(to: try [UInt8](encoder.encode(document)) + [UInt8(ascii: "\n")])
         } catch {
             throw OutboxError(.disk, "a job of the outbox cannot be written: \(error)")
         }

@@ -21,7 +21,7 @@ extension PeerNetwork {
         PeerNetwork(
             directory: directory,
             identity: identity,
-            contacts: home.contactBook(),
+            contacts: home.contactBook(logger),
             airdrop: settings.airdrop.isEnabled ? AirDropSide(settings) : nil,
             sentLog: home.sentLog,
             logger: logger

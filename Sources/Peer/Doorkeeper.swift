@@ -10,21 +10,28 @@ import Synchronization
 final class Doorkeeper: Sendable {
     let gate: OfferGate
     private let book: ContactBook
-    private let chosen: @Sendable () -> Visibility
-    private let file: VisibilityFile?
+    private let file: VisibilityFile
+    private let start: StartVisibility
     private let logger: Logger
     /// Those who want to hear that the visibility may have changed.
     private let listeners = Mutex<[Int: AsyncStream<Void>.Continuation]>([:])
 
-    /// - Parameter fixed: what holds while this receiver runs, whatever is chosen elsewhere; nil for what is chosen.
-    init(_ home: Home, _ settings: Settings, fixed: Visibility?, catalog: CatalogWatch, logger: Logger) {
-        let book = home.contactBook()
-        let file = fixed == nil ? VisibilityFile(path: home.visibilityPath) : nil
-        let chosen: @Sendable () -> Visibility = { fixed ?? file?.visibility ?? .contacts }
-        self.book = book
-        self.file = file
-        self.chosen = chosen
-        self.logger = logger
+    /// - Parameters:
+    ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
+    ///   - dayAmount: as `OfferGate` takes it.
+    init(
+        _ home: Home, _ settings: Settings, startingAs visibility: Visibility?, catalog: CatalogWatch,
+        dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, logger: Logger
+    ) {
+        let book = home.contactBook(logger)
+        let file = VisibilityFile(path: home.visibilityPath)
+        do {
+            try file.restart()
+        } catch {
+            logger.error("the visibility cannot be read; contacts only", metadata: ["reason": "\(error)"])
+        }
+        let start = StartVisibility(visibility, over: file)
+        (self.book, self.file, self.start, self.logger) = (book, file, start, logger)
         let (policy, rule) = (settings.policy, ReceiverRule(settings.accept))
         gate = OfferGate(
             book: book,
@@ -33,22 +40,21 @@ final class Doorkeeper: Sendable {
                 PolicySetting(
                     at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)),
                     registry: catalog.current.registry,
-                    visibility: chosen(),
+                    visibility: start.current ?? file.visibility,
                     receiver: rule
                 )
-            }
+            },
+            dayAmount: dayAmount
         )
-        do {
-            try file?.restart()
-        } catch {
-            logger.error("the visibility cannot be read; contacts only", metadata: ["reason": "\(error)"])
-        }
     }
 
-    var visibility: Visibility { chosen() }
+    var visibility: Visibility { start.current ?? file.visibility }
+
+    /// The visibility that the user has chosen, where that with which this receiver was started overrides it.
+    var overriddenVisibility: Visibility? { start.current == nil ? nil : file.visibility }
 
     /// When a visibility for a time ends, and what comes then.
-    var nextVisibility: VisibilityFile.State.Next? { (try? file?.state())?.next }
+    var nextVisibility: VisibilityFile.State.Next? { start.current == nil ? (try? file.state())?.next : nil }
 
     /// Whether a peer is told who we are.
     func shows(itselfTo peer: PeerID) -> Bool {
@@ -56,11 +62,15 @@ final class Doorkeeper: Sendable {
         case .everyone: return true
         case .off: return false
         case .contacts:
-            // Who cannot be known is a stranger.
-            guard let snapshot = try? book.snapshot() else { return false }
-            if case .contact = snapshot.standing(of: peer) { return true }
-            return false
+            return knows(peer)
         }
+    }
+
+    /// Whether a peer is a contact, and has a share of what strangers cannot take. Who cannot be known is a stranger.
+    func knows(_ peer: PeerID) -> Bool {
+        guard let snapshot = try? book.snapshot() else { return false }
+        if case .contact = snapshot.standing(of: peer) { return true }
+        return false
     }
 
     /// What the user calls a peer; nil for a stranger.
@@ -100,7 +110,7 @@ final class Doorkeeper: Sendable {
         }
         defer { listeners.withLock { $0[number] = nil } }
         while !Task.isCancelled, !wanted(visibility) {
-            let timer = (try? file?.state())?.next.map { next in
+            let timer = (try? file.state())?.next.map { next in
                 Task {
                     try? await Task.sleep(for: next.remaining)
                     feed.yield()
@@ -115,7 +125,7 @@ final class Doorkeeper: Sendable {
     /// Writes down that a time has ended, so that it does not begin anew after a restart.
     private func settle() {
         do {
-            try file?.settle()
+            try file.settle()
         } catch {
             logger.error("the end of a visibility cannot be written down", metadata: ["reason": "\(error)"])
         }

@@ -1,17 +1,21 @@
+import HandlerCatalog
 package import Handlers
 import HookSandbox
 
 extension HandlerProgram {
     /// The hook that is set; nil where none is.
-    /// - Throws: `Unfit` where it cannot be run.
+    /// - Throws: `Unfit` if it cannot be run, or would be given what no handler can be given.
     package static func hook(_ settings: Settings, _ home: Home) throws(Unfit) -> HandlerProgram? {
         guard let path = settings.hook else { return nil }
+        if let (key, reason) = settings.hookRules.trouble(home.handlerCatalog(settings).closed) {
+            throw Unfit(description: "\(key.setting): \(reason)")
+        }
         return try hook(
             path: path,
-            dataFolder: home.state + "/hook",
+            dataFolder: home.handlerFolders.data(of: .hook),
             timeLimit: settings.hookTimeout,
             sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
-            writablePaths: settings.hookWritable
+            rules: settings.hookRules
         )
     }
 }

@@ -1,7 +1,10 @@
 package import Contacts
 import HandlerCatalog
+import Journal
+import Logging
 package import SecureTransport
 package import Sharing
+import SystemCalls
 package import UniformTypes
 
 extension Home {
@@ -15,7 +18,34 @@ extension Home {
     package var outbox: String { state + "/outbox" }
 
     /// The contacts of this user. Reads nothing yet.
-    package func contactBook() -> ContactBook { ContactBook(path: contactsPath) }
+    ///
+    /// - Parameter restored: as in `ContactBook.init`.
+    package func contactBook(restored: @escaping @Sendable (String) -> Void = { _ in }) -> ContactBook {
+        ContactBook(path: contactsPath, restored: restored)
+    }
+
+    /// The contacts of this user. What becomes of a damaged file is logged.
+    func contactBook(_ logger: Logger) -> ContactBook {
+        contactBook { logger.error("the file of the contacts was damaged", metadata: ["reason": "\($0)"]) }
+    }
+
+    /// One line for each file of the state folder that is damaged, or was set aside because it was.
+    func damage(_ book: ContactBook, _ journal: Journal) -> [String] {
+        var lines = journal.damage.map { [$0] } ?? []
+        do throws(ContactError) { _ = try book.snapshot() } catch { lines.append(error.description) }
+        lines += DamagedFile.names(of: SmallFile.name(of: contactsPath), in: state).map {
+            "the contacts were damaged, and their last good copy is in use; look at them with: waft contacts; then remove "
+                + "\(state)/\($0)"
+        }
+        lines += DamagedFile.names(of: "journal.sqlite", in: state).filter {
+            !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+        }
+        .map {
+            "the journal was damaged, and a new one was begun: waft history does not know what came before; what lies in "
+                + "the Inbox is untouched; when you have no use for it, remove \(state)/\($0)*"
+        }
+        return lines
+    }
 
     /// Who this peer is. Its key is made where there is none. Blocks on the disk.
     ///

@@ -1,4 +1,5 @@
 import Foundation
+import Sharing
 
 /// Where everything of one user's Waft lies: below `WAFT_HOME`, or where the XDG base directories say.
 package struct Home: Sendable, Hashable {
@@ -34,23 +35,23 @@ package struct Home: Sendable, Hashable {
             run = root + "/run"
             return
         }
-        guard let home = variable("HOME"), home.hasPrefix("/") else {
+        guard let home = variable("HOME"), PathText.isAbsolute(home) else {
             throw Homeless(description: "neither WAFT_HOME nor HOME is set to a folder; set one of them")
         }
         func folder(_ name: String, _ standard: String) -> String {
-            variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/" + standard
+            variable(name).flatMap { PathText.isAbsolute($0) ? $0 : nil } ?? home + "/" + standard
         }
         let configurationHome = folder("XDG_CONFIG_HOME", ".config")
         configuration = configurationHome + "/waft"
         state = folder("XDG_STATE_HOME", ".local/state") + "/waft"
         handlers = folder("XDG_DATA_HOME", ".local/share") + "/waft/handlers"
         let documents =
-            variable("XDG_DOCUMENTS_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+            variable("XDG_DOCUMENTS_DIR").flatMap { PathText.isAbsolute($0) ? $0 : nil }
             ?? Self.documents(in: configurationHome + "/user-dirs.dirs", home: home)
             ?? home + "/Documents"
         inbox = documents + "/Inbox"
         // Without a session's run folder (a bare ssh login, cron) the state folder serves: it is private as well.
-        run = variable("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 + "/waft" : nil } ?? state + "/run"
+        run = variable("XDG_RUNTIME_DIR").flatMap { PathText.isAbsolute($0) ? $0 + "/waft" : nil } ?? state + "/run"
     }
 
     /// The documents folder as `xdg-user-dirs` writes it down: `XDG_DOCUMENTS_DIR="$HOME/Documents"`.
@@ -59,10 +60,10 @@ package struct Home: Sendable, Hashable {
         for line in text.split(whereSeparator: \.isNewline) {
             let line = line.drop { $0 == " " || $0 == "\t" }
             guard line.hasPrefix("XDG_DOCUMENTS_DIR=\""), line.hasSuffix("\"") else { continue }
-            let value = line.dropFirst("XDG_DOCUMENTS_DIR=\"".count).dropLast()
-            let path = value.hasPrefix("$HOME/") ? home + value.dropFirst("$HOME".count) : String(value)
+            let value = String(line.dropFirst("XDG_DOCUMENTS_DIR=\"".count).dropLast())
+            let path = PathText.part(of: value, below: "$HOME").map { home + "/" + $0 } ?? value
             // The home folder itself stands for "none" in that file.
-            return path.hasPrefix("/") && path != home + "/" ? path : nil
+            return PathText.isAbsolute(path) ? path : nil
         }
         return nil
     }

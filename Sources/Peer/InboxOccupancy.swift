@@ -10,7 +10,8 @@ struct InboxOccupancy: OccupancyReading {
         try journal.lying(from: peer).reduce(0) { sum, item in
             var status = stat()
             guard lstat(item.path, &status) == 0 || errno != ENOENT else { return sum }
-            let (total, overflow) = sum.addingReportingOverflow(item.size)
+            let (total, overflow) = sum.addingReportingOverflow(
+                Footprint(bytes: item.size, entries: item.entries).bytes)
             return overflow ? .max : total
         }
     }

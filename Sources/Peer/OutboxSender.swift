@@ -107,9 +107,16 @@ struct OutboxSender: OutboxSending {
         }
         var outcomes: [Int: OutboxOutcome] = [:]
         for (number, item) in zip(shipment.offered, receipt?.items ?? []) where shipment.open.contains(number) {
-            let outcome = OutboxOutcome.of(
-                item, ours: nil, waitsForHandlers: shipment.job.options.waitsForHandlers)
-            if case .success(let outcome) = outcome { outcomes[number] = outcome }
+            // What was sent is not known any more; what was offered is.
+            if let lie = try item.contradiction(of: shipment.job.items[number].placeholder, sent: nil) {
+                outcomes[number] = OutboxOutcome(OutboxFailure(.changed, lie.message, isFinal: true))
+                continue
+            }
+            switch OutboxOutcome.of(item, waitsForHandlers: shipment.job.options.waitsForHandlers) {
+            case .success(let outcome): outcomes[number] = outcome
+            case .failure(.handlerPending): throw .handlerPending
+            case .failure: continue
+            }
         }
         return outcomes
     }
@@ -140,6 +147,7 @@ struct OutboxSender: OutboxSending {
         options.annotation = shipment.job.options.annotation
         options.takesPart = shipment.job.options.takesPart
         options.finding = Self.finding
+        options.waitsForTurn = false
         return options
     }
 

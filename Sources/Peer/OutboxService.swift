@@ -2,6 +2,7 @@ import Control
 import Discovery
 import Executors
 import Glibc
+import HandlerCatalog
 import Handlers
 import HookSandbox
 import Logging
@@ -80,7 +81,8 @@ struct OutboxReports: Sendable {
                     scratchFolder: receiver.home.state + "/hooks",
                     timeLimit: settings.hookTimeout,
                     sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
-                    writablePaths: settings.hookWritable,
+                    rules: settings.hookRules,
+                    forbiddenPlaces: receiver.home.handlerCatalog(settings).closed.paths,
                     logger: receiver.logger
                 )
             }

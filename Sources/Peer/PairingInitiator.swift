@@ -118,7 +118,7 @@ struct PairingConversation {
     let ask: @Sendable (PairingQuestion) async -> Bool?
     let confirmed: @Sendable () -> Void
 
-    /// How long the other side may be silent. It says that it lives while people think.
+    /// How long the other side may be silent. It says that it lives while people think; the session's deadline ends that.
     private static let silence: Duration = .seconds(40)
     /// How long it may take to hear of the end.
     private static let farewell: Duration = .seconds(2)
@@ -150,7 +150,7 @@ struct PairingConversation {
         var letter = first
         var peerName: String?
         while true {
-            let answer = try await client.pair(letter, patience: Self.silence)
+            let answer = try await client.pair(letter, patience: Self.silence, maximum: Limits.offerAnswer)
             peerName = peerName ?? answer.name
             var actions = try session.receive(answer.message, now: .now)
             if case .show(let string)? = actions.first {

@@ -183,7 +183,8 @@ extension PeerNetwork {
                     }
                     let total = offer.knownSize
                     let outcome = try await client.upload(
-                        plan, to: peer.flags, patience: options.silence, cancellation: cancellation
+                        plan, to: peer.flags, patience: options.silence, stall: options.stall,
+                        cancellation: cancellation
                     ) { bytes in
                         moved = bytes
                         observe(.progressed(bytes, of: total))

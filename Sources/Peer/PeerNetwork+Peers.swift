@@ -5,8 +5,10 @@ import Sharing
 import WaftDialect
 
 extension PeerNetwork {
-    /// How long one peer may take to show its card.
+    /// How long one peer may take to show its card, and how often one that closes the connection at once is asked again: it
+    /// may be full for a moment.
     private static let cardPatience: Duration = .seconds(5)
+    private static let cardAttempts = 4
 
     /// Peers as they are found: each service seen by mDNS is asked over TLS who it is.
     ///
@@ -75,11 +77,24 @@ extension PeerNetwork {
 
     /// - Returns: nil when nobody answers there, or no Waft.
     private func ask(_ target: PeerTarget) async -> FoundPeer? {
-        guard let connection = try? await connect(to: target, within: Self.cardPatience) else { return nil }
-        let card = try? await HTTPClient.run(connection.http) { http in
-            try await WaftClient(http).card(patience: Self.cardPatience)
+        var found: FoundPeer?
+        var pause = Duration.milliseconds(250)
+        for _ in 0..<Self.cardAttempts {
+            guard let connection = try? await connect(to: target, within: Self.cardPatience) else { return found }
+            found = FoundPeer(id: connection.peer, card: nil, target: target.expecting(connection.peer))
+            do {
+                found?.card = try await HTTPClient.run(connection.http) { http in
+                    try await WaftClient(http).card(patience: Self.cardPatience)
+                }
+                return found
+            } catch let fault as HTTPFault where fault == .closed {
+                do { try await Task.sleep(for: pause * Double.random(in: 0.75...1.25)) } catch { return found }
+                pause *= 2
+            } catch {
+                return found
+            }
         }
-        return FoundPeer(id: connection.peer, card: card, target: target.expecting(connection.peer))
+        return found
     }
 }
 

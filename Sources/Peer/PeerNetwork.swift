@@ -61,6 +61,9 @@ package struct PeerNetwork: Sendable {
     /// Nil where AirDrop is not spoken.
     let airdrop: AirDropSide?
     let logger: Logger
+    var limits = TransportLimits()
+    /// How often it is looked whether the other side has been silent for too long.
+    var watchInterval: TimeAmount = .seconds(1)
     /// The only key that is connected to; nil where `PeerTarget` alone decides.
     var pinned: PeerID?
     /// Where conversations that read or write the disk run.
@@ -117,11 +120,13 @@ package struct PeerNetwork: Sendable {
     private func dial(
         _ target: PeerTarget, within limit: Duration
     ) async throws -> SecureConnection<HTTPClient.Connection> {
-        var limits = TransportLimits()
+        var limits = self.limits
         limits.dialDeadline = min(limits.dialDeadline, limit)
         let dialer = try SecureDialer(identity: identity, limits: limits, group: .singleton, logger: logger)
+        let watchInterval = self.watchInterval
         return try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) { channel, _ in
-            try HTTPClient.configure(channel, answerLimit: Self.answerLimit, passage: BodyPassage(channel))
+            try HTTPClient.configure(
+                channel, answerLimit: Self.answerLimit, passage: BodyPassage(channel), watchInterval: watchInterval)
         }
     }
 

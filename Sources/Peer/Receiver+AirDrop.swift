@@ -1,5 +1,6 @@
 import AirDropDialect
 import Contacts
+import Control
 import Discovery
 import HTTPChannel
 import HandlerCatalog
@@ -46,7 +47,7 @@ extension Receiver {
         let door = parts.door
         let catalog = parts.catalog
         let log = logger
-        let refusals = Mutex(SeldomSaid())
+        let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
         let server = AirDropServer(
             reception: parts.reception, flags: settings.airdrop.flags, registry: { catalog.current.registry },
             refused: { fault in
@@ -55,14 +56,15 @@ extension Receiver {
                 log.notice("a question by AirDrop was refused", metadata: ["reason": "\(fault.message)"])
             },
             card: { door.visibility == .everyone ? card : nil })
-        let blocking = parts.blocking
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run { channel, _ in
                     try HTTPServer.configure(channel)
                 } onConnection: { connection in
-                    await withTaskExecutorPreference(blocking) {
-                        await server.serve(connection.output, peer: connection.peerID)
+                    await withTaskExecutorPreference(parts.threads(for: connection.place)) {
+                        await server.serve(
+                            connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
+                            isIdle: { connection.place?.isIdle($0) })
                     }
                 }
             }
@@ -111,16 +113,5 @@ extension Receiver {
         }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
-    }
-}
-
-/// Lets something be said once in ten seconds.
-private struct SeldomSaid {
-    private var last: ContinuousClock.Instant?
-
-    mutating func mayBeSaid(now: ContinuousClock.Instant) -> Bool {
-        if let last, now - last < .seconds(10) { return false }
-        last = now
-        return true
     }
 }

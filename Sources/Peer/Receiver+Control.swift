@@ -49,6 +49,16 @@ extension Receiver {
         case .lookAgain:
             parts.door.lookAgain()
             return .done
+        case .refreshHandlers:
+            await parts.refreshHandlers()
+            return .done
+        case .adoptInbox:
+            do {
+                try parts.inbox.adopt()
+                return .done
+            } catch {
+                return .refused(error.description)
+            }
         case .retry(let number):
             switch await parts.engine.retry(ArrivalNumber(number)) {
             case .begun: return .done
@@ -109,11 +119,14 @@ extension Receiver {
         )
         if status.freeRoom == nil {
             do throws(TransferFault) { status.freeRoom = try parts.inbox.freeRoom() } catch {
-                status.inboxFault = error.message
+                status.inboxFault =
+                    error.message
+                    + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
             }
         }
         status.airdrop = standing.airdrop
         status.visible = parts.door.visibility.rawValue
+        status.visibleStored = parts.door.overriddenVisibility?.rawValue
         if let next = parts.door.nextVisibility {
             (status.visibleSeconds, status.visibleThen) = (next.seconds, next.visibility.rawValue)
         }
@@ -123,11 +136,14 @@ extension Receiver {
         (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
         let partials = parts.inbox.partials
         (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
+        do throws(JournalFault) { try parts.journal.checkPlace() } catch { status.journalFault = error.description }
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting
             status.parkedDeliveries = deliveries.parked
             status.failedDeliveries = deliveries.failed
         }
+        let damage = home.damage(home.contactBook(logger), parts.journal)
+        status.damage = damage.isEmpty ? nil : damage
         return status
     }
 }

@@ -12,6 +12,7 @@ import SecureTransport
 import ServiceLifecycle
 package import Sharing
 import Synchronization
+import SystemCalls
 import WaftDialect
 import Wakefulness
 
@@ -48,7 +49,7 @@ package final class Receiver: Service {
     /// What those hear who watch over the control socket.
     let events: EventFeed
     let relay: EventRelay
-    /// What is visible while this receiver runs; nil for what the user chooses with `waft visible`.
+    /// Overrides the stored visibility until the user chooses one with `waft visible`; nil uses the stored one.
     let visibility: Visibility?
     let standing = Mutex(Standing())
 
@@ -64,8 +65,8 @@ package final class Receiver: Service {
     }
 
     /// - Parameters:
-    ///   - visibility: what holds while it runs, whatever is chosen elsewhere; nil for what the user chooses. Who takes
-    ///     everything from everyone can be seen by everyone.
+    ///   - visibility: overrides the stored visibility until the user chooses one while it runs; nil uses the stored one.
+    ///     A receiver that takes everything from everyone starts visible to everyone.
     ///   - observe: called for each event, from any thread; returns soon.
     /// - Throws: `ReceiverFailure` for a hook that cannot be run.
     package init(
@@ -80,7 +81,7 @@ package final class Receiver: Service {
         self.visibility = settings.accept == .everyone ? .everyone : visibility
         self.logger = logger
         let events = EventFeed()
-        let relay = EventRelay(home.contactBook(), isWatched: { events.isWatched }, tell: { events.send($0) })
+        let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
         inhibitor = settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil
         let announcement = OfferAnnouncement(settings.accept) { event in
@@ -101,9 +102,12 @@ package final class Receiver: Service {
 
     /// What the user should know before something arrives.
     private func sayWhatIsMissing(_ parts: ReceiverParts) {
-        if case .unavailable = HookSandbox.support {
-            let consequence = settings.requiresSandbox ? "handlers are not run" : "handlers run unrestricted"
-            logger.warning("no sandbox: \(consequence)", metadata: ["reason": "\(HookSandbox.support)"])
+        let sandbox = HookSandbox.support
+        if !sandbox.gaps.isEmpty {
+            let consequence =
+                settings.requiresSandbox && sandbox.abi == 0
+                ? "handlers are not run" : "handlers are not fully sandboxed"
+            logger.warning("\(consequence)", metadata: ["sandbox": "\(sandbox)"])
         }
         parts.door.sayUnknownContacts(settings.policy)
         for problem in parts.catalog.current.problems where problem.severity == .unusable {
@@ -123,6 +127,8 @@ package final class Receiver: Service {
         do {
             try home.makeFolders()
             ConfigurationTemplate.writeIfMissing(at: home.configurationFile)
+            try home.checkTrust()
+            try home.checkInboxTrust()
             let socket = try ControlSocket(folder: home.run)
             let control = try await ControlServer.bind(
                 socket, on: MultiThreadedEventLoopGroup.singleton, logger: logger)
@@ -149,6 +155,8 @@ package final class Receiver: Service {
             throw failure
         } catch is CancellationError {
             return
+        } catch let error as PathTrustError {
+            throw ReceiverFailure(.setting, error.description)
         } catch let error as ControlError where error.code == .pathTooLong {
             throw ReceiverFailure(.setting, error.description)
         } catch let error as ListenerError {
@@ -184,19 +192,28 @@ package final class Receiver: Service {
         let port = listener.port
         standing.withLock { ($0.port, $0.lastPort) = (port, port) }
         let card = Card(name: settings.name, device: DeviceKind.own)
-        let server = WaftServer(reception: parts.reception) {
-            parts.pairing.isOpen || parts.door.shows(itselfTo: $0) ? card : nil
-        }
-        let blocking = parts.blocking
+        let catalog = parts.catalog
+        let log = logger
+        let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
+        let door = parts.door
+        let server = WaftServer(
+            reception: parts.reception, registry: { catalog.current.registry },
+            refused: { peer, verdict in
+                // Strangers do not fill the log.
+                guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                log.notice("an offer was refused", metadata: ["peer": "\(peer.short)", "reason": "\(verdict.reason)"])
+            },
+            card: { parts.pairing.isOpen || door.shows(itselfTo: $0) ? card : nil })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await listener.run { channel, _ in
+                try await listener.run(isContact: { door.knows($0) }) { channel, _ in
                     try HTTPServer.configure(channel, inlet: BodyInlet(channel))
                 } onConnection: { connection in
-                    await withTaskExecutorPreference(blocking) {
+                    await withTaskExecutorPreference(parts.threads(for: connection.place)) {
                         let pairing = parts.pairing.responder(for: connection)
                         await server.serve(
-                            connection.output, peer: connection.peerID, pairing: { await pairing.answer($0) })
+                            connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
+                            pairing: { await pairing.answer($0) }, isIdle: { connection.place?.isIdle($0) })
                         pairing.end()
                     }
                 }

@@ -30,32 +30,41 @@ struct ReceiverParts: Sendable {
     let directory: Result<any ServiceDirectory, any Error>?
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
+    /// The same for strangers' connections, who keep nobody else from a thread.
+    private let strangersThreads: BlockingExecutor
 
     /// - Throws: an error with one readable line.
     init(_ receiver: Receiver) throws {
         let (home, settings, logger) = (receiver.home, receiver.settings, receiver.logger)
         blocking = BlockingExecutor(threads: 16)
+        strangersThreads = BlockingExecutor(threads: 12)
         directory =
             settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
         identity = try Identity.load(orMakeIn: home.state)
         pairing = PairingAcceptance(
-            own: identity.peerID, name: settings.name, contacts: home.contactBook(), blocking: blocking, logger: logger)
+            own: identity.peerID, name: settings.name, contacts: home.contactBook(logger), blocking: blocking,
+            logger: logger)
         awake = TransfersAwake(receiver.inhibitor)
         // Where nothing can be seen, addresses can be tried all the same.
         outbox = try OutboxService(receiver, identity, try? directory?.get(), receiver.inhibitor)
-        let catalog = CatalogWatch(home.handlerCatalog(settings), logger: logger)
+        let handlers = home.handlerCatalog(settings)
+        let catalog = CatalogWatch(handlers, logger: logger)
         self.catalog = catalog
-        let inbox = try FileInbox(
-            path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
-            checker: ContentChecker(types: catalog.current.registry), partials: settings.partials)
-        self.inbox = inbox
-        journal = try Journal(
+        journal = try Journal.openingOrReplacing(
             folder: home.state,
             unreadable: { fault in
                 logger.error("a row of the journal cannot be read", metadata: ["reason": "\(fault)"])
-            })
+            },
+            damaged: { logger.error("the journal was damaged", metadata: ["reason": "\($0)"]) })
+        let inbox = try FileInbox(
+            path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
+            checker: ContentChecker(types: catalog.current.registry), partials: settings.partials,
+            memory: journal)
+        self.inbox = inbox
         try Self.recover(journal, inbox, logger)
-        let runner = HandlerRunner(inbox: inbox.path, scratchFolder: home.state + "/hooks", logger: logger)
+        let runner = HandlerRunner(
+            inbox: inbox.path, scratchFolder: home.state + "/hooks", forbiddenPlaces: handlers.closed.paths,
+            firstLaunches: handlers.firstLaunches, logger: logger)
         runner.sweep()
         let choice = HandlerChoice(
             catalog: { catalog.current },
@@ -76,17 +85,21 @@ struct ReceiverParts: Sendable {
                     type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
             },
             observe: { receiver.observe(.reception(.opened($0, $1))) },
+            isInboxThere: { inbox.isThere },
             logger: logger
         )
         self.engine = engine
-        let door = Doorkeeper(home, settings, fixed: receiver.visibility, catalog: catalog, logger: logger)
+        let amounts = DayAmounts(journal)
+        let door = Doorkeeper(
+            home, settings, startingAs: receiver.visibility, catalog: catalog,
+            dayAmount: { amounts.amount(with: $0, from: $1, at: $2) }, logger: logger)
         self.door = door
         let consents = ConsentMemory(inbox)
         consents.mend(by: journal)
         var consent: any ConsentAsking = GatedConsent(
             door.gate,
             asking: consents.wrapping(
-                RelayedConsent(asking: try Self.asking(receiver, door), relay: receiver.relay)))
+                RelayedConsent(asking: try Self.asking(receiver, door, handlers.closed), relay: receiver.relay)))
         if settings.conflict == .skip {
             let earlier = EarlierArrivals(inbox: inbox, journal: journal)
             consent = ConflictConsent(
@@ -95,7 +108,8 @@ struct ReceiverParts: Sendable {
         reception = Reception(
             inbox: inbox,
             journal: journal,
-            consent: consent,
+            gate: door.gate,
+            consent: JournalledConsent(asking: consent, journal: journal),
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
             quota: StrangerQuota(
@@ -107,14 +121,23 @@ struct ReceiverParts: Sendable {
                 receiver.observe(.reception(event))
             }
         )
+        amounts.use(reception)
+    }
+
+    /// On which a connection is served.
+    func threads(for place: ConnectionPlace?) -> BlockingExecutor {
+        place?.isContact == true ? blocking : strangersThreads
     }
 
     /// Those who are asked about what neither contacts nor rules decide.
-    private static func asking(_ receiver: Receiver, _ door: Doorkeeper) throws -> any ConsentAsking {
+    private static func asking(
+        _ receiver: Receiver, _ door: Doorkeeper, _ closed: ClosedPlaces
+    ) throws -> any ConsentAsking {
         guard let path = receiver.settings.arbiter else { return receiver.consent }
         do {
             let arbiter = try OfferArbiter(
-                path: path, scratchFolder: receiver.home.state + "/hooks", logger: receiver.logger)
+                path: path, scratchFolder: receiver.home.state + "/hooks", rules: receiver.settings.hookRules,
+                forbiddenPlaces: closed.paths, logger: receiver.logger)
             return ArbitratedConsent(
                 arbiter: arbiter, asking: receiver.consent, contactName: { door.contactName(of: $0) },
                 logger: receiver.logger)
@@ -141,6 +164,16 @@ struct ReceiverParts: Sendable {
 
     /// Settles what an earlier process was about to move into the Inbox when it died.
     private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
+        do throws(TransferFault) {
+            _ = try inbox.freeRoom()
+        } catch  where error == .anotherInbox {
+            // What is unsettled can be found only in the Inbox of before: it waits for a start at which that is there.
+            logger.error(
+                "nothing is stored", metadata: ["reason": "\(error)", "inbox": "\(inbox.path)", "see": "waft status"])
+            return
+        } catch {
+            // Said to whoever sends.
+        }
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }
         let folders = Set(unsettled.compactMap(\.folder))
@@ -163,12 +196,19 @@ struct ReceiverParts: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await engine.run(on: blocking) }
             group.addTask {
-                for await snapshot in catalog.changes() {
-                    inbox.use(ContentChecker(types: snapshot.registry))
-                    engine.handlersChanged()
-                }
+                for await snapshot in catalog.changes() { use(snapshot) }
             }
         }
         catalog.stop()
+    }
+
+    /// Reads the handlers again: when this returns, offers and arrivals are judged by them.
+    func refreshHandlers() async {
+        await Task(executorPreference: blocking) { use(catalog.refresh()) }.value
+    }
+
+    private func use(_ snapshot: CatalogSnapshot) {
+        inbox.use(ContentChecker(types: snapshot.registry))
+        engine.handlersChanged()
     }
 }

@@ -22,8 +22,12 @@ final class SendCourse: Sendable {
     /// The first answer that accepted something.
     var verdict: Verdict? { state.withLock { $0.verdict } }
 
-    func connected(_ peer: PeerID, name: String?) {
-        state.withLock { ($0.peer, $0.name) = (peer, name ?? $0.name) }
+    /// - Returns: whether nobody was connected to before.
+    func connected(_ peer: PeerID, name: String?) -> Bool {
+        state.withLock { state in
+            defer { (state.peer, state.name) = (peer, name ?? state.name) }
+            return state.peer == nil
+        }
     }
 
     func accepted(_ verdict: Verdict) {
@@ -54,7 +58,10 @@ final class SendCourse: Sendable {
         }
     }
 
-    func mayGoOn(for time: Duration) -> Bool {
-        state.withLock { SuspendingClock.now - $0.lastProgress < time }
+    /// What is left of `time` since the last progress, or since the beginning where there was none; at least zero.
+    func rest(of time: Duration) -> Duration {
+        state.withLock { max(.zero, time - (SuspendingClock.now - $0.lastProgress)) }
     }
+
+    func mayGoOn(for time: Duration) -> Bool { rest(of: time) > .zero }
 }

@@ -3,6 +3,12 @@ import NIOCore
 import Sharing
 import WaftDialect
 
+/// A receiver has no time for an offer just now.
+struct TurnedAway: Error {
+    /// One line; may be empty.
+    let reason: String
+}
+
 /// The steps of one sending over one connection.
 struct SendJob: Sendable {
     let sources: [any ItemSource]
@@ -18,7 +24,9 @@ struct SendJob: Sendable {
         guard let first = course.verdict else { return try await begin(client, peer: peer) }
         if let receipt = try await receipt(client) { memory.note(receipt) }
         let isWhole = offer.items.indices.allSatisfy { number in
-            first.items[number].answer != .accepted || memory.receipt(of: number) != nil
+            let isWanted =
+                first.items[number].answer == .accepted || first.items[number].answer == .busy && first.isWorthRepeating
+            return !isWanted || memory.receipt(of: number) != nil
         }
         if isWhole {
             return try await end(client, completed(SendOutcome(first)), peer: peer)
@@ -29,14 +37,35 @@ struct SendJob: Sendable {
     }
 
     private func begin(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
-        // A peer that hides its card may still take offers.
-        let name = try? await client.card(patience: options.silence).name
-        course.connected(peer, name: name)
-        observe(.connected(peer, name: name))
-        observe(.offered(offer))
-        let verdict = try await client.offer(offer, patience: options.answer)
+        let verdict: Verdict
+        do {
+            try await introduce(client, peer: peer)
+            verdict = try await client.offer(offer, patience: options.answer)
+        } catch let fault as TransferFault where fault.code == .stopping {
+            throw TurnedAway(reason: fault.message)
+        }
+        if !verdict.acceptsAnything, verdict.isWorthRepeating, options.waitsForTurn,
+            course.mayGoOn(for: options.retryFor)
+        {
+            throw TurnedAway(reason: verdict.items.first { $0.answer == .busy }?.reason ?? "")
+        }
         observe(.answered(verdict))
         return try await contents(client, verdict, peer: peer)
+    }
+
+    /// Asks what the peer calls itself, and tells that it is there, once.
+    private func introduce(_ client: WaftClient, peer: PeerID) async throws {
+        var name: String?
+        do {
+            name = try await client.card(patience: options.silence).name
+        } catch let fault as TransferFault where fault.code != .stopping {
+            // A peer that hides its card may still take offers.
+        } catch let fault as HTTPFault where fault == .closed {
+            throw TurnedAway(reason: "it closes the connection at once, as if it were full or being stopped")
+        }
+        guard course.connected(peer, name: name) else { return }
+        observe(.connected(peer, name: name))
+        observe(.offered(offer))
     }
 
     private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
@@ -46,7 +75,8 @@ struct SendJob: Sendable {
         course.accepted(verdict)
         let total = acceptedBytes(verdict)
         let outcome = try await client.send(
-            offer, sources, verdict: verdict, memory: memory, patience: options.silence, cancellation: cancellation
+            offer, sources, verdict: verdict, memory: memory, patience: options.silence, stall: options.stall,
+            cancellation: cancellation
         ) { bytes in
             observe(.progressed(course.progressed(bytes), of: total))
         }
@@ -62,9 +92,17 @@ struct SendJob: Sendable {
         return report(outcome, peer: peer)
     }
 
+    /// Everything that the other side says to have stored is held here against what was sent.
     private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
-        SendReport(
-            peer: peer, name: course.name, offer: offer, items: outcome.items, movedBytes: memory.movedBytes)
+        let items = SendOutcome.Items(count: outcome.items.count) { [offer] number in
+            let item = outcome.items[number]
+            guard case .acknowledged(let receipt, let sent) = item,
+                let lie = receipt.contradiction(of: offer.items[number], sent: sent)
+            else { return item }
+            return .lost(lie)
+        }
+        return SendReport(
+            peer: peer, name: course.name, offer: offer, items: items, movedBytes: memory.movedBytes)
     }
 
     /// What was stored in an earlier attempt is stored, whatever the last one says of it.
@@ -73,7 +111,7 @@ struct SendJob: Sendable {
             let item = outcome.items[number]
             if case .acknowledged(let receipt, _) = item, receipt.isStored { return item }
             guard let receipt = memory.receipt(of: number) else { return item }
-            return .acknowledged(receipt, digest: memory.digest(of: number))
+            return .acknowledged(receipt, sent: memory.sent(number))
         }
         return SendOutcome(items: items)
     }
@@ -112,12 +150,14 @@ struct SendJob: Sendable {
             let fault: TransferFault
             switch item {
             case .notAccepted(let verdict):
-                // The first answer stands. To an offer that is made again, a no for the time being is none.
-                guard course.verdict?.items[number].answer == .accepted, [.busy, .noRoom].contains(verdict.answer)
-                else {
-                    continue
-                }
-                if reason == nil { reason = verdict.reason }
+                // The first answer stands. To an offer that is made again, a no for the time being is none; and `busy` beside
+                // items that were accepted is one for the time being.
+                guard let first = course.verdict else { continue }
+                let mayPass =
+                    first.items[number].answer == .accepted
+                    ? [.busy, .noRoom].contains(verdict.answer)
+                    : first.items[number].answer == .busy && first.isWorthRepeating && verdict.answer == .busy
+                if mayPass, reason == nil { reason = verdict.reason.isEmpty ? "busy" : verdict.reason }
                 continue
             case .acknowledged(let receipt, _):
                 guard case .failed(let why) = receipt.outcome else { continue }
@@ -143,6 +183,17 @@ struct SendJob: Sendable {
         }
     }
 
+    /// Whether an offer that came to no answer may get one a moment later.
+    /// - Parameter wasBusy: whether the receiver has said before that it is busy: it may be on its way out, and come back.
+    static func isPassingBusyness(_ error: any Error, wasBusy: Bool) -> Bool {
+        switch error {
+        case is TurnedAway: true
+        case let failure as SendFailure: wasBusy && isPassing(failure)
+        case let fault as HTTPFault: wasBusy && fault == .closed
+        default: false
+        }
+    }
+
     private func acceptedBytes(_ verdict: Verdict) -> UInt64? {
         var total: UInt64 = 0
         for (item, answer) in zip(offer.items, verdict.items) where answer.answer == .accepted {
@@ -159,11 +210,20 @@ struct SendJob: Sendable {
             return false
         }
         guard isPending else { return }
-        let receipt = try await client.receipt(of: offer, answered: true, patience: options.silence)
+        let maximum = options.handlerWait(items: offer.items.count)
+        let start = ContinuousClock.now
+        let receipt: Receipt
+        do {
+            receipt = try await client.receipt(
+                of: offer, answered: true, patience: options.silence, maximum: maximum)
+        } catch let fault as HTTPFault where fault == .silence && ContinuousClock.now - start >= maximum {
+            // Everything is stored, and that much is said.
+            return
+        }
         let before = outcome.items
         outcome.items = SendOutcome.Items(count: before.count) { number in
-            guard case .acknowledged(_, let digest) = before[number] else { return before[number] }
-            return .acknowledged(receipt.items[number], digest: digest)
+            guard case .acknowledged(_, let sent) = before[number] else { return before[number] }
+            return .acknowledged(receipt.items[number], sent: sent)
         }
     }
 
@@ -171,8 +231,9 @@ struct SendJob: Sendable {
     static func failure(afterContents error: any Error, to peer: String) -> SendFailure {
         let failure = failure(error, to: peer)
         if case .cancelled = failure.code { return failure }
-        return SendFailure(
-            .unreachable, "\(failure.description); the same command again goes on where this one has stopped")
+        // Who was there and made no progress has not answered; of everybody else nothing is known.
+        let code: SendFailure.Code = if case .noAnswer = failure.code { .noAnswer } else { .unreachable }
+        return SendFailure(code, "\(failure.description); the same command again goes on where this one has stopped")
     }
 
     /// What an error of the conversation means to the user.
@@ -182,6 +243,9 @@ struct SendJob: Sendable {
             return failure
         case is CancellationError:
             return SendFailure(.cancelled, "cancelled")
+        case let away as TurnedAway:
+            let reason = away.reason.isEmpty ? "" : ": \(away.reason)"
+            return SendFailure(.noAnswer, "\(peer) is busy\(reason); try again later, or with a longer --timeout")
         case let fault as TransferFault where fault.code == .protocolViolation:
             return SendFailure(.unreachable, "\(peer) does not keep to the protocol: \(fault.message)")
         case let fault as TransferFault:

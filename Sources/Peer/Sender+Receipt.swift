@@ -18,7 +18,8 @@ extension Sender {
         do {
             return try await HTTPClient.run(connection.http) { http in
                 try await WaftClient(http).receipt(
-                    of: offer, answered: options.wait == .opened, patience: options.silence)
+                    of: offer, answered: options.wait == .opened, patience: options.silence,
+                    maximum: options.handlerWait(items: offer.items.count))
             }
         } catch let fault as TransferFault where fault.code == .notAccepted {
             return nil

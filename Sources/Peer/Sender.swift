@@ -21,13 +21,24 @@ package struct SendOptions: Sendable {
     package var takesPart = false
     /// How long to look for the peer.
     package var finding: Duration = .seconds(5)
-    /// How long to wait for consent.
-    package var answer: Duration = .seconds(120)
+    /// How long to wait for consent; at most `Limits.offerAnswer`.
+    package var answer = Limits.offerAnswer
     /// How long the other side may be silent.
     package var silence: Duration = .seconds(60)
-    /// How long without progress a transfer that was accepted is tried to be gone on with, after the connection was lost
-    /// or the other side could not go on.
+    /// How long the other side may make no progress with the contents, or with its handlers, although it says that it is at
+    /// work; `Limits.work` and `Limits.handlerWait` come on top.
+    package var stall = Limits.stall
+    /// How long without progress it is tried again: to offer, while the other side is busy, and to go on with a transfer that
+    /// was accepted, after the connection was lost or the other side could not go on.
     package var retryFor: Duration = .seconds(60)
+    /// Whether a receiver that is busy is offered it again. The outbox has pauses of its own.
+    package var waitsForTurn = true
+
+    /// How long the handlers of each item may take.
+    package var handlers = Limits.handlerWait
+
+    /// How long to wait for the handlers of so many items.
+    func handlerWait(items: Int) -> Duration { stall + handlers * items }
 
     /// The number under which it is offered; nil for a new one.
     package var transfer: TransferID?
@@ -41,6 +52,8 @@ package enum SendEvent: Sendable {
     case connected(PeerID, name: String?)
     case offered(Offer)
     case answered(Verdict)
+    /// The receiver is busy, for this reason (one line, may be empty), and is offered the same again.
+    case busy(String)
     /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
     /// before.
     case progressed(UInt64, of: UInt64?)
@@ -158,16 +171,28 @@ package struct Sender: Sendable {
         var pause = SendPause()
         var told: String?
         while true {
-            let attempt = await attempt(job, reference, at: pause.count == 0 ? target : nil)
+            let isOffering = job.course.verdict == nil
+            let attempt = await attempt(job, reference, at: isOffering || pause.count == 0 ? target : nil)
+            if isOffering, job.course.verdict != nil { pause = SendPause() }
             let hasProgressed = job.course.takeProgress()
             let reason: String
             switch attempt {
+            case .failed(let error) where job.course.verdict == nil:
+                guard options.waitsForTurn, SendJob.isPassingBusyness(error, wasBusy: pause.count > 0),
+                    job.course.mayGoOn(for: options.retryFor), !cancellation.isRequested
+                else { throw SendJob.failure(error, to: reference.description) }
+                if let away = error as? TurnedAway, away.reason != told {
+                    observe(.busy(away.reason))
+                    told = away.reason
+                }
+                try await pause.take(atMost: job.course.rest(of: options.retryFor), cancellation)
+                continue
             case .ended(let report):
                 guard let why = job.reasonToGoOn(report) else { return report }
                 guard job.course.mayGoOn(for: options.retryFor) else { return report }
                 reason = why
             case .failed(let error):
-                guard job.course.verdict != nil, SendJob.isPassing(error), !cancellation.isRequested else {
+                guard SendJob.isPassing(error), !cancellation.isRequested else {
                     throw SendJob.failure(error, to: reference.description)
                 }
                 // Once in any case: everything may have been stored, and only the receipt been lost. And once after all
@@ -180,7 +205,8 @@ package struct Sender: Sendable {
             logger.info("the transfer is gone on with", metadata: ["reason": "\(reason)"])
             if reason != told { observe(.resuming(reason)) }
             told = reason
-            try await pause.take(after: hasProgressed, cancellation)
+            if hasProgressed { pause.shorten() }
+            try await pause.take(cancellation)
         }
     }
 
@@ -222,14 +248,18 @@ private struct SendPause {
     private(set) var count = 0
     private var length: Duration = shortest
 
-    private static let shortest: Duration = .milliseconds(200)
+    private static let shortest: Duration = .milliseconds(250)
     private static let longest: Duration = .seconds(5)
     /// How soon a user who wants to stop is heard.
     private static let slice: Duration = .milliseconds(100)
 
-    mutating func take(after progress: Bool, _ cancellation: Cancellation) async throws(SendFailure) {
-        if progress { length = Self.shortest }
-        let end = ContinuousClock.now + length
+    /// The next one is as short as the first.
+    mutating func shorten() { length = Self.shortest }
+
+    /// - Throws: `SendFailure` `cancelled`.
+    mutating func take(atMost limit: Duration = longest, _ cancellation: Cancellation) async throws(SendFailure) {
+        // Those who were turned away together do not come back together.
+        let end = ContinuousClock.now + min(length * Double.random(in: 0.75...1.25), limit)
         while ContinuousClock.now < end, !cancellation.isRequested, !Task.isCancelled {
             try? await Task.sleep(for: min(Self.slice, length))
         }

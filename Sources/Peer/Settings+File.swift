@@ -82,6 +82,7 @@ package enum ConfigurationTemplate {
         #   type          uniform types, such as public.image: the item's conforms to one of them
         #   name          patterns with * and ?
         #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
+        #   sizePerDay    of all that came from the sender in 24 hours, the offer included, such as 20 GB
         #   time, days    such as 08:00-18:00 and mon-fri
         #   then          accept, ask or decline; needed
         #   handler, folder    where it goes; the folder is below the Inbox (`inbox`: to no handler)
@@ -95,9 +96,15 @@ package enum ConfigurationTemplate {
         #hook: /home/me/bin/on-arrival
         # Seconds after which it is ended, and so are handlers that name no time of their own (WAFT_HOOK_TIMEOUT).
         #hookTimeout: 60
-        # Where it may write, besides a temporary folder of its own (WAFT_HOOK_WRITABLE, with commas).
+        # What it may read besides the system's folders and the Inbox (WAFT_HOOK_READABLE, with commas), and where it may
+        # write besides its data folder, WAFT_DATA, and its temporary folder (WAFT_HOOK_WRITABLE, with commas).
+        #hookReadable: [/home/me/albums.txt]
         #hookWritable: [/home/me/Pictures]
-        # Whether it is kept from writing anywhere else (WAFT_HOOK_SANDBOX): strict or none.
+        # Whether it may use the network (WAFT_HOOK_NETWORK), and connect to Unix sockets, as for printing and desktop
+        # notifications (WAFT_HOOK_SOCKETS).
+        #hookNetwork: false
+        #hookSockets: false
+        # Whether it is kept from everything else (WAFT_HOOK_SANDBOX): strict or none.
         #hookSandbox: strict
 
         # Which types can be sent here (WAFT_ELIGIBILITY): everything, or only what handlers open.
@@ -109,13 +116,14 @@ package enum ConfigurationTemplate {
         #sandbox: prefer
 
         # A program that is asked about offers, at the same time as people (WAFT_ARBITER): the offer as JSON on standard
-        # input; exit code 0 accepts, 1 declines, anything else leaves it to others.
+        # input; exit code 0 accepts, 1 declines, anything else leaves it to others. It may read what the hook may, has its
+        # network and sockets, and writes nowhere but in its temporary folder.
         #arbiter: /home/me/bin/arbiter
         # Whether offers are shown on the desktop (WAFT_NOTIFICATIONS).
         #notifications: true
 
         # A program that is told when a job of the outbox is done or given up (WAFT_OUTBOX_HOOK): the facts as JSON on
-        # standard input. It is restricted as the hook is, and may write where that may.
+        # standard input. It is restricted as the hook is, with the same exceptions; it has no data folder.
         #outboxHook: /home/me/bin/outbox-hook
         # Room for the copies in the outbox (WAFT_OUTBOX_QUOTA).
         #outboxQuota: 20 GB
@@ -127,10 +135,11 @@ package enum ConfigurationTemplate {
         # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
         #skipInterfaces: [docker*, br-*, virbr*, veth*]
 
-        # What of the Inbox's disk is left to everybody else (WAFT_RESERVE). Default: 1 GiB, or 5 % of a small disk.
+        # What of the Inbox's disk is left to everybody else, and the same share of its inodes (WAFT_RESERVE). Default:
+        # 1 GiB, or 5 % of a small disk.
         #reserve: 5 %
         # How much may come from one stranger: what lies in the Inbox, is on its way, and is kept of what was broken off;
-        # 0 for no bound (WAFT_STRANGER_QUOTA).
+        # 0 for no bound (WAFT_STRANGER_QUOTA). Each file and folder counts for 4 KiB besides its bytes.
         #strangerQuota: 10 GiB
         # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
         # taken). Nothing is ever replaced.

@@ -20,8 +20,12 @@ package struct Settings: Sendable {
     package var hookTimeout: Duration
     /// Whether the hook is restricted as handlers are.
     package var hookIsSandboxed: Bool
-    /// Where the hook may write when it is: absolute.
+    /// What the hook may read and write when it is, besides what all may: absolute.
+    package var hookReadable: [String]
     package var hookWritable: [String]
+    /// Whether it may use the network, and connect to Unix sockets.
+    package var hookNetwork: Bool
+    package var hookSockets: Bool
     /// Which types can be sent here.
     package var eligibility: EligibilityRule
     /// Schemes of received URLs that are opened, and not only stored.
@@ -55,6 +59,13 @@ package struct Settings: Sendable {
 
     var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }
 
+    /// How the hook is run. The outbox hook and the arbiter have the same rights, but that the arbiter writes nowhere.
+    package var hookRules: LaunchRules {
+        LaunchRules(
+            sandbox: hookIsSandboxed ? .strict : .none, readablePaths: hookReadable, writablePaths: hookWritable,
+            allowsNetwork: hookNetwork, allowsSockets: hookSockets, timeout: hookTimeout)
+    }
+
     /// A setting that cannot be what it is: one line with the place, the value and what would do.
     package struct Unusable: Error, Hashable, CustomStringConvertible {
         package let description: String
@@ -69,7 +80,10 @@ package struct Settings: Sendable {
         package var hook: String?
         package var hookTimeout: Duration?
         package var hookIsSandboxed: Bool?
+        package var hookReadable: [String]?
         package var hookWritable: [String]?
+        package var hookNetwork: Bool?
+        package var hookSockets: Bool?
         package var eligibility: EligibilityRule?
         package var openReceivedURLs: [URLScheme]?
         package var requiresSandbox: Bool?
@@ -103,7 +117,10 @@ package struct Settings: Sendable {
         hook = first(\.hook)
         hookTimeout = first(\.hookTimeout) ?? .seconds(60)
         hookIsSandboxed = first(\.hookIsSandboxed) ?? true
+        hookReadable = first(\.hookReadable) ?? []
         hookWritable = first(\.hookWritable) ?? []
+        hookNetwork = first(\.hookNetwork) ?? false
+        hookSockets = first(\.hookSockets) ?? false
         eligibility = first(\.eligibility) ?? .everything
         openReceivedURLs = first(\.openReceivedURLs) ?? []
         requiresSandbox = first(\.requiresSandbox) ?? false
@@ -169,11 +186,25 @@ struct SettingKey: Sendable {
             return ["strict", "none"].contains(text)
         },
         SettingKey(
+            name: "hookReadable", variable: "WAFT_HOOK_READABLE",
+            read: { texts, partial in
+                partial.hookReadable = texts
+                return texts.count <= CatalogLimits.namedPaths && texts.allSatisfy { PathText.isAbsolute($0) }
+            }, expected: "a list of absolute paths, such as [/home/me/albums.txt]"),
+        SettingKey(
             name: "hookWritable", variable: "WAFT_HOOK_WRITABLE",
             read: { texts, partial in
                 partial.hookWritable = texts
-                return texts.count <= CatalogLimits.writablePaths && texts.allSatisfy { $0.hasPrefix("/") }
+                return texts.count <= CatalogLimits.namedPaths && texts.allSatisfy { PathText.isAbsolute($0) }
             }, expected: "a list of absolute paths of folders, such as [/home/me/Pictures]"),
+        SettingKey("hookNetwork", "WAFT_HOOK_NETWORK", expected: "true or false") { text, partial in
+            partial.hookNetwork = Self.truth(text)
+            return partial.hookNetwork != nil
+        },
+        SettingKey("hookSockets", "WAFT_HOOK_SOCKETS", expected: "true or false") { text, partial in
+            partial.hookSockets = Self.truth(text)
+            return partial.hookSockets != nil
+        },
         SettingKey("eligibility", "WAFT_ELIGIBILITY", expected: "everything or handlers") { text, partial in
             partial.eligibility = EligibilityRule(rawValue: text)
             return partial.eligibility != nil

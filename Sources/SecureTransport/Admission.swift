@@ -1,16 +1,25 @@
 internal import Sharing
 
-/// Who may connect: counts a listener's connections and decides, before it is known who a peer is, whose turn it is to go.
+/// Who may connect: counts a listener's connections and decides which one makes room for another.
+///
+/// Before the handshake is done all are alike. After it contacts are told from strangers: strangers have a part of the
+/// places, and one that is idle makes room for a newer connection. No stranger takes the place of a contact.
 ///
 /// A value without I/O; the listener carries out what it says. Connections are named by numbers that only grow, so the
 /// smallest is the oldest.
 struct Admission {
     typealias ID = UInt64
+    typealias Instant = ContinuousClock.Instant
 
     private struct Entry {
         let address: AddressKey
         /// Nil until the handshake is done.
         var peerID: PeerID?
+        var isContact = false
+        /// Since when nothing has been asked over the connection; nil while a request is being answered.
+        var idleSince: Instant?
+
+        var isStranger: Bool { peerID != nil && !isContact }
     }
 
     private let limits: TransportLimits
@@ -21,9 +30,10 @@ struct Admission {
     private var unfinished: [AddressKey: [ID]] = [:]
     private(set) var unfinishedCount = 0
 
-    private var finishedPerAddress: [AddressKey: Int] = [:]
+    private var strangersPerAddress: [AddressKey: Int] = [:]
     private var finishedPerPeer: [PeerID: Int] = [:]
     private(set) var finishedCount = 0
+    private(set) var strangerCount = 0
 
     init(limits: TransportLimits) {
         self.limits = limits
@@ -67,30 +77,75 @@ struct Admission {
 
     /// What is to be done with a connection whose handshake is done.
     enum Finish: Equatable {
-        case accepted
+        /// It stays. `displaced` must be closed to make room, and is forgotten already.
+        case accepted(displaced: ID?)
         /// It had to make room before.
         case evicted
-        /// There are too many already: of all, of its address, or of its peer.
+        /// There are too many already, of all, of its address or of its peer, and none of them makes room.
         case refused
     }
 
-    /// Notes that a connection's handshake is done. One that is not accepted is forgotten and must be closed.
-    mutating func finish(_ id: ID, as peerID: PeerID) -> Finish {
-        guard let entry = entries[id] else { return .evicted }
-        guard
-            finishedCount < limits.connections,
-            finishedPerAddress[entry.address, default: 0] < limits.connectionsPerAddress,
-            finishedPerPeer[peerID, default: 0] < limits.connectionsPerPeer
-        else {
-            remove(id)
-            return .refused
+    /// Notes that a connection's handshake is done; it is idle from now on. One that is not accepted is forgotten and must
+    /// be closed.
+    mutating func finish(_ id: ID, as peerID: PeerID, isContact: Bool, at now: Instant) -> Finish {
+        guard var entry = entries[id] else { return .evicted }
+        var displaced: ID?
+        if let mustLeave = obstacle(to: peerID, isContact, at: entry.address) {
+            // A contact waits for nobody's idleness but its own.
+            let latest = isContact && !mustLeave.ofPeer ? now : now - limits.displaceableAfter
+            guard let longest = longestIdle(since: latest, where: mustLeave.isMeant) else {
+                remove(id)
+                return .refused
+            }
+            remove(longest)
+            displaced = longest
         }
         removeUnfinished(id, entry.address)
-        entries[id]?.peerID = peerID
+        (entry.peerID, entry.isContact, entry.idleSince) = (peerID, isContact, now)
+        entries[id] = entry
         finishedCount += 1
-        finishedPerAddress[entry.address, default: 0] += 1
         finishedPerPeer[peerID, default: 0] += 1
-        return .accepted
+        if !isContact {
+            strangerCount += 1
+            strangersPerAddress[entry.address, default: 0] += 1
+        }
+        return .accepted(displaced: displaced)
+    }
+
+    /// Notes that a connection lies idle from now on, or does so no longer.
+    mutating func note(_ id: ID, idleSince: Instant?) {
+        entries[id]?.idleSince = idleSince
+    }
+
+    /// The connections one of which must leave before a new one can stay.
+    private struct Obstacle {
+        /// Whether the new one's own peer has too many.
+        let ofPeer: Bool
+        let isMeant: (Entry) -> Bool
+    }
+
+    /// - Returns: nil where there is room.
+    private func obstacle(to peerID: PeerID, _ isContact: Bool, at address: AddressKey) -> Obstacle? {
+        let ofPeer = finishedPerPeer[peerID, default: 0] >= limits.connectionsPerPeer
+        let inAll = finishedCount >= limits.connections
+        if isContact {
+            guard ofPeer || inAll else { return nil }
+            return Obstacle(ofPeer: ofPeer) { ofPeer ? $0.peerID == peerID : $0.isStranger }
+        }
+        let ofAddress = strangersPerAddress[address, default: 0] >= limits.connectionsPerAddress
+        guard ofPeer || ofAddress || inAll || strangerCount >= limits.connectionsOfStrangers else { return nil }
+        return Obstacle(ofPeer: ofPeer) { entry in
+            entry.isStranger && (!ofPeer || entry.peerID == peerID) && (!ofAddress || entry.address == address)
+        }
+    }
+
+    private func longestIdle(since latest: Instant, where isMeant: (Entry) -> Bool) -> ID? {
+        // At most `connections` entries, and only when a limit is reached.
+        let idle = entries.compactMap { id, entry -> (since: Instant, id: ID)? in
+            guard let since = entry.idleSince, since <= latest, isMeant(entry) else { return nil }
+            return (since, id)
+        }
+        return idle.min { ($0.since, $0.id) < ($1.since, $1.id) }?.id
     }
 
     /// Forgets a connection that is closed. One that is forgotten already is no mistake.
@@ -98,8 +153,10 @@ struct Admission {
         guard let entry = entries.removeValue(forKey: id) else { return }
         guard let peerID = entry.peerID else { return removeUnfinished(id, entry.address) }
         finishedCount -= 1
-        decrement(&finishedPerAddress, entry.address)
         decrement(&finishedPerPeer, peerID)
+        guard entry.isStranger else { return }
+        strangerCount -= 1
+        decrement(&strangersPerAddress, entry.address)
     }
 
     private mutating func removeUnfinished(_ id: ID, _ address: AddressKey) {

@@ -10,7 +10,7 @@ final class ListenerGate: Sendable {
     /// Takes a connection whose peer is known, on its event loop.
     ///
     /// - Returns: whether it was taken; if not it is closed.
-    typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Bool
+    typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID, _ place: ConnectionPlace) throws -> Bool
 
     private struct State {
         var admission: Admission
@@ -18,9 +18,13 @@ final class ListenerGate: Sendable {
         var admitted: [ObjectIdentifier: Admission.ID] = [:]
         /// The channels whose handshake is not done.
         var unfinished: [Admission.ID: any Channel] = [:]
+        /// Those whose handshake is done.
+        var finished: [Admission.ID: any Channel] = [:]
+        var isContact: @Sendable (PeerID) -> Bool = { _ in false }
         var taker: Taker?
         var isClosed = false
         var evictions = Tally()
+        var displacements = Tally()
         var refusals = Tally()
         var exhaustions = Tally()
         var brokenPipelines = Tally()
@@ -90,10 +94,12 @@ final class ListenerGate: Sendable {
     // MARK: Opening and closing
 
     /// Lets `taker` have the connections from now on.
-    func open(_ taker: @escaping Taker) {
+    /// - Parameter isContact: who has a share of the places that strangers have not; called on event loops.
+    func open(isContact: @escaping @Sendable (PeerID) -> Bool, _ taker: @escaping Taker) {
         state.withLockedValue { state in
             precondition(state.taker == nil, "a listener runs once")
             state.taker = taker
+            state.isContact = isContact
         }
     }
 
@@ -154,17 +160,35 @@ final class ListenerGate: Sendable {
     }
 
     private func finish(_ id: Admission.ID, _ peerID: PeerID, _ channel: any Channel) {
-        let (finish, taker) = state.withLockedValue { state in
+        let isContact = state.withLockedValue(\.isContact)(peerID)
+        let finished = state.withLockedValue { state -> (isRefused: Bool, displaced: (any Channel)?, taker: Taker?) in
             state.unfinished[id] = nil
-            return (state.admission.finish(id, as: peerID), state.isClosed ? nil : state.taker)
+            let finish = state.admission.finish(id, as: peerID, isContact: isContact, at: .now)
+            guard case .accepted(let displaced) = finish else { return (finish == .refused, nil, nil) }
+            state.finished[id] = channel
+            return (
+                false, displaced.flatMap { state.finished.removeValue(forKey: $0) }, state.isClosed ? nil : state.taker
+            )
+        }
+        if let displaced = finished.displaced {
+            displaced.close(promise: nil)
+            if let count = state.withLockedValue({ $0.displacements.add() }) {
+                logger.notice("too many connections: \(count) idle ones of strangers closed in favour of newer ones")
+            }
         }
         do {
             // Before it reads anything large.
             try channel.syncOptions?.setOption(.recvAllocator, value: SeatedBufferAllocator(fullReaders, id))
-            if finish == .refused, let count = state.withLockedValue({ $0.refusals.add() }) {
+            if finished.isRefused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }
-            guard finish == .accepted, let taker, try taker(channel, peerID) else { return channel.close(promise: nil) }
+            let place = ConnectionPlace(address: AddressKey(channel.remoteAddress), isContact: isContact) {
+                [state] isIdle in
+                state.withLockedValue { $0.admission.note(id, idleSince: isIdle ? .now : nil) }
+            }
+            guard let taker = finished.taker, try taker(channel, peerID, place) else {
+                return channel.close(promise: nil)
+            }
         } catch {
             channel.close(promise: nil)
             if state.withLockedValue({ $0.brokenPipelines.add() }) != nil {
@@ -178,6 +202,7 @@ final class ListenerGate: Sendable {
         state.withLockedValue { state in
             state.admitted[channel] = nil
             state.unfinished[id] = nil
+            state.finished[id] = nil
             state.admission.remove(id)
         }
     }

@@ -17,6 +17,9 @@ package struct SecureConnection<Output: Sendable>: Sendable {
     /// Where the peer is: for logs and for the user, never to decide who it is (security rule 1).
     package let remoteAddress: SocketAddress?
 
+    /// Its place among the connections of its listener; nil for one that was dialled.
+    package var place: ConnectionPlace?
+
     /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).
     ///
     /// - Parameters:
@@ -37,6 +40,21 @@ package struct SecureConnection<Output: Sendable>: Sendable {
     package func close() async {
         try? await channel.close().get()
     }
+}
+
+/// What a listener counts a connection as.
+package struct ConnectionPlace: Sendable {
+    package let address: AddressKey
+    /// Whether the peer was a contact when it connected.
+    package let isContact: Bool
+    private let note: @Sendable (Bool) -> Void
+
+    init(address: AddressKey, isContact: Bool, note: @escaping @Sendable (Bool) -> Void) {
+        (self.address, self.isContact, self.note) = (address, isContact, note)
+    }
+
+    /// Says whether the connection lies idle from now on: then it may be closed in favour of another one.
+    package func isIdle(_ isIdle: Bool) { note(isIdle) }
 }
 
 extension Channel {

@@ -86,17 +86,20 @@ package struct SecureListener: Sendable {
     /// each within `TransportLimits.closeDeadline`.
     ///
     /// - Parameters:
+    ///   - isContact: Whose connections have places of their own, and never make room for strangers'. It is called on event
+    ///     loops, once for each connection.
     ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop when the peer has
     ///     proved its key and before the first plaintext is delivered.
     ///   - onConnection: Runs in a task of its own for each connection, also when this task was cancelled in the meantime:
     ///     what `configurePipeline` returned is never dropped. The connection is closed after it.
     /// - Throws: `ListenerError` if the listening socket was closed, but not by cancellation.
     package func run<Output: Sendable>(
+        isContact: @escaping @Sendable (PeerID) -> Bool = { _ in false },
         configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output,
         onConnection: @escaping @Sendable (SecureConnection<Output>) async -> Void
     ) async throws {
         let handover = Handover<SecureConnection<Output>>()
-        gate.open { channel, peerID in
+        gate.open(isContact: isContact) { channel, peerID, place in
             guard handover.announce() else { return false }
             do {
                 let output = try configurePipeline(channel, peerID)
@@ -105,7 +108,8 @@ package struct SecureListener: Sendable {
                         channel: channel,
                         output: output,
                         peerID: peerID,
-                        remoteAddress: channel.remoteAddress
+                        remoteAddress: channel.remoteAddress,
+                        place: place
                     )
                 )
                 return true

@@ -53,12 +53,18 @@ package struct TransportLimits: Sendable {
     package var unfinishedConnections = 256
     /// The same for one address (an IPv4 address, or an IPv6 /64).
     package var unfinishedConnectionsPerAddress = 64
-    /// Most connections of one listener whose handshake has finished. A new one is closed.
+    /// Most connections of one listener whose handshake has finished. Beyond any of these limits a new one takes the place
+    /// of the stranger that has been idle longest, or is closed: see `Admission`.
     package var connections = 512
-    /// The same for one address (an IPv4 address, or an IPv6 /64).
+    /// The part of them that strangers can have together: the rest is kept for contacts.
+    package var connectionsOfStrangers = 384
+    /// The same for the strangers of one address (an IPv4 address, or an IPv6 /64). Contacts are not counted here.
     package var connectionsPerAddress = 128
-    /// The same for one peer's key.
+    /// The same for one peer's key, a contact's too.
     package var connectionsPerPeer = 32
+    /// How long a stranger's connection must have been idle to be closed in favour of another stranger's. One of a contact
+    /// need not wait.
+    package var displaceableAfter: Duration = .seconds(5)
     /// Unfinished connections that make room at a time when this process has no descriptors left.
     static let evictionsPerExhaustion = 16
     /// Connections that the kernel keeps for the listener until they are accepted.

@@ -25,15 +25,35 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var item: OfferedItem
     /// Bytes of contents.
     package var size: UInt64
+    /// Files, folders and links that came, the item itself included; nil where an older Waft did not count them.
+    package var entries: UInt64?
+    /// Of a file, over its contents; of a tree, over its listing in the order of the bytes, whatever the order it came in.
     package var digest: Digest
+    /// Of a tree that was sent in another order: over its listing in that one, as the sender knows it.
+    package var sentDigest: Digest? {
+        get { rare?.sentDigest }
+        set { rare = newValue.map(Rare.init) }
+    }
+    private var rare: Rare?
     package var peer: PeerID
     package var senderName: String
     package var annotation: [String: String]
-    /// What its content says; nil where that was not looked into (folders, URLs, texts).
+    /// What its content says; nil for a folder, which is not looked into.
     package var content: ContentVerdict?
     package var destination: Destination
     /// By which protocol it came.
     package var dialect: Dialect
+
+    /// What few have. Tens of thousands of facts are held at once.
+    private final class Rare: Hashable, Sendable {
+        let sentDigest: Digest
+
+        init(_ sentDigest: Digest) { self.sentDigest = sentDigest }
+
+        static func == (left: Rare, right: Rare) -> Bool { left.sentDigest == right.sentDigest }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(sentDigest) }
+    }
 
     /// The type it is handed on as: what it was said to be, or what it turned out to be.
     package var type: UniformType {
@@ -47,7 +67,9 @@ package struct ArrivalFacts: Hashable, Sendable {
         itemsInOffer: Int,
         item: OfferedItem,
         size: UInt64,
+        entries: UInt64? = nil,
         digest: Digest,
+        sentDigest: Digest? = nil,
         peer: PeerID,
         senderName: String,
         annotation: [String: String],
@@ -60,7 +82,9 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.itemsInOffer = itemsInOffer
         self.item = item
         self.size = size
+        self.entries = entries
         self.digest = digest
+        self.rare = sentDigest.map(Rare.init)
         self.peer = peer
         self.senderName = senderName
         self.annotation = annotation

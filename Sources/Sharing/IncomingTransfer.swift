@@ -32,6 +32,7 @@ package final class IncomingTransfer {
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
     private let verdict: Verdict
+    private let binding: OfferBinding
     private var order: TransferOrder
     private var fileDigest: DigestState
     private var listing: TreeListing?
@@ -47,14 +48,23 @@ package final class IncomingTransfer {
     /// What an earlier attempt at this transfer has stored, by item.
     private let earlier: [Int: Arrival]
     private var receivedBytes: UInt64 = 0
+    private var receivedEntries: UInt64 = 0
+    private let turn: CommitTurn
+    /// Of `turn.storings`, those of which the verdict knew, and those of this transfer itself.
+    private var knownStorings: Int
 
     /// An item that has arrived whole and waits for the commit of its batch.
     private struct WholeItem {
         var number: Int
         var staged: any StagedItem
         var bytes: UInt64
+        var entries: UInt64
+        /// As `ArrivalFacts.digest`.
         var digest: Digest
+        /// As the sender knows it.
+        var sentDigest: Digest
         var content: ContentVerdict?
+        var isLookedInto = false
     }
 
     /// Items and bytes after which a batch is committed: one sync serves many small items, and a large one does not
@@ -71,8 +81,10 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how far the contents are held to the offer.
-    ///   - mostBytes: bytes that it may bring in all; nil for no bound but those of its items.
+    ///   - mostBytes: bytes, by `Footprint`, that it may bring in all; nil for no bound but those of its items.
     ///   - earlier: what has arrived of this transfer before.
+    ///   - turn: shared with the peer's other transfers.
+    ///   - storings: what its `storings` were when it was last looked what of the items is here already.
     ///   - isDelivered: whether handlers are to be asked about such an item.
     ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
@@ -85,6 +97,8 @@ package final class IncomingTransfer {
         journal: any ArrivalJournal,
         mostBytes: UInt64? = nil,
         earlier: [Arrival] = [],
+        turn: CommitTurn = CommitTurn(),
+        storings: Int = 0,
         isDelivered: @escaping @Sendable (ArrivalFacts) -> Bool,
         stored: @escaping @Sendable ([StoredArrival]) -> Void,
         progressed: @escaping @Sendable (UInt64) -> Void
@@ -96,9 +110,11 @@ package final class IncomingTransfer {
         self.journal = journal
         self.mostBytes = mostBytes
         self.isDelivered = isDelivered
+        (self.turn, self.knownStorings) = (turn, storings)
         self.stored = stored
         self.progressed = progressed
         self.verdict = verdict
+        self.binding = binding
         self.order = TransferOrder(items: offer.items, verdict: verdict, binding: binding)
         self.fileDigest = DigestState(verdict.digest)
         self.receipts = Array(repeating: ItemReceipt(.notSent), count: offer.items.count)
@@ -139,6 +155,8 @@ package final class IncomingTransfer {
 
     package func beginFile(_ entry: FileEntry) throws(TransferFault) {
         try order.beginFile(entry)
+        try countEntry()
+        let entry = allowed(entry)
         fileDigest.reset()
         if entry.offset > 0 {
             // Read again as it lies on the disk now: what was said of it before may not hold any more.
@@ -150,6 +168,17 @@ package final class IncomingTransfer {
         currentFile = entry
     }
 
+    /// What was accepted because of its type was not accepted to be run. A tree's executable bits are part of its digest:
+    /// where the sender says that, they stay.
+    private func allowed(_ entry: FileEntry) -> FileEntry {
+        guard let begun, !verdict.items[begun].admittedAs.isEmpty, entry.path == nil || binding == .announced else {
+            return entry
+        }
+        var entry = entry
+        entry.executable = false
+        return entry
+    }
+
     private func advance(_ bytes: UInt64) {
         receivedBytes += bytes
         progressed(receivedBytes)
@@ -157,12 +186,25 @@ package final class IncomingTransfer {
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
         try order.receive(bytes.count)
-        if let mostBytes, receivedBytes + UInt64(bytes.count) > mostBytes {
-            throw TransferFault(.noRoom, "more than is kept from one stranger; \(ByteCount.text(mostBytes)) were left")
-        }
+        try checkQuota(adding: bytes.count)
         fileDigest.update(bytes)
         try current().write(bytes)
         advance(UInt64(bytes.count))
+    }
+
+    private func countEntry() throws(TransferFault) {
+        receivedEntries += 1
+        try checkQuota(adding: 0)
+    }
+
+    private func checkQuota(adding count: Int) throws(TransferFault) {
+        guard let mostBytes,
+            Footprint(bytes: receivedBytes + UInt64(count), entries: receivedEntries).bytes > mostBytes
+        else { return }
+        throw TransferFault(
+            .noRoom,
+            "more than is kept from one stranger, each file and folder counted for "
+                + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(mostBytes)) were left")
     }
 
     /// - Parameter digest: what the sender says the contents' digest is; nil where its protocol has none, and what came is
@@ -185,12 +227,14 @@ package final class IncomingTransfer {
 
     package func folder(_ path: SafeRelativePath) throws(TransferFault) {
         try order.entry()
+        try countEntry()
         try current().makeFolder(path)
         listing?.folder(path)
     }
 
     package func link(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
         try order.entry()
+        try countEntry()
         try current().makeLink(path, target: target)
         listing?.link(path, target: target)
     }
@@ -202,22 +246,29 @@ package final class IncomingTransfer {
 
     /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's; nil as in `endFile`.
     package func endItem(digest: Digest?) throws(TransferFault) {
-        let (number, bytes) = try order.endItem()
+        let (number, bytes, entries) = try order.endItem()
         let item = try current()
+        let isInByteOrder = listing?.isInByteOrder ?? true
         guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
             throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
+        // Whoever reads the tree later goes by the bytes.
+        let lasting = isInByteOrder ? ours : try item.digest(digestAlgorithm)
         staged = nil
         begun = nil
         listing = nil
-        whole.append(WholeItem(number: number, staged: item, bytes: bytes, digest: ours))
+        whole.append(
+            WholeItem(
+                number: number, staged: item, bytes: bytes, entries: entries, digest: lasting,
+                sentDigest: digest ?? lasting))
         wholeBytes += bytes
-        if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes {
-            commitWhole()
-        } else if number + 1 < offer.items.count, let declared = declaredType(number) {
-            item.expectContentVerdict(declared: declared)
+        if binding == .announced {
+            try item.rest()
+        } else if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes {
+            return commitWhole()
         }
+        if number + 1 < offer.items.count, let claim = claim(number) { item.expectContentVerdict(on: claim) }
     }
 
     /// The sender gives up one item; the others go on.
@@ -235,7 +286,7 @@ package final class IncomingTransfer {
     package func present(_ number: Int, digest: Digest) throws(TransferFault) {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
-        if let arrival = earlier[number], arrival.digest == digest { return }
+        if let arrival = earlier[number], digest == arrival.sentDigest ?? arrival.digest { return }
         if let arrival = EarlierArrivals(inbox: inbox, journal: journal)
             .verified(offer.items[number], from: peer, digest)
         {
@@ -251,9 +302,16 @@ package final class IncomingTransfer {
         if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }
 
-    /// All has come: the rest is committed.
+    /// All has come: the rest is committed. By protocols that have no answer to single items that is everything, or
+    /// nothing where one of the items cannot be stored.
     package func finish() throws(TransferFault) -> Receipt {
         try order.finish()
+        lookIntoWhole()
+        if binding == .announced {
+            for receipt in receipts {
+                if case .failed(let fault) = receipt.outcome { throw fault }
+            }
+        }
         commitWhole()
         return Receipt(transfer: offer.transfer, items: receipts)
     }
@@ -262,13 +320,14 @@ package final class IncomingTransfer {
     /// discarded where the fault is the contents' own.
     ///
     /// Items that had arrived whole are stored all the same, except where somebody wants it to stop now (a commit waits
-    /// for the disk): then they are kept too.
+    /// for the disk): then they are kept too. By a protocol without an answer to single items nothing is stored: its
+    /// sender takes a no for all of it, and sends all of it again.
     /// - Returns: the receipt, in which every item whose contents had begun and that is not in the Inbox bears a fault;
     ///   what had not begun is `notSent`.
     package func fail(_ fault: TransferFault) -> Receipt {
         let current = begun
         endCurrent(keeping: fault.isResumable)
-        if fault.code == .stopping {
+        if binding == .announced || fault.code == .stopping {
             for item in whole { item.staged.keep() }
             for item in whole { setFault(fault, item.number) }
             whole = []
@@ -292,19 +351,24 @@ package final class IncomingTransfer {
         return staged
     }
 
-    /// Which type the contents of an item are held against.
-    private func declaredType(_ number: Int) -> UniformType? {
-        // Texts and URLs are forms of our own; a folder's files have names and types of their own.
-        offer.items[number].kind == .file ? offer.items[number].type : nil
+    /// What the contents of an item are held against; nil for a tree.
+    private func claim(_ number: Int) -> ContentClaim? {
+        ContentClaim(offer.items[number], admittedAs: verdict.items[number].admittedAs)
     }
 
-    /// Finds out what the contents of the whole items say. One that cannot be looked into fails by itself.
+    /// Finds out what the contents of the whole items say. One that cannot be looked into fails by itself, and so does
+    /// one that was accepted because of a type that it does not have.
     private func lookIntoWhole() {
         whole = whole.compactMap { item in
             do throws(TransferFault) {
                 var item = item
-                item.content = try declaredType(item.number)
-                    .flatMap { declared throws(TransferFault) in try item.staged.contentVerdict(declared: declared) }
+                guard !item.isLookedInto, let claim = claim(item.number) else { return item }
+                item.content = try item.staged.contentVerdict(on: claim)
+                item.isLookedInto = true
+                if let content = item.content, content.outcome == .lying, !claim.admittedAs.isEmpty {
+                    throw TransferFault(
+                        .notAsDeclared, "\(offer.items[item.number].name) is not stored: \(content.explanation)")
+                }
                 return item
             } catch {
                 if error.isResumable { item.staged.keep() } else { item.staged.discard() }
@@ -321,6 +385,35 @@ package final class IncomingTransfer {
         wholeBytes = 0
         lookIntoWhole()
         guard !whole.isEmpty else { return }
+        var arrivals: [StoredArrival] = []
+        turn.take { storings in
+            if storings != knownStorings { leaveOutPresent() }
+            if !whole.isEmpty { arrivals = commit() }
+            knownStorings += arrivals.isEmpty ? 0 : 1
+            return !arrivals.isEmpty
+        }
+        whole = []
+        if !arrivals.isEmpty { stored(arrivals) }
+    }
+
+    /// What another transfer of the peer has stored since this one was offered is not stored once more.
+    private func leaveOutPresent() {
+        guard offer.dialect == .waft else { return }
+        let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
+        whole = whole.filter { item in
+            guard
+                let arrival = arrivals.verified(
+                    offer.items[item.number], from: peer, item.digest, besides: offer.transfer)
+            else { return true }
+            item.staged.discard()
+            var receipt = ItemReceipt(arrival, isAlready: true)
+            receipt.outcome = .stored(name: arrival.stored.name.text, size: item.bytes, digest: item.sentDigest)
+            receipts[item.number] = receipt
+            return false
+        }
+    }
+
+    private func commit() -> [StoredArrival] {
         let intended = whole.map { item in
             let facts = facts(of: item)
             return IntendedArrival(facts: facts, identity: nil, isDelivered: isDelivered(facts))
@@ -345,7 +438,7 @@ package final class IncomingTransfer {
             case .success(let place):
                 receipts[item.number] = pool.sharing(
                     ItemReceipt(
-                        .stored(name: place.name.text, size: item.bytes, digest: item.digest),
+                        .stored(name: place.name.text, size: item.bytes, digest: item.sentDigest),
                         content: item.content
                     ))
                 let arrival = Arrival(number: numbers[index], facts: intended[index].facts, stored: place)
@@ -355,8 +448,7 @@ package final class IncomingTransfer {
                 setFault(fault, item.number)
             }
         }
-        whole = []
-        if !arrivals.isEmpty { stored(arrivals) }
+        return arrivals
     }
 
     /// - Returns: whether it is in the journal. If not, the items are in the Inbox all the same, and are found and
@@ -378,7 +470,9 @@ package final class IncomingTransfer {
             itemsInOffer: offer.items.count,
             item: offer.items[item.number],
             size: item.bytes,
+            entries: item.entries,
             digest: item.digest,
+            sentDigest: item.sentDigest == item.digest ? nil : item.sentDigest,
             peer: peer,
             senderName: offer.senderName,
             annotation: offer.annotation,

@@ -2,6 +2,8 @@
 package struct InternetShortcut: Sendable {
     /// Most bytes in a URL.
     package static let maximumBytes = 8 << 10
+    /// Most bytes in the file.
+    static let maximumFileBytes = maximumBytes + 64
 
     package let url: String
     private let colon: String.Index
@@ -70,10 +72,11 @@ package struct InternetShortcut: Sendable {
 
     /// - Parameter rest: the URL after its scheme and colon.
     private static func host(in rest: Substring) -> String {
-        guard rest.hasPrefix("//") else { return "" }
-        var authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+        // By scalars: an `@` with a combining mark after it ends the secret before it all the same.
+        guard rest.utf8.starts(with: "//".utf8) else { return "" }
+        var authority = rest.unicodeScalars.dropFirst(2).prefix { !"/?#".unicodeScalars.contains($0) }
         if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") { return String(authority[...end]) }
+        if authority.first == "[", let end = authority.firstIndex(of: "]") { return String(authority[...end]) }
         return String(authority.prefix { $0 != ":" }).lowercased()
     }
 

@@ -12,10 +12,23 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for the user: the path, what is wrong with it, what to do where that is known.
     package let message: String
     package let code: Code
+    /// What else stands in the way, in the same form: at most `maximumProblems` lines with `message`.
+    package private(set) var others: [String] = []
+
+    /// Problems after which nobody looks for more.
+    package static let maximumProblems = 20
 
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// Adds what another fault says.
+    /// - Returns: whether there is room for more.
+    package mutating func add(_ fault: SourceFault) -> Bool {
+        let room = Self.maximumProblems - 1 - others.count
+        others += ([fault.message] + fault.others).prefix(room)
+        return others.count + 1 < Self.maximumProblems
     }
 
     package var description: String { message }

@@ -4,12 +4,21 @@
 package enum Limits {
     /// Bytes of an offer's text, and of any other single message that is held whole.
     package static let offerBytes = 24 << 20
+    /// Bytes of an offer's text outside its list of items, and of one item in it.
+    package static let offerFrameBytes = 64 << 10
+    /// Bytes of messages of all peers that are held at the same time, while they are read.
+    package static let bodyBytes = 64 << 20
+    /// The part of them that strangers together can take: one offer of the largest. A contact's finds room beside it.
+    package static let bodyBytesOfStrangers = 24 << 20
     /// Bytes of a card or any other small message.
     package static let messageBytes = 64 << 10
     /// Top-level items in one offer.
     package static let items = 65_536
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20
+    /// Bytes that a file, folder or link counts for besides its contents, wherever it is counted what a peer's items take:
+    /// a block for its name and its inode, which are not free either.
+    package static let entryBytes: UInt64 = 4_096
     /// Bytes one item may announce.
     package static let itemBytes: UInt64 = 1 << 60
     /// Bytes in the name a peer gives itself.
@@ -29,15 +38,25 @@ package enum Limits {
     /// Bytes of the smallest block, as a power of two.
     package static let keptBlockExponent = 20
 
+    // Of what follows strangers together can take a part, and what is left is kept for contacts. Keys cost a stranger
+    // nothing: one stranger is one key, and also all strangers of one address (`AddressKey`).
+
     /// Offers of one peer that may wait for consent at the same time.
     package static let waitingOffersPerPeer = 4
-    /// Offers that may wait for consent in all.
+    /// Offers that may wait for consent in all, of strangers together, and of one stranger.
     package static let waitingOffers = 64
+    package static let waitingOffersOfStrangers = 32
+    package static let waitingOffersPerStranger = 16
     /// Transfers accepted for one peer and not finished.
     package static let openTransfersPerPeer = 16
-    /// Items in all offers that wait, are accepted or are being received: keys cost a stranger nothing, so a limit for
-    /// each peer alone bounds no memory.
+    /// The same in all, of strangers together, and of one stranger.
+    package static let openTransfers = 1_024
+    package static let openTransfersOfStrangers = 512
+    package static let openTransfersPerStranger = 128
+    /// Items in all offers that wait, are accepted or are being received; in those of strangers together, and of one.
     package static let openItems = 262_144
+    package static let openItemsOfStrangers = 131_072
+    package static let openItemsPerStranger = 65_536
     /// Finished transfers whose receipt can be asked for again.
     package static let rememberedReceipts = 1_024
     /// Items in all remembered receipts.
@@ -47,8 +66,29 @@ package enum Limits {
     package static let consentWait: Duration = .seconds(110)
     /// How long an accepted transfer waits for its contents to begin.
     package static let contentsWait: Duration = .seconds(60)
+    /// How long it waits when the connection on which it was offered has closed: its contents may come on another one.
+    package static let departedWait: Duration = .seconds(5)
     /// How long nothing may arrive in the middle of a message.
     package static let silence: Duration = .seconds(60)
-    /// How long a secured connection may lie idle between requests.
+    /// How long a contact's connection may lie idle between requests, and any on which a pairing is under way.
     package static let idleConnection: Duration = .seconds(120)
+    /// The same for a stranger's connection.
+    package static let idleStranger: Duration = .seconds(30)
+    /// The same for a stranger's connection after a request that was refused.
+    package static let idleRefused: Duration = .seconds(10)
+
+    // What a receiver may make a sender wait for, however often it says that it is at work.
+
+    /// How long a sender waits for the answer to an offer: longer than `consentWait`.
+    package static let offerAnswer: Duration = .seconds(130)
+    /// How long a sender of contents waits while the receiver takes nothing of them, and for the receipt after the last of
+    /// them: a receiver reads again what it has kept and syncs what it got. `work` comes on top.
+    package static let stall: Duration = .seconds(600)
+    /// Bytes of contents for which a receiver gets another second: it may have to read all of them from a slow disk.
+    package static let workBytesPerSecond: UInt64 = 4 << 20
+    /// How long a sender waits for the handlers of each item, besides `stall`, when it wants to hear of them.
+    package static let handlerWait: Duration = .seconds(60)
+
+    /// How long a receiver may take to read or to write contents.
+    package static func work(on bytes: UInt64) -> Duration { .seconds(Int64(bytes / workBytesPerSecond)) }
 }

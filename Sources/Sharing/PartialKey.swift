@@ -23,7 +23,7 @@ package struct PartialKey: Hashable, Sendable {
 
     /// What all keys of a peer begin with: 16 digits. Two peers have the same only where somebody has made such a key, and
     /// then they share a quota.
-    package static func owner(_ peer: PeerID) -> String { String(StableHash.text("peer", peer.text).prefix(16)) }
+    package static func owner(_ peer: PeerID) -> String { String(StableHash.text("peer", peer.bareText).prefix(16)) }
 }
 
 /// By what it is remembered that an offer was consented to: the same items, in the same order, with the same annotation,
@@ -34,7 +34,7 @@ package struct ConsentKey: Hashable, Sendable {
 
     package init(_ offer: Offer, from peer: PeerID) {
         var hash = StableHash()
-        hash.add("offer", peer.text, String(offer.items.count))
+        hash.add("offer", peer.bareText, String(offer.items.count))
         for item in offer.items {
             hash.add(
                 item.kind.rawValue, item.name.text, item.type.identifier, item.size.map { String($0) } ?? "",

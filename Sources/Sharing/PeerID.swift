@@ -15,27 +15,19 @@ package struct PeerID: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The whole id: 52 characters of `alphabet`, without groups. This is the form that is stored and sent.
+    /// The whole id as it is shown, typed and stored: 56 characters without groups, of which the last four are check
+    /// digits (`checkDigits`).
     package var text: String {
-        var characters: [UInt8] = []
-        var buffer = 0
-        var bits = 0
-        for byte in bytes {
-            buffer = (buffer << 8) | Int(byte)
-            bits += 8
-            while bits >= 5 {
-                bits -= 5
-                characters.append(Self.alphabet[(buffer >> bits) & 31])
-                buffer &= (1 << bits) - 1
-            }
-        }
-        if bits > 0 { characters.append(Self.alphabet[(buffer << (5 - bits)) & 31]) }
-        return String(decoding: characters, as: UTF8.self)
+        let digits = Self.digits(of: bytes)
+        return Self.text(digits + Self.checkDigits(of: digits))
     }
+
+    /// The 52 characters of `text` without the check digits: the key of tables and hashes that nobody reads.
+    package var bareText: String { Self.text(Self.digits(of: bytes)) }
 
     /// The short form shown to people: the first 80 bits in four groups, `k7qf-9m2c-x4ap-t0zd`.
     package var short: String {
-        let text = text.prefix(16)
+        let text = bareText.prefix(16)
         var groups: [Substring] = []
         var start = text.startIndex
         while start < text.endIndex {
@@ -52,11 +44,28 @@ package struct PeerID: Hashable, Sendable {
     /// Fewest characters of an id that are accepted as a prefix of it.
     package static let shortestPrefix = 4
 
+    /// Characters of a whole id without its check digits, and with them.
+    package static let bareCharacters = 52
+    package static let characters = bareCharacters + checkCharacters
+
     /// Reads the whole form, with or without groups, in either case.
     ///
-    /// - Returns: nil for anything that is not the text of a whole id.
+    /// - Returns: nil for anything that is not the text of a whole id, or whose check digits do not fit.
     package init?(text: String) {
-        guard let digits = Self.digits(of: text), digits.count == 52, digits[51] & 0b1111 == 0 else { return nil }
+        guard let digits = Self.digits(of: text), digits.count == Self.characters,
+            Self.checkDigits(of: digits.prefix(Self.bareCharacters)) == Array(digits.suffix(Self.checkCharacters))
+        else { return nil }
+        self.init(digits: digits.prefix(Self.bareCharacters))
+    }
+
+    /// Reads the form of `bareText`, which nothing protects from a wrong character.
+    package init?(bareText: String) {
+        guard let digits = Self.digits(of: bareText) else { return nil }
+        self.init(digits: digits[...])
+    }
+
+    private init?(digits: ArraySlice<UInt8>) {
+        guard digits.count == Self.bareCharacters, let last = digits.last, last & 0b1111 == 0 else { return nil }
         var bytes: [UInt8] = []
         var buffer = 0
         var bits = 0
@@ -76,10 +85,31 @@ package struct PeerID: Hashable, Sendable {
     ///
     /// False for prefixes of fewer than `shortestPrefix` characters.
     package func hasPrefix(_ prefix: String) -> Bool {
-        guard let digits = Self.digits(of: prefix), digits.count >= Self.shortestPrefix, digits.count <= 52 else {
-            return false
-        }
+        guard let digits = Self.digits(of: prefix), digits.count >= Self.shortestPrefix, digits.count <= Self.characters
+        else { return false }
         return text.utf8.starts(with: digits.map { Self.alphabet[Int($0)] })
+    }
+
+    private static func text(_ digits: [UInt8]) -> String {
+        String(decoding: digits.map { alphabet[Int($0)] }, as: UTF8.self)
+    }
+
+    private static func digits(of bytes: [UInt8]) -> [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(characters)
+        var buffer = 0
+        var bits = 0
+        for byte in bytes {
+            buffer = (buffer << 8) | Int(byte)
+            bits += 8
+            while bits >= 5 {
+                bits -= 5
+                digits.append(UInt8(buffer >> bits))
+                buffer &= (1 << bits) - 1
+            }
+        }
+        if bits > 0 { digits.append(UInt8(buffer << (5 - bits))) }
+        return digits
     }
 
     private static func digits(of text: String) -> [UInt8]? {

@@ -1,6 +1,5 @@
 package import ContentCheck
 package import Digests
-package import UniformTypes
 
 // The ports of the domain: what it needs of the disk, of people and of handlers. Each comment is the contract;
 // the real thing and the fakes of TestSupport are held to it by the same tests.
@@ -13,6 +12,11 @@ package protocol InboxStoring: Sendable {
     /// as free: it makes room when room is needed.
     /// - Throws: `TransferFault.storage` when the Inbox cannot be reached.
     func freeRoom() throws(TransferFault) -> UInt64
+
+    /// Files, folders and links that may be made now without touching the reserve; `.max` where the file system does not
+    /// count them. What is kept counts as in `freeRoom`.
+    /// - Throws: as `freeRoom`.
+    func freeEntries() throws(TransferFault) -> UInt64
 
     /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
     ///
@@ -28,7 +32,8 @@ package protocol InboxStoring: Sendable {
     /// Whether something is kept under the key that nobody is at.
     func hasKept(_ key: PartialKey) -> Bool
 
-    /// Sees to it that what is kept of a peer's items takes no more than so many bytes on the disk: the oldest goes first.
+    /// Sees to it that what is kept of a peer's items takes no more than so many bytes on the disk, `Limits.entryBytes` for
+    /// each file, folder and link among them: the oldest goes first.
     /// What is kept of these items, which are about to come, does not count and stays, unless it is more than they are.
     func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
 
@@ -40,7 +45,7 @@ package protocol InboxStoring: Sendable {
     /// Whether what was stored seems to lie in the Inbox still: under that name, of that kind, a file also of that size.
     func seemsPresent(_ arrival: Arrival) -> Bool
 
-    /// The digest of what lies in the Inbox under an arrival's name, as the sender of it computes it.
+    /// The digest of what lies in the Inbox under an arrival's name: of a tree in the order of the bytes.
     /// - Throws: `notKept` where it is not there or cannot be summed up.
     func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
 
@@ -141,13 +146,19 @@ package protocol StagedItem: AnyObject, Sendable {
     func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
     /// Removes what was kept and has not come again. After the last entry, before the commit.
     func removeLeftovers() throws(TransferFault)
+    /// Closes what it holds open, after the last entry: the commit may be far away, and many items may wait for it.
+    /// - Throws: `noRoom`, `storage` for what was still to be written.
+    func rest() throws(TransferFault)
+    /// Reads a whole tree again and sums it up, in the order of the bytes. After `removeLeftovers`, before the commit.
+    /// - Throws: `storage` where it cannot be read.
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
     /// Says that `contentVerdict` will be asked for: it may be found out from now on, while something else is done.
-    func expectContentVerdict(declared: UniformType)
-    /// Holds the contents of an item that is one file, and has ended, against the type it is said to have.
+    func expectContentVerdict(on claim: ContentClaim)
+    /// Holds the contents of an item that is one file, and has ended, against what it is said to be.
     ///
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
     /// - Returns: nil where contents are not looked into.
-    func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict?
+    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict?
     /// Writes on the item, which is whole, where it comes from, as far as the disk can keep that.
     func label(_ facts: ArrivalFacts)
     /// Ends the writing and leaves what there is, to be found again under its key; discards it where it has none, or
@@ -161,7 +172,9 @@ extension StagedItem {
     /// For those with nothing to write on.
     package func label(_ facts: ArrivalFacts) {}
     /// For those who find out when they are asked.
-    package func expectContentVerdict(declared: UniformType) {}
+    package func expectContentVerdict(on claim: ContentClaim) {}
+    /// For those who hold nothing open.
+    package func rest() throws(TransferFault) {}
 }
 
 /// Who decides whether an offer is taken: a person at a terminal, a rule, a desktop notification.
@@ -172,6 +185,17 @@ package protocol ConsentAsking: Sendable {
     /// what is returned does not matter.
     /// - Returns: one verdict an item.
     func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict]
+}
+
+/// What the user has said of who may offer, and what: asked before an offer takes anything of what all share.
+///
+/// Decided without waiting; may block on the disk.
+package protocol OfferGating: Sendable {
+    /// What a peer may do here now, by who it is alone.
+    func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess
+    /// Refuses an offer of which nothing is taken whoever is asked.
+    /// - Returns: one verdict an item; nil where something may be taken.
+    func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]?
 }
 
 /// Hands what has arrived to whoever opens it.

@@ -81,7 +81,7 @@ extension ItemReceipt {
     /// What is said of an item that has arrived before.
     package init(_ arrival: Arrival, isAlready: Bool = false) {
         self.init(
-            .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.digest),
+            .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.sentDigest ?? arrival.digest),
             content: arrival.content, isAlready: isAlready)
     }
 }

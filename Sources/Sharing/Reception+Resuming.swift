@@ -14,7 +14,7 @@ extension Reception {
             guard let key = PartialKey(item, from: peer) else { continue }
             if let arrival = ofTransfer[number], arrival.item == item, arrival.digest.algorithm == verdict.digest {
                 // Whatever has become of it since: by this transfer it was stored.
-                verdict.items[number].present = arrival.digest
+                verdict.items[number].present = arrival.sentDigest ?? arrival.digest
             } else {
                 verdict.items[number].present =
                     EarlierArrivals(inbox: inbox, journal: journal).latest(item, from: peer, verdict.digest)?.digest
@@ -104,9 +104,12 @@ package struct EarlierArrivals: Sendable {
     }
 
     /// The one that has this digest now; reads its contents.
-    func verified(_ item: OfferedItem, from peer: PeerID, _ digest: Digest) -> Arrival? {
+    /// - Parameter transfer: whose arrivals do not count.
+    func verified(
+        _ item: OfferedItem, from peer: PeerID, _ digest: Digest, besides transfer: TransferID? = nil
+    ) -> Arrival? {
         candidates(item, from: peer).first { arrival in
-            arrival.digest == digest && inbox.seemsPresent(arrival)
+            arrival.digest == digest && arrival.transfer != transfer && inbox.seemsPresent(arrival)
                 && (try? inbox.digest(of: arrival, digest.algorithm)) == digest
         }
     }

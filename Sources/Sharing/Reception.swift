@@ -20,7 +20,7 @@ package final class Reception: Sendable {
     }
 
     private struct Ledger {
-        var waiting: [TransferID: Claim] = [:]
+        var waiting: [TransferID: OfferClaim] = [:]
         var accepted: [TransferID: Accepted] = [:]
         var receiving: [TransferID: Receiving] = [:]
         var finished: [TransferID: Finished] = [:]
@@ -32,25 +32,23 @@ package final class Reception: Sendable {
         var isStopping = false
     }
 
-    /// What an offer takes of what all share.
-    private struct Claim {
-        var peer: PeerID
-        var items: Int
-        /// Bytes of everything whose size is known.
-        var bytes: UInt64
-    }
-
     private struct Receiving {
-        var claim: Claim
+        var claim: OfferClaim
         var interrupt: @Sendable () -> Void
         var offer: Offer
+        var turn: CommitTurn
         let pulse = TransferPulse()
     }
 
     private struct Accepted {
         var offer: Offer
         var verdict: Verdict
-        var claim: Claim
+        var claim: OfferClaim
+        var turn: CommitTurn
+        /// Of the turn, when the offer was accepted.
+        var storings: Int
+        /// Of the `Visitor` whose offer it was.
+        var connection: UInt64
         var expires: ContinuousClock.Instant
     }
 
@@ -65,32 +63,41 @@ package final class Reception: Sendable {
         var isAnswered: Bool { hasEnded && pending == 0 }
     }
 
+    /// Room for the messages of all peers while they are read.
+    package let bodies = MemoryBudget()
+
     let inbox: any InboxStoring
     let journal: any ArrivalJournal
+    private let gate: any OfferGating
     private let consent: any ConsentAsking
     private let delivery: any Delivering
     private let refusal: @Sendable (OfferedItem) -> String?
     private let quota: StrangerQuota?
     private let consentWait: Duration
+    private let departedWait: Duration
     private let memory: ConsentMemory?
     private let observe: @Sendable (Event) -> Void
     private let ledger = Mutex(Ledger())
 
     /// - Parameters:
+    ///   - gate: what it refuses takes nothing of what all share, and who is a contact has a share of its own.
     ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
     ///     for one that can. Decided without waiting.
     ///   - quota: how much one stranger may send; nil for no bound.
     ///   - consentWait: how long an offer waits for an answer.
+    ///   - departedWait: how long contents may begin after the connection has closed on which they were accepted.
     ///   - memory: hears which transfers begin and end; what it wraps is somewhere in `consent`.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
+        gate: any OfferGating,
         consent: any ConsentAsking,
         delivery: any Delivering,
         refusal: @escaping @Sendable (OfferedItem) -> String? = { _ in nil },
         quota: StrangerQuota? = nil,
         consentWait: Duration = Limits.consentWait,
+        departedWait: Duration = Limits.departedWait,
         memory: ConsentMemory? = nil,
         observe: @escaping @Sendable (Event) -> Void
     ) {
@@ -98,52 +105,64 @@ package final class Reception: Sendable {
         self.journal = journal
         self.consent = consent
         self.delivery = delivery
+        self.gate = gate
         self.refusal = refusal
         self.quota = quota
         self.consentWait = consentWait
+        self.departedWait = departedWait
         self.memory = memory
         self.observe = observe
     }
 
     // MARK: Offers
 
+    /// What a peer may do here now. To be asked before an offer of its is read: one that is barred takes nothing here.
+    package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess { gate.access(of: peer, by: dialect) }
+
     /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
-    package func judge(_ offer: Offer, from peer: PeerID) async -> Verdict {
+    package func judge(_ offer: Offer, from visitor: Visitor) async -> Verdict {
+        let peer = visitor.peer
+        let eligible = EligibleOffer(offer, refusal)
         let digest = offer.digests.first ?? .xxh3_128
         let verdict: Verdict
-        if let refusal = admit(offer, from: peer) {
+        if let refused = refused(eligible, from: peer) {
+            verdict = Verdict(items: refused, digest: digest)
+        } else if let refusal = admit(offer, from: visitor) {
             verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
         } else {
-            let items = await verdicts(on: offer, from: peer)
-            verdict = settle(offer, Verdict(items: items, digest: digest), peer: peer)
+            let items = eligible.verdicts(await answers(to: eligible.rest, from: peer))
+            verdict = settle(offer, Verdict(items: items, digest: digest), visitor)
         }
         observe(.judged(offer, verdict, from: peer))
         return verdict
     }
 
-    private func admit(_ offer: Offer, from peer: PeerID) -> ItemVerdict? {
-        ledger.withLock { ledger in
+    /// What is refused whoever is asked, before it takes anything of what all share: eligibility first, from the types
+    /// alone, then what the user has said.
+    private func refused(_ offer: EligibleOffer, from peer: PeerID) -> [ItemVerdict]? {
+        if offer.isRefused { return offer.verdicts([]) }
+        guard let refused = gate.refusal(of: offer.rest, from: peer) else { return nil }
+        // What is turned away for a while is not shown: it may be a flood.
+        if refused.contains(where: { $0.answer != .busy }) { observe(.offered(offer.rest, from: peer)) }
+        return offer.verdicts(refused)
+    }
+
+    private func admit(_ offer: Offer, from visitor: Visitor) -> ItemVerdict? {
+        let isContact = gate.access(of: visitor.peer, by: offer.dialect) == .contact
+        return ledger.withLock { ledger in
             if ledger.isStopping { return Self.stopping }
             let now = ContinuousClock.now
             ledger.accepted = ledger.accepted.filter { $0.value.expires > now }
             let id = offer.transfer
-            if let refusal = Self.refusalToRepeat(offer, from: peer, in: ledger) { return refusal }
+            if let refusal = Self.refusalToRepeat(offer, from: visitor.peer, in: ledger) { return refusal }
             ledger.accepted[id] = nil
-            if ledger.waiting.count >= Limits.waitingOffers
-                || ledger.waiting.values.count(where: { $0.peer == peer }) >= Limits.waitingOffersPerPeer
-            {
-                return ItemVerdict(.busy, reason: "too many offers wait for an answer")
-            }
+            let claim = OfferClaim(
+                peer: visitor.peer, address: visitor.address, isContact: isContact, items: offer.items.count,
+                bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
             let open = ledger.accepted.values.map(\.claim) + ledger.receiving.values.map(\.claim)
-            if open.count(where: { $0.peer == peer }) >= Limits.openTransfersPerPeer {
-                return ItemVerdict(.busy, reason: "too many transfers of yours are under way")
-            }
-            let held = open.reduce(0) { $0 + $1.items } + ledger.waiting.values.reduce(0) { $0 + $1.items }
-            if held + offer.items.count > Limits.openItems {
-                return ItemVerdict(.busy, reason: "too many items are under way")
-            }
-            ledger.waiting[id] = Claim(peer: peer, items: offer.items.count, bytes: offer.knownSize)
-            return nil
+            let refusal = OfferShares.refusal(of: claim, waiting: Array(ledger.waiting.values), open: open)
+            if refusal == nil { ledger.waiting[id] = claim }
+            return refusal
         }
     }
 
@@ -165,33 +184,22 @@ package final class Reception: Sendable {
         return ItemVerdict(.busy, reason: "the connection on which it came before is being ended")
     }
 
-    /// Eligibility first, from the types alone; then whoever must consent is asked about what is left.
-    private func verdicts(on offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
-        let refusals = offer.items.map(refusal)
-        let eligible = refusals.indices.filter { refusals[$0] == nil }
-        if eligible.count == offer.items.count { return await answers(to: offer, from: peer) }
-        guard offer.takesPart, !eligible.isEmpty else {
-            return refusals.map { ItemVerdict(.ineligible, reason: $0 ?? ItemVerdict.leftOut.reason) }
-        }
-        var rest = offer
-        rest.items = eligible.map { offer.items[$0] }
-        let answers = await answers(to: rest, from: peer)
-        var verdicts = refusals.map { ItemVerdict(.ineligible, reason: $0 ?? "") }
-        for (index, answer) in zip(eligible, answers) { verdicts[index] = answer }
-        return verdicts
-    }
-
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
         observe(.offered(offer, from: peer))
         let count = offer.items.count
-        let free: UInt64
+        let (free, freeEntries): (UInt64, UInt64)
         do throws(TransferFault) {
             free = try inbox.freeRoom()
+            freeEntries = try inbox.freeEntries()
         } catch {
             return Array(repeating: ItemVerdict(.noRoom, reason: error.message), count: count)
         }
         if offer.knownSize > free, coming(of: offer, from: peer).knownSize > free {
             let reason = "\(ByteCount.text(offer.knownSize)) offered, \(ByteCount.text(free)) free"
+            return Array(repeating: ItemVerdict(.noRoom, reason: reason), count: count)
+        }
+        if offer.knownEntries > freeEntries, coming(of: offer, from: peer).knownEntries > freeEntries {
+            let reason = "no free inodes: \(offer.knownEntries) files and folders offered, room for \(freeEntries)"
             return Array(repeating: ItemVerdict(.noRoom, reason: reason), count: count)
         }
         let underWay = bytesUnderWay(from: peer)
@@ -217,21 +225,38 @@ package final class Reception: Sendable {
         return answers
     }
 
-    /// Bytes of a peer's that have been accepted and are not stored yet.
+    /// Bytes of a sender's that have been accepted and are not stored yet.
+    func bytesUnderWay(of sender: AmountSender, besides id: TransferID) -> UInt64 {
+        ledger.withLock { ledger in
+            let accepted = ledger.accepted.values.filter { $0.expires > .now }.map {
+                (offer: $0.offer, claim: $0.claim)
+            }
+            let open = accepted + ledger.receiving.values.map { (offer: $0.offer, claim: $0.claim) }
+            return open.reduce(0) { sum, part in
+                guard part.offer.transfer != id, sender.includes(part.claim.peer, by: part.offer.dialect) else {
+                    return sum
+                }
+                let (total, overflow) = sum.addingReportingOverflow(part.claim.bytes)
+                return overflow ? .max : total
+            }
+        }
+    }
+
+    /// Bytes of a peer's, by `Footprint`, that have been accepted and are not stored yet.
     private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
         ledger.withLock { ledger in
             let accepted = ledger.accepted.filter { $0.value.expires > .now }.mapValues(\.claim)
             let receiving = ledger.receiving.mapValues(\.claim)
             let open = [accepted, receiving].joined().filter { $0.value.peer == peer && $0.key != id }
             return open.reduce(0) { sum, claim in
-                let (total, overflow) = sum.addingReportingOverflow(claim.value.bytes)
+                let (total, overflow) = sum.addingReportingOverflow(claim.value.footprint)
                 return overflow ? .max : total
             }
         }
     }
 
     /// - Returns: the verdict that is to be sent.
-    private func settle(_ offer: Offer, _ verdict: Verdict, peer: PeerID) -> Verdict {
+    private func settle(_ offer: Offer, _ verdict: Verdict, _ visitor: Visitor) -> Verdict {
         let withdrawn = Task.isCancelled
         return ledger.withLock { ledger in
             guard let claim = ledger.waiting.removeValue(forKey: offer.transfer), !withdrawn, verdict.acceptsAnything
@@ -239,9 +264,28 @@ package final class Reception: Sendable {
             if ledger.isStopping {
                 return Verdict(all: Self.stopping, count: offer.items.count, digest: verdict.digest)
             }
+            let turn = Self.turn(of: visitor.peer, in: ledger)
             ledger.accepted[offer.transfer] = Accepted(
-                offer: offer, verdict: verdict, claim: claim, expires: .now + Limits.contentsWait)
+                offer: offer, verdict: verdict, claim: claim, turn: turn, storings: turn.storings,
+                connection: visitor.connection,
+                expires: .now + Limits.contentsWait)
             return verdict
+        }
+    }
+
+    /// What a peer's transfers that are under way share.
+    private static func turn(of peer: PeerID, in ledger: Ledger) -> CommitTurn {
+        ledger.accepted.values.first { $0.claim.peer == peer }?.turn
+            ?? ledger.receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
+    }
+
+    /// The connection has closed: what was accepted on it and has not begun is soon let go of.
+    package func left(_ visitor: Visitor) {
+        ledger.withLock { ledger in
+            let end = ContinuousClock.now + departedWait
+            for (id, accepted) in ledger.accepted where accepted.connection == visitor.connection {
+                ledger.accepted[id]?.expires = min(accepted.expires, end)
+            }
         }
     }
 
@@ -265,7 +309,8 @@ package final class Reception: Sendable {
                 !ledger.isStopping
             else { return nil }
             ledger.accepted[id] = nil
-            let receiving = Receiving(claim: accepted.claim, interrupt: interrupt, offer: accepted.offer)
+            let receiving = Receiving(
+                claim: accepted.claim, interrupt: interrupt, offer: accepted.offer, turn: accepted.turn)
             ledger.receiving[id] = receiving
             ledger.finished[id]?.hasEnded = false
             return (accepted, receiving.pulse)
@@ -287,9 +332,9 @@ package final class Reception: Sendable {
         let total = accepted.offer.knownSize
         let observe = self.observe
         observe(.began(accepted.offer, from: peer))
-        // What has a size was judged when it was offered.
+        // What is known was judged when it was offered.
         let mostBytes =
-            accepted.offer.items.contains { $0.size == nil }
+            accepted.offer.items.contains { $0.size == nil || $0.entries == nil }
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
         // What is kept of a stranger's counts as well, and makes room for what comes now.
         if let most = quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer)) {
@@ -304,6 +349,8 @@ package final class Reception: Sendable {
             journal: journal,
             mostBytes: mostBytes,
             earlier: earlier,
+            turn: accepted.turn,
+            storings: accepted.storings,
             // A liar is handed to nobody: it stays in the Inbox, marked.
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },

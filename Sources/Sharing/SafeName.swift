@@ -63,11 +63,14 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 
     /// The stem, and the extension with its dot; `.tar.gz` and the like stay whole, `.bashrc` has no extension.
     package var split: (stem: Substring, suffix: Substring) {
-        guard let dot = text.lastIndex(of: "."), dot != text.startIndex else { return (text[...], "") }
+        // By bytes: a dot and a combining mark after it are one character.
+        let bytes = text.utf8
+        guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot != bytes.startIndex else { return (text[...], "") }
         var start = dot
-        if text[..<dot].hasSuffix(".tar"), text[..<dot].count > 4 { start = text.index(dot, offsetBy: -4) }
+        let stem = bytes[..<dot]
+        if stem.count > 4, stem.suffix(4).elementsEqual(".tar".utf8) { start = bytes.index(dot, offsetBy: -4) }
         // A very long "extension" is part of the name; cutting the stem for it would leave nothing to recognise.
-        if text[start...].utf8.count > 32 { return (text[...], "") }
+        if bytes[start...].count > 32 { return (text[...], "") }
         return (text[..<start], text[start...])
     }
 

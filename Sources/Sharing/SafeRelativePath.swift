@@ -16,7 +16,7 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > Self.maximumBytes { throw .tooDeep }
         if !Self.isPlain(text) {
-            let names = text.split(separator: "/", omittingEmptySubsequences: false)
+            let names = PathText.names(in: text, keepingEmpty: true)
             if names.count > Self.maximumDepth { throw .tooDeep }
             for name in names { _ = try SafeName(String(name)) }
         }
@@ -70,6 +70,14 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         return SafeRelativePath(trusted: longer)
     }
 
+    /// Whether it is reached before another path when a tree is gone through: a folder before what is in it, the names of a
+    /// folder by their bytes.
+    package func precedes(_ other: SafeRelativePath) -> Bool {
+        // So the end of a name counts as less than any byte in one; no name holds a NUL.
+        func rank(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "/") ? 0 : byte }
+        return text.utf8.lexicographicallyPrecedes(other.text.utf8) { rank($0) < rank($1) }
+    }
+
     /// Names in the path: 1...`maximumDepth`.
     package var depth: Int { text.utf8.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 } }
 
@@ -91,10 +99,12 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         return !path.contains(UInt8(ascii: "/"))
     }
 
+    /// Whether this folder is one of those it lies in.
+    package func isBelow(_ folder: SafeRelativePath) -> Bool { PathText.part(of: text, below: folder.text) != nil }
+
     /// The last name.
     package var name: String {
-        guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return text }
-        return String(text[text.utf8.index(after: slash)...])
+        PathText.lastName(of: text)
     }
 }
 
@@ -118,7 +128,7 @@ package struct SafeLinkTarget: Hashable, Sendable {
         if text.utf8.count > Self.maximumBytes { throw .tooDeep }
         var depth = link.depth - 1
         var climbing = true
-        for part in text.split(separator: "/", omittingEmptySubsequences: true) {
+        for part in PathText.names(in: text) {
             switch part {
             case ".":
                 continue

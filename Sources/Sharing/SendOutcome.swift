@@ -1,12 +1,10 @@
-package import Digests
-
 /// What the sender knows at the end of a transfer.
 package struct SendOutcome: Sendable {
     /// What became of one item.
     package enum Item: Sendable {
         case notAccepted(ItemVerdict)
-        /// The receiver's statement, and the digest that this side computed.
-        case acknowledged(ItemReceipt, digest: Digest?)
+        /// The receiver's statement, and what this side has sent.
+        case acknowledged(ItemReceipt, sent: SentContents?)
         /// It could not be read on this side.
         case unread(SourceFault)
         /// The contents were on their way when the transfer ended with this.

@@ -1,6 +1,6 @@
 /// What the domain needs to know of the Inbox to keep one stranger from filling it.
 package protocol OccupancyReading: Sendable {
-    /// Bytes of what lies in the Inbox and came from this peer. May block on the disk.
+    /// What lies in the Inbox and came from this peer: bytes by `Footprint`. May block on the disk.
     func occupied(by peer: PeerID) throws(JournalFault) -> UInt64
 }
 
@@ -8,7 +8,7 @@ package protocol OccupancyReading: Sendable {
 /// What is kept of its items that did not come whole counts too, and never stands in the way of another: it goes, oldest
 /// first, where all together would be too much.
 package struct StrangerQuota: Sendable {
-    /// Bytes.
+    /// Bytes, by `Footprint`.
     package let limit: UInt64
     private let isStranger: @Sendable (PeerID) -> Bool
     private let occupancy: any OccupancyReading
@@ -27,21 +27,21 @@ package struct StrangerQuota: Sendable {
         (self.limit, self.isStranger, self.occupancy) = (limit, isStranger, occupancy)
     }
 
-    /// Judges an offer by its sizes; what has none counts for nothing here, and is bounded by `allowance`.
+    /// Judges an offer by its sizes and entries; what is not known counts for nothing here, and is bounded by `allowance`.
     ///
-    /// - Parameter underWay: bytes of this peer's that have been accepted, and are not stored yet.
+    /// - Parameter underWay: bytes, by `Footprint`, of this peer's that have been accepted, and are not stored yet.
     /// - Returns: the answer to all items; nil where there is room.
     package func refusal(of offer: Offer, from peer: PeerID, underWay: UInt64) -> ItemVerdict? {
         guard isStranger(peer) else { return nil }
         do throws(JournalFault) {
             let lying = try occupancy.occupied(by: peer)
-            return Self.judge(offered: offer.knownSize, lying: lying, underWay: underWay, limit: limit)
+            return Self.judge(offered: offer.knownFootprint.bytes, lying: lying, underWay: underWay, limit: limit)
         } catch {
             return ItemVerdict(.busy, reason: "the other side cannot tell how much of yours it has")
         }
     }
 
-    /// Bytes that a transfer may bring besides what was accepted before.
+    /// Bytes, by `Footprint`, that a transfer may bring besides what was accepted before.
     ///
     /// - Returns: nil where there is no bound.
     package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {
@@ -59,7 +59,8 @@ package struct StrangerQuota: Sendable {
                 return ItemVerdict(
                     .noRoom,
                     reason:
-                        "\(ByteCount.text(limit)) are kept from one stranger, and \(ByteCount.text(lying)) of yours are "
+                        "\(ByteCount.text(limit)) are kept from one stranger, each file and folder counted for "
+                        + "\(ByteCount.text(Limits.entryBytes)) more, and \(ByteCount.text(lying)) of yours are "
                         + "there\(onItsWay); \(ByteCount.text(offered)) offered")
             }
             left -= part

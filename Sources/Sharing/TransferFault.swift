@@ -10,6 +10,8 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
         case sizeMismatch = "size"
         /// The contents are not what the sender read.
         case digestMismatch = "digest"
+        /// The contents are not of the type that they were accepted for.
+        case notAsDeclared = "content"
         /// A name, path or link that will not be created.
         case unsafeName = "name"
         /// The disk is full.
@@ -35,7 +37,8 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
     package var isResumable: Bool {
         switch code {
         case .noRoom, .storage, .changed, .cancelled, .stopping, .interrupted, .notKept: true
-        case .protocolViolation, .notAccepted, .sizeMismatch, .digestMismatch, .unsafeName, .unreadable, .unexpected:
+        case .protocolViolation, .notAccepted, .sizeMismatch, .digestMismatch, .notAsDeclared, .unsafeName, .unreadable,
+            .unexpected:
             false
         }
     }

@@ -76,6 +76,10 @@ package struct TransferOrder: ~Copyable {
         var item = try enterEntry("a file")
         let isTree = items[item.number].kind == .tree
         guard isTree == (entry.path != nil) else { throw Self.outOfOrder("a file's path does not fit its item") }
+        guard !entry.executable || items[item.number].kind.canBeExecutable else {
+            throw TransferFault(
+                .protocolViolation, "\(items[item.number].name) is a text or URL, and cannot be executable")
+        }
         try count(&item, isTree: isTree)
         if let size = entry.size, size > mostBytes(of: item) - item.bytes { throw Self.tooMuch }
         state = .inFile(item, remaining: entry.size, received: 0)
@@ -127,8 +131,8 @@ package struct TransferOrder: ~Copyable {
         state = .inItem(item)
     }
 
-    /// - Returns: the item's number and the bytes of its contents.
-    package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64) {
+    /// - Returns: the item's number, the bytes of its contents, and the files, folders and links in it, itself included.
+    package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64, entries: UInt64) {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
         let offered = items[item.number]
         if binding == .exact, let size = offered.size, size != item.bytes { throw Self.tooLittle }
@@ -136,7 +140,7 @@ package struct TransferOrder: ~Copyable {
         let entries = offered.kind == .tree ? item.entries + 1 : item.entries
         if let count = offered.entries, count != entries { throw Self.tooLittle }
         state = .betweenItems
-        return (item.number, item.bytes)
+        return (item.number, item.bytes, entries)
     }
 
     /// The sender cannot go on with the current item, or with an accepted item that has not begun.

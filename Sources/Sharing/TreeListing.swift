@@ -7,6 +7,10 @@ package import Digests
 /// The bytes are fixed by the protocol (section "Tree digest").
 package struct TreeListing: ~Copyable {
     private var state: DigestState
+    private var last: SafeRelativePath?
+    /// Whether the entries have come in the one order that all who read the tree agree on: each folder right before what
+    /// is in it, the names of a folder by their bytes. The order alone: a missing folder does not show.
+    package private(set) var isInByteOrder = true
 
     package init(_ algorithm: DigestAlgorithm) {
         self.state = DigestState(algorithm)
@@ -30,6 +34,8 @@ package struct TreeListing: ~Copyable {
 
     /// `kind path NUL value NUL`, where NUL can stand in neither path nor target.
     private mutating func add(_ kind: StaticString, _ path: SafeRelativePath, value: (inout DigestState) -> Void) {
+        if isInByteOrder, let last { isInByteOrder = last.precedes(path) }
+        last = path
         state.update(UnsafeRawBufferPointer(start: kind.utf8Start, count: kind.utf8CodeUnitCount))
         state.update(path.text)
         Self.endField(&state)

@@ -1,4 +1,5 @@
 package import Digests
+package import UniformTypes
 
 /// The receiver's answer to one item.
 package struct ItemVerdict: Hashable, Sendable {
@@ -10,7 +11,7 @@ package struct ItemVerdict: Hashable, Sendable {
         case ineligible
         /// It does not fit on the receiver's disk.
         case noRoom
-        /// Too much is going on; later it may be answered otherwise.
+        /// Too much is going on; a moment later it may be answered otherwise.
         case busy
         /// Nobody answered in time.
         case expired
@@ -23,6 +24,7 @@ package struct ItemVerdict: Hashable, Sendable {
     private struct Details: Hashable {
         var reason = ""
         var destination = Destination.usual
+        var admittedAs: [[UniformType]] = []
         var hasKept = false
         var present: Digest?
     }
@@ -52,6 +54,13 @@ package struct ItemVerdict: Hashable, Sendable {
     package var destination: Destination {
         get { details.destination }
         set { details.destination = newValue }
+    }
+
+    /// Of each list one type that the content of an accepted item must have, since it was accepted without a question
+    /// because of its type; the sender hears nothing of it.
+    package var admittedAs: [[UniformType]] {
+        get { details.admittedAs }
+        set { details.admittedAs = newValue }
     }
 
     /// Whether something of the item is kept here from an earlier attempt. A courtesy: it may be gone a moment later.
@@ -97,4 +106,10 @@ package struct Verdict: Sendable {
     }
 
     package var acceptsAnything: Bool { items.contains { $0.answer == .accepted } }
+
+    /// Whether the same offer may be answered otherwise a moment later, and nobody is asked twice by that: something of it is
+    /// `busy`, and of nothing a person has said no or has not answered.
+    package var isWorthRepeating: Bool {
+        items.contains { $0.answer == .busy } && !items.contains { [.declined, .expired].contains($0.answer) }
+    }
 }

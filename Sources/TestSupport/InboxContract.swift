@@ -114,7 +114,9 @@ package final class InboxContract {
     }
 
     private func key(_ name: String, isTree: Bool = false) throws -> PartialKey {
-        let item = OfferedItem(kind: isTree ? .tree : .file, name: safe(name), type: uniform("public.data"), size: 10)
+        let item = OfferedItem(
+            kind: isTree ? .tree : .file, name: safe(name), type: uniform(isTree ? "public.folder" : "public.data"),
+            size: 10)
         guard let key = PartialKey(item, from: .sample(1)) else { preconditionFailure("its size is known") }
         return key
     }

@@ -1,4 +1,4 @@
-import ContentCheck
+package import ContentCheck
 package import Digests
 package import Sharing
 private import Synchronization
@@ -22,6 +22,7 @@ package final class MemoryInbox: InboxStoring {
         case makeLink(path: String)
         case closeFolder
         case removeLeftovers
+        case readAgain
         case contentVerdict
         case commit(name: String)
     }
@@ -71,13 +72,21 @@ package final class MemoryInbox: InboxStoring {
 
     fileprivate let state = Mutex(State())
     private let room: UInt64
+    private let entries: UInt64
     private let fault: @Sendable (Operation) -> TransferFault?
+    fileprivate let checker: ContentChecker?
 
     /// - Parameters:
     ///   - freeRoom: what `freeRoom()` says; nothing else is bounded by it.
+    ///   - freeEntries: what `freeEntries()` says.
+    ///   - checker: looks into what has come; nil for a disk where that is not done.
     ///   - fault: asked before each operation; what it returns is thrown instead.
-    package init(freeRoom: UInt64 = 1 << 40, fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }) {
-        self.room = freeRoom
+    package init(
+        freeRoom: UInt64 = 1 << 40, freeEntries: UInt64 = .max, checker: ContentChecker? = nil,
+        fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
+    ) {
+        self.checker = checker
+        (self.room, self.entries) = (freeRoom, freeEntries)
         self.fault = fault
     }
 
@@ -138,6 +147,8 @@ package final class MemoryInbox: InboxStoring {
         return room
     }
 
+    package func freeEntries() -> UInt64 { entries }
+
     package func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
     ) throws(TransferFault) -> any StagedItem {
@@ -155,12 +166,17 @@ package final class MemoryInbox: InboxStoring {
     }
 
     package func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem]) {
-        let sizes = items.compactMap { PartialKey($0, from: peer) }.map { ($0.text, $0.size) }
+        let sizes = items.compactMap { item in
+            PartialKey(item, from: peer).map {
+                ($0.text, Footprint(bytes: $0.size, entries: (item.entries ?? 1) + 1).bytes)
+            }
+        }
         let spared = Dictionary(sizes) { max($0, $1) }
         state.withLock { state in
             var total: UInt64 = 0
             for (key, entries) in state.kept where key.hasPrefix(PartialKey.owner(peer)) {
-                let held = entries.values.reduce(0) { $0 + UInt64($1.bytes?.count ?? 0) }
+                let content = entries.values.reduce(0) { $0 + UInt64($1.bytes?.count ?? 0) }
+                let held = Footprint(bytes: content, entries: UInt64(entries.count)).bytes
                 if let most = spared[key], held <= most { continue }
                 if spared[key] == nil {
                     total += held
@@ -189,7 +205,7 @@ package final class MemoryInbox: InboxStoring {
     }
 
     private func place(of arrival: Arrival) -> String {
-        String(arrival.stored.path.dropFirst("/memory/Inbox/".count))
+        PathText.part(of: arrival.stored.path, below: "/memory/Inbox") ?? ""
     }
 
     package func seemsPresent(_ arrival: Arrival) -> Bool {
@@ -201,11 +217,14 @@ package final class MemoryInbox: InboxStoring {
         guard let stored = self[place(of: arrival)] else {
             throw TransferFault(.notKept, "\(arrival.stored.name) is not there")
         }
-        guard stored.isTree else { return .of(algorithm, stored.bytes ?? []) }
+        return stored.isTree ? Self.digest(of: stored.entries, algorithm) : .of(algorithm, stored.bytes ?? [])
+    }
+
+    fileprivate static func digest(of entries: [String: Entry], _ algorithm: DigestAlgorithm) -> Digest {
         var listing = TreeListing(algorithm)
         // As a folder is gone through: what is in one follows it, before what stands beside it.
-        let inOrder = stored.entries.sorted { first, second in
-            let (first, second) = (first.key.split(separator: "/"), second.key.split(separator: "/"))
+        let inOrder = entries.sorted { first, second in
+            let (first, second) = (PathText.names(in: first.key), PathText.names(in: second.key))
             return first.lexicographicallyPrecedes(second) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
         for (text, entry) in inOrder {
@@ -343,6 +362,13 @@ private final class MemoryStagedItem: StagedItem {
         }
     }
 
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+        var digest: Digest?
+        try step(.readAgain) { digest = MemoryInbox.digest(of: $0.entries, algorithm) }
+        guard let digest else { preconditionFailure("a step that succeeds has been made") }
+        return digest
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
         let total = inbox.state.withLock { state in
             state.written += UInt64(bytes.count)
@@ -393,10 +419,10 @@ private final class MemoryStagedItem: StagedItem {
         }
     }
 
-    /// Memory is not looked into; the real thing's tests do that.
-    func contentVerdict(declared: UniformType) throws(TransferFault) -> ContentVerdict? {
-        try step(.contentVerdict) { _ in }
-        return nil
+    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
+        var bytes: [UInt8] = []
+        try step(.contentVerdict) { state in bytes = state.entries[""]?.bytes ?? [] }
+        return inbox.checker.map { claim.verdict(by: $0, bytes: bytes) }
     }
 
     func discard() { end() }
@@ -445,8 +471,8 @@ private final class MemoryStagedItem: StagedItem {
     /// As on a disk: the name is free, and the folder is there.
     private func place(_ path: String, in state: State) throws(TransferFault) {
         if state.entries[path] != nil { throw TransferFault(.unsafeName, "\(path) is there already") }
-        guard let slash = path.lastIndex(of: "/") else { return }
-        guard case .folder? = state.entries[String(path[..<slash])] else {
+        guard let folder = (try? SafeRelativePath(path))?.parent else { return }
+        guard case .folder? = state.entries[folder.text] else {
             throw TransferFault(.unsafeName, "the folder of \(path) is not there")
         }
     }

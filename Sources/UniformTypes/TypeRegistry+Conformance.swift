@@ -19,6 +19,38 @@ extension TypeRegistry {
     package func supertypes(of type: UniformType) -> [(type: UniformType, distance: Int)] {
         Array(IteratorSequence(ConformanceWalk(from: type, in: self)))
     }
+
+    /// The type of an item and all that the item is, the nearest first.
+    ///
+    /// An item is always a file or a folder, whatever its type says: one of a type that does not reach `public.item` (a
+    /// type that is not declared here, say) conforms to `public.data` or `public.directory` too, after all else. And a
+    /// folder is no run of bytes, a file no folder, though some types conform to both: of a bundle of HTML pages this has
+    /// `com.apple.package`, and not `public.html`.
+    ///
+    /// - Parameter kind: whether it is a file or a folder; nil where that is not known.
+    package func reach(of type: UniformType, kind: FileKind?) -> [(type: UniformType, steps: Int)] {
+        var reach = [(type: type, steps: 0)]
+        reach += supertypes(of: type).map { (type: $0.type, steps: $0.distance) }
+        if kind == .directory, reach.contains(where: { $0.type == .data }) {
+            reach.removeAll { conforms($0.type, to: .data) && !conforms($0.type, to: .directory) }
+        } else if kind == .regularFile, reach.contains(where: { $0.type == .directory }) {
+            reach.removeAll { conforms($0.type, to: .directory) }
+        } else if reach.contains(where: { $0.type == .item }) {
+            return reach
+        }
+        let physical: UniformType? =
+            switch kind {
+            case .regularFile: .data
+            case .directory: .directory
+            case nil: nil
+            }
+        var steps = reach.last?.steps ?? 0
+        for case let type? in [physical, .item] where !reach.contains(where: { $0.type == type }) {
+            steps += 1
+            reach.append((type, steps))
+        }
+        return reach
+    }
 }
 
 /// Breadth-first through the parents of a type, which it leaves out itself. Ends even if there were a cycle.

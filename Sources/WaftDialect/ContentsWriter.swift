@@ -9,7 +9,7 @@ final class ContentsWriter {
     /// What became of an item on this side.
     enum SourceOutcome {
         case notReached
-        case sent(Digest)
+        case sent(SentContents)
         /// By the receipt of an earlier attempt the other side has it.
         case storedBefore
         case failed(SourceFault)
@@ -23,6 +23,8 @@ final class ContentsWriter {
     private(set) var outcomes: [SourceOutcome]
     /// Bytes of contents that have been put into pieces, or that the other side has already.
     private(set) var contentBytes: UInt64 = 0
+    /// The same of the current item.
+    private var itemBytes: UInt64 = 0
     /// Bytes of contents that have been put into pieces.
     private(set) var movedBytes: UInt64 = 0
 
@@ -137,6 +139,7 @@ final class ContentsWriter {
         ring[turn].writeFrame(.item(next))
         listing = isTree ? TreeListing(algorithm) : nil
         soleFileDigest = nil
+        itemBytes = 0
     }
 
     private func compare(_ comparison: ItemComparison) throws(SourceFault) {
@@ -145,7 +148,7 @@ final class ContentsWriter {
         case .undecided:
             showLife()
         case .same(let digest):
-            declarePresent(digest, .sent(digest))
+            declarePresent(digest, .sent(SentContents(digest: digest, size: sources[next].offered.size ?? 0)))
         case .different:
             self.comparison = nil
             // From its beginning.
@@ -176,6 +179,7 @@ final class ContentsWriter {
         case let prefix?:
             entry.offset = prefix
             contentBytes += prefix
+            itemBytes += prefix
             file = entry
             self.search = nil
             ring[turn].writeFrame(.file(entry))
@@ -211,6 +215,7 @@ final class ContentsWriter {
             return count
         }
         contentBytes += UInt64(count)
+        itemBytes += UInt64(count)
         movedBytes += UInt64(count)
         guard count == 0 else { return }
         let digest = fileDigest.finalize()
@@ -228,7 +233,7 @@ final class ContentsWriter {
             return abandon(SourceFault(.changed, "\(sources[next].origin) has no contents"))
         }
         ring[turn].writeFrame(.itemEnd(digest))
-        outcomes[next] = .sent(digest)
+        outcomes[next] = .sent(SentContents(digest: digest, size: itemBytes))
         closeItem()
     }
 

@@ -130,7 +130,7 @@ private struct Fields {
         do {
             return try SafeRelativePath(text)
         } catch {
-            throw TransferFault(.unsafeName, "a path cannot be created: \(error)")
+            throw TransferFault(.unsafeName, "a path cannot be created: \(error.said(of: text))")
         }
     }
 
@@ -144,7 +144,7 @@ private struct Fields {
         do {
             return try SafeLinkTarget(text, of: link)
         } catch {
-            throw TransferFault(.unsafeName, "a link cannot be created: \(error)")
+            throw TransferFault(.unsafeName, "the link \(link) cannot be created: to \(error.said(of: text))")
         }
     }
 

@@ -18,6 +18,9 @@ struct ItemListReader<Message: ItemizedMessage> {
     /// Bytes of a part, but for its last item.
     private static var partBytes: Int { 64 << 10 }
 
+    /// Bytes outside the list, and of one item in it, beyond which the text is no message of this kind.
+    private let frameLimit: Int
+
     /// How many parts of the list were parsed.
     private(set) var parts = 0
 
@@ -36,11 +39,16 @@ struct ItemListReader<Message: ItemizedMessage> {
     private var isNamed = false
     private var isNext = false
 
+    /// - Parameter frameLimit: bytes outside the list, and of one item in it.
+    init(frameLimit: Int = .max) {
+        self.frameLimit = frameLimit
+    }
+
     /// - Parameter text: what comes next.
     /// - Returns: items that are whole by now, after those that were returned before.
     /// - Throws: `protocolViolation`.
     mutating func read(_ text: ByteBuffer) throws(TransferFault) -> [Message.Item] {
-        guard bounds.allows(text) else { throw .outOfBounds }
+        try bounds.check(text)
         var items: [Message.Item] = []
         var start = text.readerIndex
         for (offset, byte) in text.readableBytesView.enumerated() {
@@ -71,6 +79,7 @@ struct ItemListReader<Message: ItemizedMessage> {
         } else {
             frame.write(text, from: start, to: text.writerIndex)
         }
+        try checkLength()
         return items
     }
 
@@ -83,7 +92,15 @@ struct ItemListReader<Message: ItemizedMessage> {
         return message
     }
 
+    private func checkLength() throws(TransferFault) {
+        // A part ends with the first item that ends beyond `partBytes`.
+        guard frame.readableBytes <= frameLimit, part.readableBytes - Self.partBytes <= frameLimit else {
+            throw .outOfBounds
+        }
+    }
+
     private mutating func parsePart() throws(TransferFault) -> [Message.Item] {
+        try checkLength()
         var list = ByteBuffer()
         list.reserveCapacity(part.readableBytes + 2)
         list.writeStaticString("[")

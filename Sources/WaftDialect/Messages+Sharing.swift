@@ -11,7 +11,7 @@ extension TransferFault {
 
     static var notTheJSON: TransferFault { .malformed("not the JSON that was expected") }
 
-    static var outOfBounds: TransferFault { .malformed("more values, or deeper ones, than any message has") }
+    static var outOfBounds: TransferFault { .malformed("more values, or deeper or longer ones, than any message has") }
 }
 
 extension CardMessage {
@@ -80,7 +80,7 @@ extension OfferMessage.Item {
         do {
             return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
         } catch {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error)")
+            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
         }
     }
 }
@@ -93,7 +93,7 @@ extension VerdictMessage {
         var others: [Item] = []
         for (number, var item) in verdict.items.enumerated() {
             // The sender hears nothing of it.
-            item.destination = .usual
+            (item.destination, item.admittedAs) = (.usual, [])
             if item == common { continue }
             others.append(
                 Item(
@@ -108,9 +108,18 @@ extension VerdictMessage {
         )
     }
 
+    /// The answer to all items of an offer that may not have been read.
+    init(refusing verdict: ItemVerdict) {
+        self.init(
+            digest: DigestAlgorithm.xxh3_128.rawValue, default: verdict.answer.rawValue,
+            reason: verdict.reason.isEmpty ? nil : verdict.reason, items: nil)
+    }
+
     /// - Parameter offer: the offer it answers.
     func verdict(on offer: Offer) throws(TransferFault) -> Verdict {
-        guard let digest = DigestAlgorithm(rawValue: digest), offer.digests.contains(digest) else {
+        let named = DigestAlgorithm(rawValue: digest).flatMap { offer.digests.contains($0) ? $0 : nil }
+        // Who refuses everything may not have read which digests were offered.
+        guard let digest = named ?? (items == nil && self.default != "accepted" ? offer.digests.first : nil) else {
             throw .malformed("a digest that was not offered")
         }
         let common = Self.itemVerdict(self.default, reason)
@@ -187,7 +196,8 @@ extension ReceiptMessage.Item {
             }
             let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
             // Nearly all have the name that they were offered under, which is there already.
-            let stored = name == offered.name.text ? offered.name.text : name.cut(toBytes: SafeName.maximumBytes)
+            let stored = name == offered.name.text ? offered.name.text : (try? SafeName(name))?.text
+            guard let stored else { throw .malformed("a receipt with a name that no item can have") }
             return ItemReceipt(
                 .stored(name: stored, size: size, digest: digest),
                 handler: HandlerAnswer(state, exitCode: handler?.exit),

@@ -1,4 +1,4 @@
-package import Digests
+import Digests
 package import Sharing
 private import Synchronization
 
@@ -66,10 +66,10 @@ package final class SendMemory: Sendable {
     /// What the other side has said of an item that it has stored.
     package func receipt(of item: Int) -> ItemReceipt? { state.withLock { $0.receipts[item] } }
 
-    /// The digest that this side has computed of an item when it was sent last.
-    package func digest(of item: Int) -> Digest? {
+    /// What this side has sent of an item the last time.
+    package func sent(_ item: Int) -> SentContents? {
         state.withLock { state in
-            if case .sent(let digest)? = state.sent[item] { digest } else { nil }
+            if case .sent(let contents)? = state.sent[item] { contents } else { nil }
         }
     }
 

@@ -11,6 +11,7 @@ package struct WaftClient {
         self.http = http
     }
 
+    /// - Parameter patience: how long it may take, whatever the other side says meanwhile.
     /// - Throws: `TransferFault`; `notAccepted` where the peer does not show its card to us.
     package func card(patience: Duration) async throws -> Card {
         let answer = try await exchange(.GET, .card, patience: patience)
@@ -18,7 +19,7 @@ package struct WaftClient {
     }
 
     /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
-    /// - Parameter patience: how long the other side may be silent. It says that it lives while people think.
+    /// - Parameter patience: how long that may take, however often the other side says that people are thinking.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
         let body = try WaftDialect.writer(offer).joined()
         let answer = try await exchange(.POST, .offers, body: body, patience: patience)
@@ -30,6 +31,9 @@ package struct WaftClient {
     ///
     /// - Parameters:
     ///   - memory: what earlier attempts at this transfer have brought; takes in what this one brings.
+    ///   - patience: how long the other side may be silent.
+    ///   - stall: how long it may make no progress although it says that it is at work; `Limits.work` for what was accepted
+    ///     comes on top.
     ///   - cancellation: when it is requested, the other side is told inside the contents. Cancelling the task instead
     ///     breaks the connection off.
     ///   - progressed: called with the bytes of contents that were handed to the connection so far, or that the other side
@@ -42,12 +46,14 @@ package struct WaftClient {
         verdict: Verdict,
         memory: SendMemory = SendMemory(),
         patience: Duration,
+        stall: Duration = Limits.stall,
         cancellation: Cancellation,
         progressed: (UInt64) -> Void
     ) async throws -> SendOutcome {
+        let maximum = stall + Limits.work(on: offer.knownSize)
         let writer = ContentsWriter(
             sources, verdict: verdict, stored: memory.storedDigests, contradicted: memory.contradicted,
-            kept: try await kept(of: offer, sources, verdict, memory, patience: patience))
+            kept: try await kept(of: offer, sources, verdict, memory, patience: patience, maximum: maximum))
         defer { memory.note(writer) }
         var saidCancel = false
         var reader = ReceiptReader(for: offer)
@@ -55,6 +61,7 @@ package struct WaftClient {
             WaftDialect.Resource.contents(offer.transfer).path,
             contentType: WaftDialect.contentsType,
             patience: patience,
+            maximum: maximum,
             reader: { try reader.read($0) }
         ) {
             if saidCancel { return nil }
@@ -74,32 +81,42 @@ package struct WaftClient {
 
     /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
     private func kept(
-        of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, patience: Duration
+        of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, patience: Duration,
+        maximum: Duration
     ) async throws -> KeptList? {
         let isWorthAsking = offer.items.indices.contains { number in
             verdict.items[number].answer == .accepted && verdict.items[number].hasKept && sources[number].isRepeatable
                 && memory.receipt(of: number) == nil
         }
         guard isWorthAsking else { return nil }
-        let answer = try await exchange(.GET, .kept(offer.transfer), patience: patience)
+        let answer = try await exchange(.GET, .kept(offer.transfer), patience: patience, maximum: maximum)
         return try KeptList(answer.body, verdict.digest, items: offer.items.count)
     }
 
     /// Asks for the receipt of a transfer that has ended.
-    /// - Parameter answered: wait until the handlers have answered.
-    package func receipt(of offer: Offer, answered: Bool, patience: Duration) async throws -> Receipt {
+    /// - Parameters:
+    ///   - answered: wait until the handlers have answered.
+    ///   - patience: how long the other side may be silent.
+    ///   - maximum: how long it may take in all; nil for `patience`.
+    package func receipt(
+        of offer: Offer, answered: Bool, patience: Duration, maximum: Duration? = nil
+    ) async throws -> Receipt {
         var reader = ReceiptReader(for: offer)
-        _ = try await exchange(.GET, .receipt(offer.transfer, answered: answered), patience: patience) { text in
-            try reader.read(text)
-        }
+        let resource = WaftDialect.Resource.receipt(offer.transfer, answered: answered)
+        _ = try await exchange(.GET, resource, patience: patience, maximum: maximum) { try reader.read($0) }
         return try reader.finish()
     }
 
     /// Sends a message of a pairing and waits for the answer, which can wait for the other side's user.
     ///
+    /// - Parameters:
+    ///   - patience: how long the other side may be silent.
+    ///   - maximum: how long it may take in all; nil for `patience`.
     /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` where the peer knows no pairing.
-    package func pair(_ letter: PairingLetter, patience: Duration) async throws -> PairingLetter {
-        let answer = try await exchange(.POST, .pairing, body: letter.body, patience: patience)
+    package func pair(
+        _ letter: PairingLetter, patience: Duration, maximum: Duration? = nil
+    ) async throws -> PairingLetter {
+        let answer = try await exchange(.POST, .pairing, body: letter.body, patience: patience, maximum: maximum)
         guard answer.body.readableBytes <= PairingLetter.byteLimit else { throw TransferFault.malformed("too long") }
         return PairingLetter(answer.body)
     }
@@ -109,19 +126,23 @@ package struct WaftClient {
         _ resource: WaftDialect.Resource,
         body: ByteBuffer? = nil,
         patience: Duration,
+        maximum: Duration? = nil,
         reader: HTTPClient.BodyReader? = nil
     ) async throws -> HTTPAnswer {
-        let answer = try await http.exchange(method, resource.path, body: body, patience: patience, reader: reader)
+        let answer = try await http.exchange(
+            method, resource.path, body: body, patience: patience, maximum: maximum, reader: reader)
         guard answer.status == .ok else { throw Self.fault(of: answer).fault }
         return answer
     }
 
     private static func fault(of answer: HTTPAnswer) -> (fault: TransferFault, receipt: ReceiptMessage?) {
+        let isPassing = answer.status == .serviceUnavailable
         guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
-            let fault = TransferFault(.protocolViolation, "the peer answered with HTTP status \(answer.status.code)")
-            return (fault, nil)
+            // 503 says by itself that another time will do.
+            let code: TransferFault.Code = isPassing ? .stopping : .protocolViolation
+            return (TransferFault(code, "the peer answered with HTTP status \(answer.status.code)"), nil)
         }
-        let code = TransferFault.Code(rawValue: message.fault) ?? .unexpected
+        let code = TransferFault.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
         return (TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes)), message.receipt)
     }
 
@@ -140,15 +161,15 @@ package struct WaftClient {
             switch (sources[number], receipt?.items[number]) {
             case (.failed(let source), _):
                 return .unread(source)
-            case (.sent(let digest), let item?) where item.outcome != .notSent:
-                return .acknowledged(item, digest: digest)
+            case (.sent(let contents), let item?) where item.outcome != .notSent:
+                return .acknowledged(item, sent: contents)
             case (.notReached, let item?) where item.outcome != .notSent,
                 (.storedBefore, let item?) where item.outcome != .notSent:
-                return .acknowledged(item, digest: memory.digest(of: number))
+                return .acknowledged(item, sent: memory.sent(number))
             case (.storedBefore, _):
                 // Said once and for all.
                 guard let before = memory.receipt(of: number) else { fallthrough }
-                return .acknowledged(before, digest: memory.digest(of: number))
+                return .acknowledged(before, sent: memory.sent(number))
             default:
                 return .lost(fault ?? TransferFault(.unexpected, "the receipt does not mention it"))
             }

@@ -8,7 +8,7 @@ import UniformTypes
 
 /// Reads an offer.
 struct OfferReader {
-    private var list = ItemListReader<OfferMessage>()
+    private var list = ItemListReader<OfferMessage>(frameLimit: Limits.offerFrameBytes)
     private var items: [OfferedItem] = []
     /// Tens of thousands of items have a few types: each is held once.
     private var types: [String: UniformType] = [:]
@@ -19,11 +19,12 @@ struct OfferReader {
         try take(try list.read(text))
     }
 
+    /// - Parameter registry: the types that are known here.
     /// - Throws: as `read`.
-    consuming func finish() throws(TransferFault) -> Offer {
+    consuming func finish(_ registry: TypeRegistry) throws(TransferFault) -> Offer {
         let message = try list.finish()
         try take(message.items)
-        return try message.offer(items)
+        return try message.offer(items).checked(by: registry)
     }
 
     private mutating func take(_ more: [OfferMessage.Item]) throws(TransferFault) {

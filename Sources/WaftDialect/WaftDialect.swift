@@ -77,7 +77,7 @@ package enum WaftDialect {
         _ type: Message.Type,
         from body: ByteBuffer
     ) throws(TransferFault) -> Message {
-        guard JSONBounds.allow(body) else { throw .outOfBounds }
+        try JSONBounds.check(body)
         let message = try parse(type, from: body)
         guard message.v == 1 else { throw .malformed("a message of another version") }
         return message

@@ -23,9 +23,9 @@ package struct PairingLetter: Sendable, Hashable {
 
     init(_ body: ByteBuffer) {
         message = Array(body.readableBytesView)
-        guard JSONBounds.allow(body), let found = try? JSONDecoder().decode(Name.self, from: Data(message)) else {
-            return
-        }
+        guard (try? JSONBounds.check(body)) != nil,
+            let found = try? JSONDecoder().decode(Name.self, from: Data(message))
+        else { return }
         name = found.name.map { PeerName.fit($0) }
     }
 

@@ -2,35 +2,82 @@ package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 package import Sharing
+package import UniformTypes
 
 /// The receiver's side of the protocol: HTTP requests in, calls on the `Reception`, answers out.
 package struct WaftServer: Sendable {
     private let reception: Reception
+    private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable (PeerID) -> Card?
+    private let refused: @Sendable (PeerID, ItemVerdict) -> Void
 
-    /// - Parameter card: what this peer tells of itself to another; nil where it tells nothing.
-    package init(reception: Reception, card: @escaping @Sendable (PeerID) -> Card?) {
+    /// - Parameters:
+    ///   - registry: the types known now; offers are held against them.
+    ///   - refused: called with what a peer has heard that may not offer anything. Any stranger can bring that about.
+    ///   - card: what this peer tells of itself to another; nil where it tells nothing.
+    package init(
+        reception: Reception,
+        registry: @escaping @Sendable () -> TypeRegistry = { .system },
+        refused: @escaping @Sendable (PeerID, ItemVerdict) -> Void = { _, _ in },
+        card: @escaping @Sendable (PeerID) -> Card?
+    ) {
         self.reception = reception
+        self.registry = registry
+        self.refused = refused
         self.card = card
+    }
+
+    /// What has happened on one connection, as far as it says how long the next request may be waited for. Used by one task.
+    private final class Course {
+        let visitor: Visitor
+        let pairing: PairingPort?
+        var isPairing = false
+        var wasRefused = false
+
+        init(_ visitor: Visitor, _ pairing: PairingPort?) {
+            (self.visitor, self.pairing) = (visitor, pairing)
+        }
     }
 
     /// Serves one connection until it is closed.
     ///
     /// To be run on an executor whose threads may block: contents are written to the disk inline.
     /// - Parameters:
-    ///   - peer: whose key the connection's handshake proved.
+    ///   - visitor: the peer whose key the connection's handshake proved.
     ///   - pairing: answers this connection's pairing messages; nil where there is no pairing.
-    package func serve(_ connection: HTTPServer.Connection, peer: PeerID, pairing: PairingPort? = nil) async {
-        await HTTPServer.serve(connection, idle: Limits.idleConnection, silence: Limits.silence) { exchange in
+    ///   - isIdle: hears whether the connection can be closed in favour of another one.
+    package func serve(
+        _ connection: HTTPServer.Connection, visitor: Visitor, pairing: PairingPort? = nil,
+        isIdle: (Bool) -> Void = { _ in }
+    ) async {
+        let course = Course(visitor, pairing)
+        await HTTPServer.serve(
+            connection, idle: idle(course), silence: Limits.silence,
+            isIdle: { isIdle($0 && !course.isPairing) }
+        ) { exchange in
+            course.wasRefused = false
             do {
-                try await respond(to: exchange, from: peer, pairing)
+                try await respond(to: exchange, course)
             } catch let fault as TransferFault {
+                course.wasRefused = true
                 try await refuse(exchange, fault)
             }
         }
+        reception.left(visitor)
     }
 
-    private func respond(to exchange: HTTPExchange, from peer: PeerID, _ pairing: PairingPort?) async throws {
+    /// How long the next request may be waited for.
+    private func idle(_ course: Course) -> Duration {
+        // Two people compare digits, and the next message comes when they have.
+        if course.isPairing { return Limits.idleConnection }
+        switch reception.access(of: course.visitor.peer, by: .waft) {
+        case .contact: return Limits.idleConnection
+        case .stranger, .barred: return course.wasRefused ? Limits.idleRefused : Limits.idleStranger
+        }
+    }
+
+    private func respond(to exchange: HTTPExchange, _ course: Course) async throws {
+        let peer = course.visitor.peer
         guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
             let fault = TransferFault(.protocolViolation, "no such resource")
             return try await exchange.respondAndClose(.notFound, body: try WaftDialect.encode(fault))
@@ -39,12 +86,13 @@ package struct WaftServer: Sendable {
         case (.GET, .card):
             guard let card = card(peer) else {
                 // Not the end of the connection: whoever is hidden from may still be heard.
+                course.wasRefused = true
                 let fault = TransferFault(.notAccepted, "no card for this peer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
             try await exchange.respond(.ok, body: try WaftDialect.encode(CardMessage(card)))
         case (.POST, .offers):
-            try await judge(exchange, from: peer)
+            try await judge(exchange, course)
         case (.POST, .contents(let id)):
             try await receive(id, in: exchange, from: peer)
         case (.GET, .kept(let id)):
@@ -56,43 +104,66 @@ package struct WaftServer: Sendable {
             }
             guard let receipt else {
                 // Not the end of the connection: whoever goes on with a transfer asks for this first.
+                course.wasRefused = true
                 let fault = TransferFault(.notAccepted, "no receipt for this transfer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
             try await respond(exchange, receipt)
         case (.POST, .pairing):
-            guard let pairing else { throw TransferFault(.notAccepted, "no pairing here") }
-            try await pair(exchange, pairing)
+            guard let pairing = course.pairing else { throw TransferFault(.notAccepted, "no pairing here") }
+            try await pair(exchange, pairing, course)
         default:
             let fault = TransferFault(.protocolViolation, "no such method here")
             try await exchange.respondAndClose(.methodNotAllowed, body: try WaftDialect.encode(fault))
         }
     }
 
-    private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort) async throws {
+    private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort, _ course: Course) async throws {
         let letter = PairingLetter(try await exchange.body(upTo: PairingLetter.byteLimit))
         let answer = await exchange.whileClientWaits { await pairing(letter) }
+        // Who is turned away does not hear the name (Protocol, section 3.5).
+        course.isPairing = answer.name != nil
         if Task.isCancelled { throw Self.stopping }
         try await exchange.respond(.ok, body: answer.body)
     }
 
-    private func judge(_ exchange: HTTPExchange, from peer: PeerID) async throws {
-        let offer = try await Self.offer(in: exchange)
-        let reception = self.reception
-        let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: peer) }
+    private func judge(_ exchange: HTTPExchange, _ course: Course) async throws {
+        let (reception, visitor) = (reception, course.visitor)
+        let access = reception.access(of: visitor.peer, by: .waft)
+        if case .barred(let verdict) = access {
+            // Before its body, of which nothing is read but what the connection needs for another request.
+            course.wasRefused = true
+            refused(visitor.peer, verdict)
+            let answer = try WaftDialect.encode(VerdictMessage(refusing: verdict))
+            return try await exchange.respond(.ok, body: answer)
+        }
+        guard let offer = try await offer(in: exchange, isContact: access == .contact) else {
+            return try await exchange.respondAndClose(
+                .ok, body: try WaftDialect.encode(VerdictMessage(refusing: Self.noMemory)))
+        }
+        let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: visitor) }
         if Task.isCancelled { throw Self.stopping }
         let told = await exchange.keepingClientInformed {
-            if verdict.acceptsAnything { await reception.awaitRivals(of: offer, from: peer) }
-            return reception.recognising(offer, verdict, from: peer)
+            if verdict.acceptsAnything { await reception.awaitRivals(of: offer, from: visitor.peer) }
+            return reception.recognising(offer, verdict, from: visitor.peer)
         }
         try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
     }
 
-    private static func offer(in exchange: HTTPExchange) async throws -> Offer {
+    /// - Returns: nil where there is no room for it now.
+    private func offer(in exchange: HTTPExchange, isContact: Bool) async throws -> Offer? {
+        let claim = reception.bodies.claim(isContact: isContact)
+        defer { claim.giveBack() }
         var reader = OfferReader()
-        try await exchange.readBody(upTo: Limits.offerBytes) { try reader.read($0) }
-        return try reader.finish()
+        let hasCome = try await exchange.readBody(upTo: Limits.offerBytes) { bytes in
+            guard claim.take(bytes.readableBytes) else { return false }
+            try reader.read(bytes)
+            return true
+        }
+        return hasCome ? try reader.finish(registry()) : nil
     }
+
+    private static let noMemory = ItemVerdict(.busy, reason: "too many offers are being read")
 
     private func respond(_ exchange: HTTPExchange, _ receipt: Receipt) async throws {
         var writer = try WaftDialect.writer(receipt)
@@ -167,7 +238,7 @@ extension TransferFault {
         switch code {
         case .protocolViolation: .badRequest
         case .notAccepted: .forbidden
-        case .sizeMismatch, .digestMismatch, .unsafeName, .notKept: .conflict
+        case .sizeMismatch, .digestMismatch, .notAsDeclared, .unsafeName, .notKept: .conflict
         case .changed, .unreadable: .conflict
         case .noRoom: .insufficientStorage
         case .cancelled: .custom(code: 499, reasonPhrase: "Cancelled")

@@ -31,7 +31,7 @@ struct AirDropLoopback: Sendable {
         self.inbox = inbox
         self.consent = ScriptedConsent(consent)
         self.reception = Reception(
-            inbox: inbox, journal: MemoryJournal(), consent: self.consent, delivery: delivery,
+            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: self.consent, delivery: delivery,
             consentWait: .seconds(3_600), observe: { events.record($0) })
     }
 
@@ -56,7 +56,7 @@ struct AirDropLoopback: Sendable {
                     try await withThrowingDiscardingTaskGroup { tasks in
                         for try await connection in connections {
                             tasks.addTask {
-                                await server.serve(connection, peer: .unproven(.airdrop))
+                                await server.serve(connection, visitor: Visitor(.unproven(.airdrop)))
                                 served.record(())
                             }
                         }

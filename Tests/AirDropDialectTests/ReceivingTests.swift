@@ -153,7 +153,31 @@ struct ReceivingTests {
             #expect(discover.status == .unauthorized)
             let ask = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
             #expect(ask.status == .unauthorized)
+            // Before the body has come, which does not end.
+            for path in ["/Discover", "/Ask"] {
+                let answer = try await receiver.http { http in
+                    try await http.upload(path, headers: HTTPHeaders(), patience: .seconds(60)) {
+                        ByteBuffer(repeating: 0, count: 64 << 10)
+                    }
+                }
+                #expect(answer.status == .unauthorized)
+            }
+            #expect(receiver.reception.bodies.bytesTaken == 0)
             #expect(receiver.consent.asked.count == 0)
+        }
+    }
+
+    @Test("a question for which there is no memory is answered so at once")
+    func noMemory() async throws {
+        try await AirDropLoopback.run { receiver in
+            let others = receiver.reception.bodies.claim(isContact: false)
+            let isTaken = others.take(Limits.bodyBytesOfStrangers)
+            #expect(isTaken)
+            let ask = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
+            #expect(ask.status == .serviceUnavailable)
+            others.giveBack()
+            #expect(try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }.status == .ok)
+            #expect(receiver.reception.bodies.bytesTaken == 0)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// A receiver that answers everything with one status after many interim answers, or closes without a word.
 enum Rude {
-    /// - Parameter status: 0 for no answer.
+    /// - Parameter status: 0 for no answer, 100 for interim answers without end.
     static func run(_ status: Int, _ body: @Sendable (HTTPClient) async throws -> Void) async throws {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
@@ -24,6 +24,10 @@ enum Rude {
                             _ = try await iterator.next()
                             guard status > 0 else { return }
                             let interim = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 5)
+                            while status == 100 {
+                                try await outbound.write(ByteBuffer(string: interim))
+                                try await Task.sleep(for: .milliseconds(5))
+                            }
                             let final = "HTTP/1.1 \(status) X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                             try await outbound.write(ByteBuffer(string: interim + final))
                             while try await iterator.next() != nil {}
@@ -34,7 +38,9 @@ enum Rude {
             defer { group.cancelAll() }
             let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(host: "127.0.0.1", port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture { try HTTPClient.configure(channel, answerLimit: 1 << 20) }
+                    channel.eventLoop.makeCompletedFuture {
+                        try HTTPClient.configure(channel, answerLimit: 1 << 20, watchInterval: .milliseconds(5))
+                    }
                 }
             try await HTTPClient.run(connection) { http in try await body(http) }
         }

@@ -96,6 +96,29 @@ struct SendingTests {
         }
     }
 
+    @Test("interim answers without end do not make a sender wait for ever, whatever it has asked")
+    func interimForEver() async throws {
+        let short: Duration = .milliseconds(50)
+        let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
+        let questions: [@Sendable (AirDropClient) async throws -> Void] = [
+            { _ = try await $0.discover(patience: short) },
+            { _ = try await $0.ask(plan, patience: short) },
+            {
+                _ = try await $0.upload(
+                    plan, to: .own, patience: .seconds(3_600), stall: short, cancellation: Cancellation()
+                ) { _ in }
+            },
+        ]
+        for question in questions {
+            try await Rude.run(100) { http in
+                let fault = await #expect(throws: HTTPFault.self) {
+                    try await question(AirDropClient(http, card: AirDropLoopback.card, instance: "0"))
+                }
+                #expect(fault == .silence)
+            }
+        }
+    }
+
     @Test("discovery tells what the receiver calls itself, and nothing of who is hidden")
     func discovery() async throws {
         try await AirDropLoopback.run { receiver in

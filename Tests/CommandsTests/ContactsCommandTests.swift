@@ -57,7 +57,7 @@ struct ContactsCommandTests {
     @Test("an id is taken in groups and in upper case")
     func forms() throws {
         let shelf = ContactsShelf()
-        let grouped = stride(from: 0, to: 52, by: 4).map { String(anna.text.dropFirst($0).prefix(4)) }
+        let grouped = stride(from: 0, to: 56, by: 4).map { String(anna.text.dropFirst($0).prefix(4)) }
         _ = try shelf.run("contacts", "allow", grouped.joined(separator: "-").uppercased(), "--name", "Anna")
         #expect(try shelf.snapshot()[anna]?.name.text == "Anna")
     }
@@ -68,11 +68,18 @@ struct ContactsCommandTests {
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna")
         let before = try String(contentsOfFile: shelf.bookPath, encoding: .utf8)
         let refused: [([String], String)] = [
-            ([anna.short, "--name", "A"], "is only the beginning of a key id, 16 of 52 characters"),
-            (["anna", "--name", "A"], "is only the beginning of a key id, 4 of 52 characters"),
+            ([anna.short, "--name", "A"], "is only the beginning of a key id, 16 of 56 characters"),
+            (["anna", "--name", "A"], "is only the beginning of a key id, 4 of 56 characters"),
             (["", "--name", "A"], "\"\" is no key id"),
-            (["\u{1B}[2J", "--name", "A"], "is no key id: that has 52 letters and digits"),
-            ([String(anna.text.dropLast()) + "z", "--name", "A"], "is no key id"),
+            (["\u{1B}[2J", "--name", "A"], "is no key id: that has 56 letters and digits"),
+            (
+                [anna.bareText, "--name", "A"],
+                "is a key id without its check digits, 52 of 56 characters; copy it again"
+            ),
+            (
+                [anna.bareText.replacing("1", with: "2", maxReplacements: 1) + anna.text.suffix(4), "--name", "A"],
+                "is no key id: its check digits do not fit, so a character is wrong or two are exchanged; copy it again"
+            ),
             ([String(repeating: "a", count: 100_000), "--name", "A"], "is no key id"),
             ([anna.text, "--name", "Berta"], "this key is your contact Anna already"),
             ([kitchen.text, "--name", "ANNA"], "a contact is called Anna already"),
@@ -193,6 +200,32 @@ struct ContactsCommandTests {
         #expect(report.results == ["name  study's", "id    \(id)"])
         #expect(report.notes == ["on another machine: waft contacts allow \(id) --name 'study'\\''s'"])
         #expect(try ContactsShelf().run("contacts", "me", "--json").documents.first?["id"] as? String == id)
+    }
+
+    @Test("an amount a day is set, shown with what has come, and taken away again")
+    func sizePerDay() throws {
+        let shelf = ContactsShelf()
+        _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna", "--policy", "accept")
+        let set = try shelf.run("contacts", "set", "Anna", "--size-per-day", "5GB")
+        #expect(set.text.contains("accept: up to 5.0 GB a day"))
+        shelf.received.withLock { $0 = 1_200_000_000 }
+        #expect(
+            try shelf.run("contacts", "show", "Anna").text.contains(
+                "  day       up to 5.0 GB in 24 hours; 1.2 GB have come"))
+        let document = try shelf.run("contacts", "show", "Anna", "--json").documents.first
+        #expect(document?["sizePerDay"] as? Int == 5_000_000_000)
+        let photo = shelf.folder.file("a.jpg", "12345")
+        #expect(try shelf.run("policy", "test", "--from", "Anna", photo).text.contains("accept: "))
+        shelf.received.withLock { $0 = 4_999_999_996 }
+        #expect(
+            try shelf.run("policy", "test", "--from", "Anna", photo).text.contains(
+                "ask: Anna may do so only within limits, and with it more would have come in 24 hours"))
+        shelf.received.withLock { $0 = nil }
+        #expect(try shelf.run("policy", "test", "--from", "Anna", photo).text.contains("ask: "))
+        _ = try shelf.run("contacts", "set", "Anna", "--size-per-day", "any")
+        #expect(try shelf.snapshot().contact(named: "Anna")?.limits.sizePerDay == nil)
+        let failure = shelf.failure("contacts", "set", "Anna", "--size-per-day", "much")
+        #expect(failure.exit == 64 && failure.message.hasPrefix("--size-per-day: "))
     }
 
     @Test("every verb speaks JSON")

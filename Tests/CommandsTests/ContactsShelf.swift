@@ -15,6 +15,8 @@ final class ContactsShelf: Sendable {
     let receiver: ReceiverRule
     /// 2026-11-21 08:00:00 UTC, a Saturday.
     let clock = Mutex(WallTime(milliseconds: 1_795_248_000_000))
+    /// Bytes that each sender has sent in 24 hours; nil where the journal cannot be read.
+    let received = Mutex<UInt64?>(0)
     private let steady = Mutex(ContinuousClock.now)
 
     init(policy: Policy = .none, receiver: ReceiverRule = .ask) {
@@ -34,9 +36,19 @@ final class ContactsShelf: Sendable {
             ownName: "study's",
             ownID: { PeerID.sample(9) },
             registry: { .system },
+            amounts: Amounts(bytes: received.withLock { $0 }),
             now: { self.clock.withLock { $0 } },
             zone: .gmt
         )
+    }
+
+    private struct Amounts: AmountReading {
+        var bytes: UInt64?
+
+        func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
+            guard let bytes else { throw JournalFault("no journal") }
+            return bytes
+        }
     }
 
     func advance(seconds: Int64) {

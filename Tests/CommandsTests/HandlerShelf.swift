@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HandlerCatalog
+import HookSandbox
 import TestSupport
 
 @testable import Commands
@@ -39,9 +40,13 @@ final class HandlerShelf: Sendable {
                 choicesPath: choices,
                 home: folder / "home",
                 rule: rule,
-                hook: hook
+                hook: hook,
+                closed: ClosedPlaces(
+                    [ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration")], inbox: inbox),
+                firstLaunches: FirstLaunches(path: folder / "state/first-launches.json")
             ),
             inbox: inbox,
+            support: HookSandbox.Support(landlock: .abi(6), filter: .asking),
             usualTimeLimit: .seconds(60),
             workingDirectory: folder.path
         )

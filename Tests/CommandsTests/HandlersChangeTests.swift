@@ -20,11 +20,54 @@ struct HandlersChangeTests {
                 "installed Photos (org.waft.local.photos) in \(shelf.user)/Photos.handler",
                 "  opens  public.image",
                 "  runs   ./import.sh, where it lies",
+                "  writes \(shelf.folder.path)/user/handler-data/org.waft.local.photos",
                 "  writes \(shelf.folder.path)/Pictures",
             ])
+        #expect(report.isChange, "a running receiver is told")
         #expect(report.notes == ["see who gets a file: waft handlers test FILE"])
         let script = try String(contentsOfFile: shelf.user + "/Photos.handler/run", encoding: .utf8)
         #expect(script.contains("exec '\(shelf.program)' \"$@\""))
+    }
+
+    @Test("add says what the handler may do besides, and writes it into the bundle")
+    func permissions() throws {
+        let shelf = HandlerShelf()
+        shelf.folder.file("list", "x")
+        let report = try shelf.run(
+            "add", "--name", "Print", "--type", "com.adobe.pdf", "--run", "import.sh", "--readable", "list",
+            "--network", "--sockets")
+        #expect(
+            report.results.suffix(4) == [
+                "  reads  \(shelf.folder.path)/list",
+                "  writes \(shelf.folder.path)/user/handler-data/org.waft.local.print",
+                "  uses   the network",
+                "  uses   Unix sockets, and so other programs of yours",
+            ])
+        let document = try shelf.run("show", "Print", "--json").documents[0]
+        #expect(document["readable"] as? [String] == [shelf.program, shelf.folder / "list"])
+        let permissions = try #require(document["permissions"] as? [String: Any])
+        #expect(permissions["network"] as? Bool == true && permissions["sockets"] as? Bool == true)
+        #expect(permissions["signals"] as? Bool == false)
+        #expect(permissions["writes"] as? [String] == [shelf.folder / "user/handler-data/org.waft.local.print"])
+    }
+
+    @Test("what a handler has written is kept when it is removed, and goes with --data")
+    func data() throws {
+        for (flags, isKept) in [([], true), (["--data"], false), (["--data", "--json"], false)] {
+            let shelf = HandlerShelf()
+            try shelf.add("Photos", "public.image")
+            let data = shelf.folder / "user/handler-data/org.waft.local.photos"
+            try FileManager.default.createDirectory(atPath: data + "/deep/er", withIntermediateDirectories: true)
+            let report = try shelf.run(["remove", "Photos"] + flags)
+            #expect(FileManager.default.fileExists(atPath: data) == isKept)
+            if flags.contains("--json") {
+                #expect(report.documents[0]["isDataRemoved"] as? Bool == true)
+            } else {
+                #expect(
+                    report.results.last == "  "
+                        + (isKept ? "what it has written is kept in" : "removed what it had written, in") + " \(data)")
+            }
+        }
     }
 
     @Test("with --copy the program is copied, with schemes alone the hint names one, and --json is one document")
@@ -103,6 +146,10 @@ struct HandlersChangeTests {
         (["--name", "x", "--type", "public.image", "--run", "open"], 64),
         (["--name", "x", "--type", "public.image", "--writable", "not-there"], 64),
         (["--name", "x", "--type", "public.image", "--writable", "import.sh"], 64),
+        (["--name", "x", "--type", "public.image", "--readable", "not-there"], 64),
+        (["--name", "x", "--type", "public.image", "--readable", "config"], 64),
+        (["--name", "x", "--type", "public.image", "--writable", "user/handlers"], 64),
+        (["--name", "x", "--type", "public.image", "--readable", "/"], 64),
     ]
 
     @Test(

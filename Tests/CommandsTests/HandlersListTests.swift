@@ -1,5 +1,6 @@
 import Foundation
 import HandlerCatalog
+import HookSandbox
 import TestSupport
 import Testing
 
@@ -83,7 +84,7 @@ struct HandlersListTests {
         let shelf = HandlerShelf()
         try shelf.write(
             "A",
-            HandlerShelf.keys("org.example.a", ["public.image"], ["WaftWritablePaths": [shelf.folder / "home"]]))
+            HandlerShelf.keys("org.example.a", ["public.image"], ["WaftReadablePaths": [shelf.folder / "away"]]))
         try shelf.write(
             "B", HandlerShelf.keys("org.example.b", ["public.image"], ["WaftWritablePaths": ["/not/there"]]))
         try shelf.write(
@@ -92,7 +93,9 @@ struct HandlersListTests {
                 "org.example.c", ["public.image"], ["WaftWritablePaths": ["/not/there"], "WaftSandbox": "none"]))
         let lines = try shelf.run().results.filter { $0.contains("warning") }
         #expect(lines.count == 2)
-        #expect(lines.first?.contains("it cannot be started: \(shelf.folder.path)/home contains the Inbox") == true)
+        #expect(
+            lines.first?.contains("it cannot be started: \(shelf.folder.path)/away, which it may read, is not there")
+                == true)
         #expect(lines.last?.contains("it cannot be started: /not/there") == true)
     }
 
@@ -181,9 +184,11 @@ struct HandlersListTests {
                     ]
                 ],
                 "WaftLaunch": "resident", "WaftLaunchCalls": ["will-finish-launching"], "WaftTimeout": 1.5,
-                "WaftWritablePaths": [shelf.machine],
+                "CFBundleVersion": "2.1", "WaftReadablePaths": ["/etc"],
+                "WaftWritablePaths": [shelf.folder / "import.d"], "WaftNetwork": true,
             ])
         try shelf.write("Raw", keys)
+        mkdir(shelf.folder / "import.d", 0o700)
         _ = try shelf.run("default", "raw:", "Raw")
         let lines = try shelf.run("show", "raw").results.filter { !$0.contains("installed") }
         #expect(
@@ -193,15 +198,26 @@ struct HandlersListTests {
                 "  state         enabled",
                 "  folder        \(shelf.user)/Raw.handler (yours)",
                 "  runs          \(shelf.user)/Raw.handler/run",
+                "  version       2.1",
+                "  data folder   \(shelf.folder.path)/user/handler-data/org.example.raw",
                 "  opens         org.example.rw2  rank Owner, role Editor, \"Raw photo\"",
                 "                .zzz files  rank None, role Viewer: is not asked to open them",
                 "  opens URLs    raw:  role Viewer",
                 "  default for   raw:",
                 "  started       resident: once; it stays, and is told of one item a line",
                 "  asked first   will-finish-launching",
-                "  sandbox       strict: writes to its own folder, a temporary one, and those named here",
-                "  may write     \(shelf.machine)",
                 "  time limit    1.5 s",
+                "  sandbox       strict: it may do this, and no more:",
+                "  reads         the system's folders, its bundle, the Inbox, where it writes",
+                "                /etc",
+                "  writes        its data folder \(shelf.folder.path)/user/handler-data/org.example.raw",
+                "                a temporary folder of each call",
+                "                \(shelf.folder.path)/import.d",
+                "  Inbox         removes and moves out what is there; changes nothing",
+                "  network       yes",
+                "  sockets       no",
+                "  signals       to its own processes alone",
+                "  kernel        \(HookSandbox.Support(landlock: .abi(6), filter: .asking))",
                 "  exports       org.example.rw2  \"Raw photo\"; conforms to public.image; .rw2x",
             ])
     }

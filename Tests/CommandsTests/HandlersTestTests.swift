@@ -20,7 +20,36 @@ struct HandlersTestTests {
         shelf.folder.file("evil.jpg", "\u{7F}ELF\u{2}\u{1}\u{1}\0")
     }
 
-    private func test(_ words: String...) throws -> [String] { try shelf.run(["test"] + words).results }
+    /// The decision, without the table of what the first one may do.
+    private func test(_ words: String...) throws -> [String] {
+        Array(try shelf.run(["test"] + words).results.prefix { !$0.hasSuffix(" may do this, and no more:") })
+    }
+
+    @Test("what the handler that gets it may do follows in a table")
+    func permissions() throws {
+        let lines = try shelf.run("test", "--type", "public.png").results
+        let start = try #require(lines.firstIndex(of: "  Photos may do this, and no more:"))
+        #expect(
+            lines[(start + 1)...] == [
+                "    reads         the system's folders, its bundle, the Inbox, where it writes",
+                "                  \(shelf.program)",
+                "    writes        its data folder \(shelf.folder.path)/user/handler-data/org.waft.local.photos",
+                "                  a temporary folder of each call",
+                "    Inbox         removes and moves out what is there; changes nothing",
+                "    network       no",
+                "    sockets       no",
+                "    signals       to its own processes alone",
+                "    kernel        \(shelf.place.support)",
+            ])
+        let asked = try shelf.run("test", "--type", "public.png", "--json").documents[0]["asked"] as? [[String: Any]]
+        #expect(asked?.first?["sandbox"] as? String == "strict")
+        #expect((asked?.first?["permissions"] as? [String: Any])?["sockets"] as? Bool == false)
+        let keys = HandlerShelf.keys("org.example.free", ["public.png"], ["WaftSandbox": "none"])
+        try shelf.write("Free", keys)
+        #expect(
+            try shelf.run("test", "--type", "public.png").results.last
+                == "  Free has no sandbox: it may do what you may")
+    }
 
     @Test("the whole decision: type, content, claimants in order with the reasons, and who gets it")
     func transcript() throws {

@@ -34,6 +34,32 @@ struct TerminalTextTests {
         #expect(TerminalText.escaped(json: #"{"a":"b"}"#) == #"{"a":"b"}"#)
     }
 
+    @Test(
+        "spaces that would push the end of a name away are counted, and letters that are drawn as nothing written out",
+        arguments: [
+            ("photo.jpg" + String(repeating: " ", count: 200) + ".desktop", "photo.jpg…(200 spaces)….desktop"),
+            ("a\u{2003}\u{3000}\u{A0} b", "a…(4 spaces)…b"), ("a   b", "a   b"), ("a\u{2800}b", "a\\u{2800}b"),
+            ("a\u{3164}", "a\\u{3164}"),
+        ])
+    func spaces(text: String, shown: String) {
+        #expect(TerminalText.escaped(text) == shown)
+    }
+
+    @Test("a name that is cut keeps its end")
+    func middle() {
+        let name = "photo" + String(repeating: "_", count: 240) + ".jpg.desktop"
+        let shown = TerminalText.escaped(name, limit: 100)
+        #expect(shown.hasPrefix("photo_") && shown.hasSuffix("_.jpg.desktop") && shown.contains("…"))
+        #expect(shown.count == 100)
+    }
+
+    @Test("JSON says spaces and quotes as they are")
+    func exactJSON() throws {
+        let text = "photo.jpg" + String(repeating: " ", count: 200) + "'\u{2800}\u{201D}.desktop"
+        let line = String(decoding: try JSONEncoder().encode([text]), as: UTF8.self)
+        #expect(try JSONDecoder().decode([String].self, from: Data(TerminalText.escaped(json: line).utf8)) == [text])
+    }
+
     @Test("a long text is cut, whatever it is made of")
     func cut() {
         #expect(TerminalText.escaped(String(repeating: "x", count: 1_000), limit: 20).count == 20)

@@ -10,7 +10,7 @@ import Testing
 struct WordsTests {
     @Test("the table of exit codes is the documented one")
     func table() {
-        #expect(WaftExit.allCases.map(\.rawValue) == [0, 1, 10, 11, 12, 13, 14, 15, 16, 17, 64, 66, 69, 130])
+        #expect(WaftExit.allCases.map(\.rawValue) == [0, 1, 10, 11, 12, 13, 14, 15, 16, 17, 64, 66, 69, 77, 130])
     }
 
     @Test("items are told from options and their values, in any order")
@@ -39,15 +39,16 @@ struct WordsTests {
     @Test("every verdict has its exit code")
     func verdicts() {
         let codes = ItemVerdict.Answer.allCases.map { WaftExit($0) }
-        #expect(codes == [.done, .declined, .ineligible, .noRoom, .declined, .noAnswer])
+        #expect(codes == [.done, .declined, .ineligible, .noRoom, .noAnswer, .noAnswer])
     }
 
     @Test("what is stored with other contents than were sent is 17")
     func wrongDigest() {
-        let (ours, theirs) = (Digest.of(.xxh3_128, Array("a".utf8)), Digest.of(.xxh3_128, Array("b".utf8)))
-        let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: theirs))
-        #expect(ItemText(.acknowledged(receipt, digest: ours), wait: .stored).exit == .contentChanged)
-        #expect(ItemText(.acknowledged(receipt, digest: theirs), wait: .stored).exit == .done)
+        for code in [TransferFault.Code.digestMismatch, .sizeMismatch] {
+            let text = ItemText(.lost(TransferFault(code, "the receipt is not believed")), wait: .stored)
+            #expect(text.exit == .contentChanged)
+            #expect(text.text == "the receipt is not believed")
+        }
     }
 
     @Test("with --wait opened the handler's answer decides; without it, it does not")
@@ -55,11 +56,12 @@ struct WordsTests {
         let digest = Digest.of(.xxh3_128, Array("a".utf8))
         for (state, exit) in [
             (HandlerAnswer.State.yes, WaftExit.done), (.none, .done), (.no, .handlerSaidNo), (.failed, .handlerSaidNo),
+            (.pending, .handlerSaidNo),
         ] {
             let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
-            #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .opened).exit == exit)
-            #expect(ItemText(.acknowledged(receipt, digest: nil), wait: .stored, by: .airdrop).event == "taken")
-            #expect(ItemText(.acknowledged(receipt, digest: digest), wait: .stored).exit == .done)
+            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .opened).exit == exit)
+            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .airdrop).event == "taken")
+            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored).exit == .done)
         }
     }
 

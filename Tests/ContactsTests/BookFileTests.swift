@@ -35,7 +35,8 @@ struct BookFileTests {
             (String(repeating: "[", count: 1_000_000), "it is not JSON, or has a number in it that cannot be"),
             ("[]", "it is not a JSON document with contacts"),
             ("{}", "version in it is missing"),
-            (#"{"version":2,"people":1}"#, "it is of version 2, and only 1 can be read"),
+            (#"{"version":3,"people":1}"#, "it is of version 3, and only 1 and 2 can be read"),
+            (#"{"version":2,"contacts":[]}"#, "its last line, with the sum, is missing"),
             (#"{"version":1}"#, "contacts in it is missing"),
             (#"{"version":1,"contacts":[5]}"#, "contacts[1] in it is of another kind than it should be"),
             (document(#"{"id":"k7qf","name":"a"}"#), "contacts[1].id in it is not what it should be"),
@@ -59,7 +60,8 @@ struct BookFileTests {
         try place.write(text, to: place.bookPath)
         let book = place.book()
         let line =
-            "\(place.bookPath) cannot be used and was left as it is: \(reason); mend it, or move it away to begin anew"
+            "\(place.bookPath) cannot be used and was left as it is: \(reason); put a good copy in "
+            + "its place, or move all files of that name away to begin anew"
         #expect(refusal { _ = try book.snapshot() } == line)
         #expect(refusal { try book.allow(.sample(1), named: try ContactName("anna"), .sample) } == line)
         #expect(refusal { try book.block(.sample(1), callingItself: "", at: at(1)) } == line)
@@ -160,7 +162,10 @@ struct BookFileTests {
         let counts = try await looks
         #expect(counts == counts.sorted())
         #expect(try place.book().snapshot().contacts.count == 120)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder / "state") == ["contacts.json"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.folder / "state").sorted() == [
+                "contacts.json", "contacts.json.last",
+            ])
     }
 
     /// - Returns: how many contacts there were at each look.

@@ -18,6 +18,7 @@ struct BookTests {
             contact.policy = .accept
             contact.limits = AcceptanceLimits(
                 types: [uniform("public.image"), uniform("com.adobe.pdf")], largestOffer: .max, mostItems: 7,
+                sizePerDay: .max - 1,
                 times: times, until: at(9_000))
             contact.destination = destination
         }
@@ -37,14 +38,19 @@ struct BookTests {
         #expect(contact.destination.folder?.text == "Photos/Änne")
     }
 
-    @Test("the file is the user's alone, and nothing lies beside it")
+    @Test("the file and its copy are the user's alone, and nothing else lies beside them")
     func mode() throws {
         _ = try fill(place.book())
         let attributes = try FileManager.default.attributesOfItem(atPath: place.bookPath)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let copy = try FileManager.default.attributesOfItem(atPath: place.bookPath + ".last")
+        #expect(copy[.posixPermissions] as? Int == 0o600)
         let folder = try FileManager.default.attributesOfItem(atPath: place.folder / "state")
         #expect(folder[.posixPermissions] as? Int == 0o700)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder / "state") == ["contacts.json"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.folder / "state").sorted() == [
+                "contacts.json", "contacts.json.last",
+            ])
     }
 
     @Test("without a file there are no contacts, and looking makes none")
@@ -63,7 +69,7 @@ struct BookTests {
         }
         try other.forget("peer 3", at: at(1))
         #expect(try mine.snapshot().contact(named: "peer 3") == nil)
-        try FileManager.default.removeItem(atPath: place.bookPath)
+        for path in [place.bookPath, other.copyPath] { try FileManager.default.removeItem(atPath: path) }
         #expect(try mine.snapshot().contacts.isEmpty)
     }
 
@@ -84,7 +90,7 @@ struct BookTests {
             #expect(refusal { _ = try snapshot.find(text) }?.hasPrefix("there is no contact ") == true)
         }
         // A name comes before a key that begins like it.
-        try book.allow(.sample(7), named: try name(String(first.text.prefix(52))), .sample)
+        try book.allow(.sample(7), named: try name(String(first.text.prefix(56))), .sample)
         #expect(try book.snapshot().find(first.text).id == .sample(7))
     }
 

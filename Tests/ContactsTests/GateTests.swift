@@ -37,6 +37,38 @@ struct GateTests {
         #expect(answer.question == nil)
     }
 
+    @Test("what comes in a day is asked for where a limit or a rule names it, and beyond it somebody is asked")
+    func sizePerDay() throws {
+        let asked = Mutex(0)
+        let come = Mutex<UInt64?>(0)
+        func judge(_ rules: [PolicyRule], by dialect: Dialect = .waft) throws -> Outcome? {
+            let policy = try Policy(rules)
+            let gate = OfferGate(
+                book: place.book(), policy: { policy },
+                setting: { PolicySetting(at: at(7), visibility: .everyone) },
+                dayAmount: { offer, _, time in
+                    #expect(time == at(7))
+                    asked.withLock { $0 += 1 }
+                    return come.withLock { $0.map { $0 + offer.knownSize } }
+                })
+            var offer = offer([item()])
+            offer.dialect = dialect
+            return gate.judge(offer, from: .sample(1)).decisions.first?.outcome
+        }
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        try place.book().set("anna") { $0.policy = .accept }
+        #expect(try judge([]) == .accept)
+        #expect(asked.withLock { $0 } == 0)
+        let rule = try rule(["from": .scalar("airdrop"), "sizePerDay": .scalar("2 kB"), "then": .scalar("accept")])
+        try place.book().set("anna") { $0.limits.sizePerDay = 2_000 }
+        for (amount, outcome) in [(0, .accept), (1_000, .accept), (1_001, .ask), (nil, .ask)] as [(UInt64?, Outcome)] {
+            come.withLock { $0 = amount }
+            #expect(try judge([]) == outcome)
+            #expect(try judge([rule], by: .airdrop) == outcome)
+        }
+        #expect(asked.withLock { $0 } == 8)
+    }
+
     @Test("where an accepted item goes is what whoever was asked says, then the rule, then the contact")
     func destinations() throws {
         let gate = try gate([
@@ -114,6 +146,48 @@ struct GateTests {
         #expect(!gate.judge(offer([item()], callingItself: "root"), from: .sample(1)).asks)
     }
 
+    @Test("who may not offer at all is known before an offer, and hears what it would hear on one")
+    func access() throws {
+        try place.book().allow(.sample(1), named: try name("anna"), .sample)
+        try place.book().allow(.sample(3), named: try name("bert"), .sample)
+        try place.book().set("bert") { $0.policy = .decline }
+        try place.book().block(.sample(2), callingItself: "", at: at(0))
+        for visibility in Visibility.allCases {
+            for receiver in [ReceiverRule.ask, .everyone, .contacts, .none] {
+                let gate = try gate(visibility: visibility, receiver: receiver)
+                for peer in [PeerID.sample(1), .sample(2), .sample(3), .sample(9)] {
+                    let answer = gate.judge(offer([item()]), from: peer)
+                    let refusal = gate.refusal(of: offer([item()]), from: peer)
+                    let isBarred = !answer.asks && answer.completed()[0].answer != .accepted
+                    switch gate.access(of: peer, by: .waft) {
+                    case .barred(let verdict):
+                        #expect(isBarred && [verdict] == answer.completed() && refusal == [verdict])
+                    case .stranger: #expect(!isBarred && peer == .sample(9) && refusal == nil)
+                    case .contact: #expect(!isBarred && peer == .sample(1) && refusal == nil)
+                    }
+                }
+            }
+        }
+        #expect(try gate().access(of: .sample(1), by: .airdrop) == .stranger)
+    }
+
+    @Test("an offer of which a rule declines everything is refused before anybody is asked, and one with more is not")
+    func refusal() throws {
+        let gate = try gate([try rule(["name": .scalar("*.exe"), "then": .scalar("decline")])])
+        #expect(
+            gate.refusal(of: offer([item("a.exe"), item("b.exe")]), from: .sample(9))?.map(\.answer) == [
+                .declined, .declined,
+            ])
+        #expect(gate.refusal(of: offer([item("a.exe"), item()], takesPart: true), from: .sample(9)) == nil)
+        #expect(
+            gate.refusal(of: offer([item("a.exe"), item()]), from: .sample(9))?.map(\.answer) == [.declined, .declined])
+        #expect(gate.refusal(of: offer([item()]), from: .sample(9)) == nil)
+        #expect(gate.waitingQuestions == 0)
+        let waiting = (0..<ContactBounds.waitingPerStranger).map { _ in gate.judge(offer([item()]), from: .sample(9)) }
+        #expect(gate.refusal(of: offer([item()]), from: .sample(9))?.map(\.answer) == [.busy])
+        #expect(waiting.count == gate.waitingQuestions)
+    }
+
     @Test("of 500 offers of one stranger four wait, and the rest are answered busy without a question")
     func flood() throws {
         let gate = try gate()
@@ -179,10 +253,13 @@ struct GateTests {
     @Test("where the contacts cannot be read everything is busy, also with --accept everyone")
     func unreadable() throws {
         try place.write("{", to: place.bookPath)
-        let answer = try gate(receiver: .everyone).judge(offer([item()]), from: .sample(1))
+        let gate = try gate(receiver: .everyone)
+        let answer = gate.judge(offer([item()]), from: .sample(1))
         #expect(answer.completed().map(\.answer) == [.busy])
         #expect(answer.refusal?.hasPrefix("\(place.bookPath) cannot be used") == true)
         #expect(answer.verdicts[0]?.reason.contains("/") == false)
+        #expect([gate.access(of: .sample(1), by: .waft)] == answer.completed().map { .barred($0) })
+        #expect(gate.refusal(of: offer([item()]), from: .sample(1)) == answer.completed())
     }
 
     @Test("people are asked about nothing that is decided, and hear of the rest alone")

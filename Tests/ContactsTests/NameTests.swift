@@ -66,7 +66,55 @@ struct NameTests {
     @Test("a stranger cannot put another key where its own is shown")
     func quotes() {
         let shown = ContactSnapshot.empty.introduction(of: .sample(9), callingItself: #"anna" (k7qf-9m2c)"#)
-        #expect(shown.line == #"stranger "anna' (k7qf-9m2c)" (\#(PeerID.sample(9).short))"#)
+        #expect(shown.line == #"stranger "anna_ (k7qf-9m2c)" (\#(PeerID.sample(9).short))"#)
+    }
+
+    @Test(
+        "what a stranger calls itself cannot look like the line it stands in",
+        arguments: [
+            (
+                "Oven' (tqbn-fbyg-nndm-hwhb) offers 1 item, 5 bytes; contact 'An",
+                "Oven_ (…) offers 1 item, 5 bytes; contact _An"
+            ),
+            ("“Oven” tqbn–fbyg–nndm–hwhb", "_Oven_ …"), ("a  \u{2003} \u{A0}b", "a b"),
+            ("«Oven»\u{2800}\u{3164}x", "_Oven_x"), ("Anna's iPhone", "Anna's iPhone"),
+            ("Anna’s iPhone", "Anna’s iPhone"), ("Anna-Lena", "Anna-Lena"), ("Küche (unten)", "Küche (unten)"),
+        ])
+    func imitation(text: String, shown: String) {
+        let introduction = ContactSnapshot.empty.introduction(of: .sample(9), callingItself: text)
+        #expect(introduction.name == shown)
+        #expect(introduction.line == "stranger \"\(shown)\" (\(PeerID.sample(9).short))")
+    }
+
+    @Test(
+        "a stranger whose name can be taken for a contact's is warned of",
+        arguments: [
+            "Oven", "OVEN", "oven ", "Oven\u{2800}", "O\u{3164}ven", "Oven\u{200B}", "Ov\u{AD}en", "Ovеn", "Оven",
+            "Οven",
+            "Oveп", "Օvեո", "Օᴠen", "ᎾᏙᎬN".replacing("Ꮩ", with: "v"), "ꮎven", "ᎤᏙen", "Ov3n", "0v3n", "0ven", "Owen",
+            "Ovem", "Ovne", "Ovens", "Ovn", "Oven (contact)", "My Oven", "Oven-2", "Ｏｖｅｎ", "𝓞𝓿𝓮𝓷", "🅾🆅🅴🅽", "ᴏᴠᴇɴ",
+            "Övén", "O v e n", "oⅴen", "٥ven",
+        ])
+    func alike(text: String) throws {
+        let book = ContactSnapshot(contacts: [try .sample("Oven")], blockedStrangers: [])
+        #expect(book.introduction(of: .sample(9), callingItself: text).warning != nil, "\(text)")
+    }
+
+    @Test(
+        "names that people tell apart are not warned of",
+        arguments: [
+            ("Anna", "Hanna"), ("Anna", "Berta"), ("Jan", "Jana"), ("Oven", "Fridge"), ("laptop-1", "laptop-2"),
+            ("Oven", "Oven".replacing("ven", with: "live")), ("Kitchen", "Chicken"), ("al", "al gore"), ("台所", "台北"),
+        ])
+    func different(contact: String, stranger: String) throws {
+        let book = ContactSnapshot(contacts: [try .sample(contact)], blockedStrangers: [])
+        #expect(book.introduction(of: .sample(9), callingItself: stranger).warning == nil)
+    }
+
+    @Test("a contact's name of rn is like m, whatever else is told of it")
+    func joined() throws {
+        let book = ContactSnapshot(contacts: [try .sample("modem")], blockedStrangers: [])
+        #expect(book.introduction(of: .sample(9), callingItself: "rnodern").warning != nil)
     }
 
     @Test(

@@ -210,6 +210,13 @@ struct PolicyTests {
             ),
             (AcceptanceLimits(mostItems: 2), item(), OfferTotals(items: 2, knownSize: 1), nil),
             (AcceptanceLimits(mostItems: 2), item(), OfferTotals(items: 3, knownSize: 1), .items),
+            (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1, dayAmount: 10), nil),
+            (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1, dayAmount: 11), .day),
+            (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1), .day),
+            (
+                AcceptanceLimits(sizePerDay: 10), item(),
+                OfferTotals(items: 1, knownSize: 0, isSizeKnown: false, dayAmount: 0), .day
+            ),
             (times, item(), OfferTotals(items: 1, knownSize: 1), .time),
             (AcceptanceLimits(until: noon), item(), OfferTotals(items: 1, knownSize: 1), .expired),
             (AcceptanceLimits(until: at(noon.milliseconds + 1)), item(), OfferTotals(items: 1, knownSize: 1), nil),

@@ -32,7 +32,7 @@ struct RuleTests {
         arguments: [
             (
                 ["form": .scalar("anna"), "then": .scalar("ask")],
-                "a rule cannot have \"form\"; there are: from, type, name, sizeAtMost, sizeAtLeast, time, days, then, handler, folder"
+                "a rule cannot have \"form\"; there are: from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder"
             ),
             ([:], "a rule needs then: accept, ask or decline"),
             (["then": .scalar("allow")], "then: \"allow\" is not accept, ask or decline"),
@@ -67,6 +67,10 @@ struct RuleTests {
             (
                 ["sizeAtMost": .scalar("5 GX"), "then": .scalar("ask")],
                 "sizeAtMost: \"5 GX\" is no size such as 500 kB, 64 MiB or 1.5 GB"
+            ),
+            (
+                ["sizePerDay": .scalar("much"), "then": .scalar("ask")],
+                "sizePerDay: \"much\" is no size such as 500 kB, 64 MiB or 1.5 GB"
             ),
             (
                 ["sizeAtLeast": .scalar("-1"), "then": .scalar("ask")],

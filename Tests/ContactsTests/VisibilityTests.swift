@@ -156,3 +156,34 @@ struct VisibilityTests {
         }
     }
 }
+
+@Suite("The visibility that a receiver is started with")
+struct StartVisibilityTests {
+    private let folder = TemporaryFolder()
+
+    @Test("overrides the stored one until the user chooses, and never again", arguments: [Visibility.off, .contacts])
+    func override(before: Visibility) throws {
+        let (file, command) = (VisibilityFile(path: folder / "v.json"), VisibilityFile(path: folder / "v.json"))
+        try command.choose(before)
+        let start = StartVisibility(.everyone, over: file)
+        #expect(start.current == .everyone)
+        // A time that ends is no choice.
+        try command.restart()
+        try command.settle()
+        #expect(start.current == .everyone)
+        // The same as before is one.
+        try command.choose(before)
+        #expect(start.current == nil)
+        folder.file("v.json", "damaged")
+        #expect(start.current == nil && file.visibility == .contacts)
+    }
+
+    @Test("is the stored one where nothing was said")
+    func none() throws {
+        #expect(StartVisibility(nil, over: VisibilityFile(path: folder / "v.json")).current == nil)
+        let start = StartVisibility(.everyone, over: VisibilityFile(path: folder / "v.json"))
+        #expect(start.current == .everyone, "nothing was ever chosen")
+        try VisibilityFile(path: folder / "v.json").choose(.off)
+        #expect(start.current == nil)
+    }
+}

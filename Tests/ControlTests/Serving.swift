@@ -31,7 +31,10 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// A bare connection to the socket: sends `bytes`, and collects what comes until the other side closes.
+/// The line that a command begins with.
+func proof(at socket: ControlSocket) throws -> String { String(buffer: try ControlSecret.line(for: socket)) }
+
+/// A bare connection to the socket: proves that it may, sends `bytes`, and collects what comes until the other side closes.
 func say(_ bytes: [String], to socket: ControlSocket) async throws -> String {
     try await bare(socket) { inbound, outbound in
         var inbound = inbound.makeAsyncIterator()
@@ -54,6 +57,7 @@ func expect(
 
 func bare<Result: Sendable>(
     _ socket: ControlSocket,
+    proving: Bool = true,
     _ body: (NIOAsyncChannelInboundStream<ByteBuffer>, NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Result
 ) async throws -> Result {
     let channel = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: socket.path) { channel in
@@ -61,7 +65,10 @@ func bare<Result: Sendable>(
             try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
         }
     }
-    return try await channel.executeThenClose(body)
+    return try await channel.executeThenClose { inbound, outbound in
+        if proving { try? await outbound.write(ByteBuffer(string: proof(at: socket))) }
+        return try await body(inbound, outbound)
+    }
 }
 
 /// A connection that does nothing by itself: it does not even read.
@@ -70,7 +77,7 @@ final class BareSocket: Sendable {
 
     struct Failed: Error { var number: Int32 }
 
-    init(_ socket: ControlSocket) throws {
+    init(_ socket: ControlSocket, proving: Bool = true) throws {
         descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -81,6 +88,7 @@ final class BareSocket: Sendable {
             }
         }
         guard outcome == 0 else { throw Failed(number: errno) }
+        if proving { write(try proof(at: socket)) }
     }
 
     deinit { close(descriptor) }

@@ -313,6 +313,7 @@ struct WatchTests {
     ) async throws {
         let folder = TemporaryFolder()
         let socket = try ControlSocket(folder: folder.path)
+        _ = try ControlSecret.make(for: socket)
         let listener = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: socket.path) { channel in
             channel.eventLoop.makeCompletedFuture {
                 try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)

@@ -40,6 +40,49 @@ struct HTTPWaitingTests {
         }
     }
 
+    @Test("interim answers draw a client's wait out to its maximum and no further, and without one not at all")
+    func maximum() async throws {
+        let forever = Gate()
+        try await LoopbackServer.run(Times(interim: .milliseconds(1))) { exchange in
+            await exchange.keepingClientInformed { await forever.wait() }
+        } _: { server in
+            let waits: [(patience: Duration, maximum: Duration?)] = [
+                (.seconds(3_600), .milliseconds(50)), (.milliseconds(50), nil), (.seconds(1), .milliseconds(1_500)),
+            ]
+            for wait in waits {
+                let fault = await #expect(throws: HTTPFault.self) {
+                    try await server.client {
+                        _ = try await $0.exchange(.GET, "/", patience: wait.patience, maximum: wait.maximum)
+                    }
+                }
+                #expect(fault == .silence)
+                // Nothing of this body is taken beyond what the sockets hold.
+                let other = await #expect(throws: HTTPFault.self) {
+                    try await server.client {
+                        _ = try await $0.upload(
+                            "/", contentType: "application/x", patience: wait.patience, maximum: wait.maximum
+                        ) { ByteBuffer(repeating: 7, count: 1 << 20) }
+                    }
+                }
+                #expect(other == .silence)
+            }
+        }
+        forever.open()
+    }
+
+    @Test("a client waits for longer than its patience while interim answers come")
+    func drawnOut() async throws {
+        try await LoopbackServer.run(Times(interim: .milliseconds(10))) { exchange in
+            await exchange.keepingClientInformed { try? await Task.sleep(for: .seconds(3)) }
+            try await exchange.respond(.ok, body: ByteBuffer(string: "at last"))
+        } _: { server in
+            try await server.client { client in
+                let answer = try await client.exchange(.GET, "/", patience: .seconds(2), maximum: .seconds(60))
+                #expect(answer.status == .ok)
+            }
+        }
+    }
+
     @Test("a client that closes its connection cancels what is done for it")
     func vanishes() async throws {
         let (begun, cancelled, forever) = (Gate(), Gate(), Gate())

@@ -31,15 +31,20 @@ struct AddingTests {
         let path = script()
         let recipe = HandlerRecipe(
             name: "Photos", types: ["public.image"], schemes: ["x-photos:"], run: "./import.sh",
-            writable: ["./out", "/tmp/"]
+            readable: ["list"], writable: ["./out", "out2/"], network: true, sockets: true
         )
-        mkdir(shelf.folder / "out", 0o755)
+        for name in ["list", "out", "out2"] { mkdir(shelf.folder / name, 0o755) }
         let added = try catalog.add(recipe, workingDirectory: shelf.folder.path)
         #expect(added.warnings == [])
         #expect(added.bundle.identifier.text == "org.waft.local.photos")
         #expect(added.bundle.path == shelf.user + "/Photos.handler")
         #expect(added.bundle.executable == shelf.user + "/Photos.handler/import.sh")
-        #expect(added.bundle.launch == LaunchRules(writablePaths: [shelf.folder / "out", "/tmp"]))
+        #expect(
+            added.bundle.launch
+                == LaunchRules(
+                    readablePaths: [shelf.folder / "list"],
+                    writablePaths: [shelf.folder / "out", shelf.folder / "out2"],
+                    allowsNetwork: true, allowsSockets: true))
         let snapshot = catalog.load()
         #expect(snapshot.bundles == [added.bundle])
         #expect(snapshot.problems == [])
@@ -69,6 +74,7 @@ struct AddingTests {
         let odd = "it's $HOME; `a` \"b\".sh"
         let path = script(odd, "#!/bin/sh\necho \"$1\" \"$2\" > \"$(dirname \"$0\")/answer\"\n", mode: 0o755)
         let added = try catalog.add(HandlerRecipe(name: "A", types: ["public.data"], run: path, copying: false))
+        #expect(added.bundle.launch.readablePaths == [path], "else its sandbox would not let it start")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(added.bundle.executable))
         process.arguments = ["open-url", "file:///$(id)"]
@@ -207,14 +213,25 @@ struct AddingTests {
         #expect(added.bundle.executable == shelf.user + "/B.handler/program")
     }
 
-    @Test("what it may write to must be a folder, and all of the disk is worth a warning")
-    func writable() throws {
+    @Test("what it may read must be there, and what it may write to must be a folder")
+    func paths() throws {
         _ = script()
         let missing = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: "import.sh", writable: ["gone"]))
         #expect(missing?.description == "\(shelf.folder / "gone") is not a folder that can be written to")
-        let recipe = HandlerRecipe(
-            name: "A", types: ["public.data"], run: shelf.folder / "import.sh", writable: ["/usr/.."])
-        #expect(try catalog.add(recipe).warnings == ["/ is writable: it may write wherever you may"])
+        let unread = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: "import.sh", readable: ["gone"]))
+        #expect(unread?.description == "\(shelf.folder / "gone"), which it is to read, is not there")
+    }
+
+    @Test("a program that lies where nothing may be read must be copied")
+    func closedProgram() throws {
+        try shelf.write("Other", Shelf.keys("org.example.other"))
+        let run = shelf.user + "/Other.handler/run"
+        let recipe = HandlerRecipe(name: "A", types: ["public.data"], run: run, copying: false)
+        let refused = try #require(refusal(recipe))
+        #expect(refused.code == .unfit)
+        #expect(refused.description.contains("is in a folder of handlers, which is closed to handlers"))
+        #expect(refused.description.hasSuffix("or have it copied"))
+        _ = try catalog.add(HandlerRecipe(name: "A", types: ["public.data"], run: run))
     }
 
     @Test("what an interrupted addition left behind goes with the next")
@@ -254,7 +271,13 @@ struct AddingTests {
         try catalog.setDefault("Photos", for: .image)
         try catalog.setDefault("Other", for: .jpeg)
         try catalog.disable("Photos")
-        #expect(try catalog.remove("org.example.photos") == path)
+        let data = shelf.folder / "user/handler-data/org.example.photos"
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try shelf.launches.note(try identifier("photos"), version: "1")
+        let removal = try catalog.remove("org.example.photos")
+        #expect(removal.path == path)
+        #expect(removal.dataFolder == data && FileManager.default.fileExists(atPath: data), "it is kept")
+        #expect(!shelf.launches.isDone(try identifier("photos"), version: "1"), "it is asked again if it comes back")
         #expect(userFolder == ["Other.handler"])
         #expect(catalog.load().choices == UserChoices(typeDefaults: [.jpeg: try identifier("other")]))
         #expect(FileManager.default.fileExists(atPath: kept))

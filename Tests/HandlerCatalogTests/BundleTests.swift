@@ -53,8 +53,11 @@ struct BundleTests {
                 "UTImportedTypeDeclarations": [
                     ["UTTypeIdentifier": "com.other.thing", "UTTypeConformsTo": "public.data"]
                 ],
-                "WaftLaunch": "resident", "WaftSandbox": "none", "WaftLaunchCalls": ["will-finish-launching"],
-                "WaftWritablePaths": ["/srv/photos", "~/Pictures", "~"], "WaftTimeout": 2.5,
+                "CFBundleVersion": "1.4b2",
+                "WaftLaunch": "resident", "WaftSandbox": "none",
+                "WaftLaunchCalls": ["will-finish-launching", "first-launch"],
+                "WaftReadablePaths": "~/albums.txt", "WaftWritablePaths": ["/srv/photos", "~/Pictures", "~"],
+                "WaftNetwork": true, "WaftSockets": true, "WaftTimeout": 2.5,
             ]
         )
         let path = try shelf.write("Photos", keys, format: isBinary ? .binary : .xml)
@@ -63,6 +66,8 @@ struct BundleTests {
         #expect(bundle.name == "Photo Importer")
         #expect(bundle.folderName == "Photos")
         #expect(bundle.path == path)
+        #expect(bundle.version == "1.4b2")
+        #expect(bundle.dataFolder == shelf.folder / "user/handler-data/org.example.Photos")
         #expect(bundle.origin == .user)
         #expect(bundle.executable == path + "/run")
         #expect(
@@ -92,9 +97,12 @@ struct BundleTests {
             bundle.launch
                 == LaunchRules(
                     mode: .resident,
-                    calls: [.willFinishLaunching],
+                    calls: [.firstLaunch, .willFinishLaunching],
                     sandbox: .none,
+                    readablePaths: ["/home/somebody/albums.txt"],
                     writablePaths: ["/srv/photos", "/home/somebody/Pictures", "/home/somebody"],
+                    allowsNetwork: true,
+                    allowsSockets: true,
                     timeout: .milliseconds(2_500)
                 ))
         let age = Double(bundle.installed.seconds) - Date().timeIntervalSince1970
@@ -107,7 +115,11 @@ struct BundleTests {
         let bundle = try only()
         #expect(bundle.name == "Notes")
         #expect(
-            bundle.launch == LaunchRules(mode: .perItem, calls: [], sandbox: .strict, writablePaths: [], timeout: nil))
+            bundle.launch
+                == LaunchRules(
+                    mode: .perItem, calls: [], sandbox: .strict, readablePaths: [], writablePaths: [],
+                    allowsNetwork: false, allowsSockets: false, timeout: nil))
+        #expect(bundle.version == "")
         #expect(bundle.documentTypes.isEmpty && bundle.urlTypes.isEmpty)
     }
 
@@ -118,16 +130,18 @@ struct BundleTests {
             [
                 "CFBundleIdentifier-linux": "org.example.other", "CFBundleExecutable~server": "other",
                 "WaftTimeout": 1, "WaftTimeout-linux": 2, "WaftTimeout~server": 3, "WaftTimeout-linux~server": 4,
-                "CFBundleName~laptop": "Laptop", "CFBundleName-linux": "Linux",
+                "CFBundleName~laptop": "Laptop", "CFBundleName-linux": "Linux", "WaftNetwork~server": true,
             ]
         )
         try shelf.write("V", keys)
         let server = try #require(shelf.catalog(device: "server").load().bundles.first)
         #expect(server.launch.timeout == .seconds(4))
+        #expect(server.launch.allowsNetwork)
         #expect(server.name == "Linux")
         #expect(server.identifier.text == "org.example.v")
         let laptop = try #require(shelf.catalog(device: "laptop").load().bundles.first)
         #expect(laptop.launch.timeout == .seconds(2))
+        #expect(!laptop.launch.allowsNetwork)
         #expect(laptop.name == "Laptop")
     }
 
@@ -137,6 +151,7 @@ struct BundleTests {
         #expect(try refusal(["CFBundleExecutable": "run"]) == "its Info.plist has no CFBundleIdentifier")
         #expect(try refusal(["CFBundleIdentifier": "a.b"]) == "its Info.plist has no CFBundleExecutable")
         #expect(try refusal(Shelf.keys("org.waft.inbox")) == "org.waft.inbox is the name of what is built in")
+        #expect(try refusal(Shelf.keys("Hook")) == "Hook is the name of what is built in")
         #expect(try refusal(Shelf.keys("Org.Waft.INBOX")) == "Org.Waft.INBOX is the name of what is built in")
         for text in ["", "a..b", ".a", "a b", "ü.b", "a/b", String(repeating: "a", count: 256)] {
             #expect(try refusal(Shelf.keys(text)).hasPrefix("CFBundleIdentifier is not usable: "), "\(text)")
@@ -149,12 +164,15 @@ struct BundleTests {
             ("WaftLaunch", "always", "WaftLaunch is not usable: it should be one of perItem, perTransfer, resident"),
             ("WaftSandbox", "None", "WaftSandbox is not usable: it should be one of strict, none"),
             ("WaftSandbox", false, "WaftSandbox should be text, but is true or false"),
-            ("WaftLaunchCalls", ["launch"], "WaftLaunchCalls is not usable: it should be one of will-finish-launching"),
+            ("WaftLaunchCalls", ["launch"], "WaftLaunchCalls is not usable: it should be one of first-launch, will-"),
             ("WaftLaunchCalls", 5, "WaftLaunchCalls should be a list of texts, but is a number"),
             ("WaftWritablePaths", [5], "WaftWritablePaths should be a list of texts, but is a number"),
             ("WaftWritablePaths", ["relative"], "WaftWritablePaths is not usable: relative should start with / or ~/"),
             ("WaftWritablePaths", ["/a/../b"], "WaftWritablePaths is not usable: a path in it is too long or has .."),
             ("WaftWritablePaths", Array(repeating: "/a", count: 65), "it has more than 64 paths in WaftWritablePaths"),
+            ("WaftReadablePaths", ["x"], "WaftReadablePaths is not usable: x should start with / or ~/"),
+            ("WaftNetwork", "yes", "WaftNetwork should be true or false, but is text"),
+            ("WaftSockets", 1, "WaftSockets should be true or false, but is a number"),
             ("WaftTimeout", "5", "WaftTimeout should be a number of seconds, but is text"),
             ("WaftTimeout", 0, "WaftTimeout is not usable: it should be more than 0 and at most 86400 seconds"),
             ("WaftTimeout", -1, "WaftTimeout is not usable"), ("WaftTimeout", 90_000, "WaftTimeout is not usable"),
@@ -349,7 +367,8 @@ struct BundleTests {
         let names = [
             "CFBundleIdentifier", "CFBundleName", "CFBundleExecutable", "CFBundleDocumentTypes", "CFBundleURLTypes",
             "UTExportedTypeDeclarations", "UTImportedTypeDeclarations", "WaftLaunch", "WaftLaunchCalls", "WaftSandbox",
-            "WaftWritablePaths", "WaftTimeout", "LSItemContentTypes", "LSHandlerRank", "CFBundleTypeRole",
+            "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork", "WaftSockets", "CFBundleVersion", "WaftTimeout",
+            "LSItemContentTypes", "LSHandlerRank", "CFBundleTypeRole",
             "CFBundleTypeExtensions", "CFBundleTypeMIMETypes", "LSTypeIsPackage", "CFBundleURLSchemes",
             "UTTypeIdentifier", "UTTypeConformsTo", "UTTypeTagSpecification", "public.filename-extension", "X-linux~vm",
         ]

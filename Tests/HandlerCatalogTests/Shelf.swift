@@ -19,6 +19,8 @@ final class Shelf: Sendable {
     var machine: String { folder / "etc/handlers" }
     var distribution: String { folder / "usr/handlers" }
     var choices: String { folder / "config/handlers.json" }
+    var inbox: String { folder / "home/Documents/Inbox" }
+    var launches: FirstLaunches { FirstLaunches(path: folder / "state/first-launches.json") }
 
     func catalog(
         rule: EligibilityRule = .everything,
@@ -31,7 +33,13 @@ final class Shelf: Sendable {
             home: "/home/somebody",
             device: device,
             rule: rule,
-            hook: hook
+            hook: hook,
+            closed: ClosedPlaces(
+                [
+                    ClosedPlaces.Place(folder / "config", "the folder of Waft's configuration"),
+                    ClosedPlaces.Place(folder / "state", "the folder of Waft's state"),
+                ], inbox: inbox),
+            firstLaunches: launches
         )
     }
 

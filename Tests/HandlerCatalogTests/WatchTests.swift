@@ -9,11 +9,17 @@ import UniformTypes
 struct WatchTests {
     private let shelf = Shelf()
 
-    private func watch(_ shelf: Shelf? = nil, listening: Bool = true) -> CatalogWatch {
+    private func watch(
+        _ shelf: Shelf? = nil,
+        listening: Bool = true,
+        quiet: Duration = .milliseconds(20),
+        maximumAge: Duration = .milliseconds(100)
+    ) -> CatalogWatch {
         CatalogWatch(
             (shelf ?? self.shelf).catalog(),
             listening: listening,
-            quiet: .milliseconds(20),
+            quiet: quiet,
+            maximumAge: maximumAge,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
     }
@@ -223,6 +229,36 @@ struct WatchTests {
         #expect(watch.current.identifiers == [])
         try shelf.write("B", Shelf.keys("org.example.b"))
         #expect(watch.current.identifiers == ["org.example.b"])
+    }
+
+    @Test("a use that comes before the events sees every change all the same")
+    func ahead() throws {
+        // The events are read too late to matter.
+        let watch = watch(quiet: .seconds(3_600), maximumAge: .zero)
+        for number in 1...100 {
+            try shelf.write("A\(number)", Shelf.opening("org.example.a\(number)", "public.image"))
+            #expect(watch.current.bundles.count == number)
+        }
+        try shelf.catalog().disable("A1")
+        #expect(watch.current.choices.disabled.count == 1)
+        watch.stop()
+    }
+
+    @Test("what was changed before a refresh counts when that returns, and those who listen hear of it")
+    func refresh() async throws {
+        let watch = watch(quiet: .seconds(3_600), maximumAge: .seconds(3_600))
+        let changes = watch.changes()
+        try shelf.write("A", Shelf.keys("org.example.a"))
+        #expect(watch.current.bundles.isEmpty, "nobody has looked")
+        #expect(watch.refresh().identifiers == ["org.example.a"])
+        #expect(watch.current.identifiers == ["org.example.a"])
+        for await snapshot in changes {
+            #expect(snapshot.identifiers == ["org.example.a"])
+            break
+        }
+        watch.stop()
+        try shelf.catalog().remove("A")
+        #expect(watch.refresh().bundles.count == 1, "it has ended")
     }
 
     @Test("without events, those who wait for changes hear of them when somebody looks")

@@ -361,6 +361,21 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.map(\.1) == [.failed, .yes])
     }
 
+    @Test("what lies on a disk that is not mounted waits until it is")
+    func notMounted() async throws {
+        let lab = DeliveryLab([photos], isMounted: false)
+        let arrival = try lab.arrive(isThere: false)[0]
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            _ = try await lab.clock.sleeps.first()
+            #expect(lab.answers.all.isEmpty)
+            lab.folder.file("file-\(arrival.number)", "hello")
+            lab.isMounted.open()
+            lab.clock.advance(by: .seconds(10))
+            try await lab.wait(for: arrival, .yes)
+        }
+    }
+
     @Test("what waits for a handler that was removed waits, and goes to the one that comes")
     func handlersChange() async throws {
         let caller = ScriptedCaller { $0.candidate.program.name == "photos" ? later : yes }

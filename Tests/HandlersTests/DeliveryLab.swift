@@ -147,6 +147,8 @@ final class DeliveryLab: Sendable {
     /// What whoever waits for an answer has heard, in order.
     let answers = Recorder<(ArrivalNumber, HandlerAnswer.State)>()
     private let bundles: Bundles
+    /// Whether the Inbox's disk is mounted.
+    let isMounted: Gate
     let engine: DeliveryEngine
 
     /// The handlers that are installed.
@@ -162,6 +164,7 @@ final class DeliveryLab: Sendable {
         journal: MemoryJournal? = nil,
         caller: ScriptedCaller = ScriptedCaller(),
         places: Int = 4,
+        isMounted: Bool = true,
         clock: ManualClock = ManualClock(),
         folder: TemporaryFolder = TemporaryFolder()
     ) {
@@ -171,6 +174,9 @@ final class DeliveryLab: Sendable {
         self.caller = caller
         self.folder = folder
         let installed = self.bundles
+        let mounted = Gate()
+        if isMounted { mounted.open() }
+        self.isMounted = mounted
         engine = DeliveryEngine(
             journal: self.journal,
             choice: HandlerChoice(catalog: { CatalogSnapshot(bundles: installed.all.withLock { $0 }) }, hook: hook),
@@ -179,7 +185,8 @@ final class DeliveryLab: Sendable {
                 HandlerChoice.Subject(type: $0.type, kind: $0.item.kind, chosen: $0.destination.handler)
             },
             observe: { [answers] in answers.record(($0.number, $1.state)) },
-            places: places, clock: clock.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            isInboxThere: { mounted.isOpen }, places: places, clock: clock.clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// The same disk and the same time, and a new process.

@@ -32,6 +32,17 @@ struct HookAnswerTests {
         #expect(outcome.exitCode == nil)
     }
 
+    @Test("without its launcher a hook is asked again later, and the reason says what to install")
+    func withoutLauncher() async throws {
+        let place = HookFolder()
+        let runner = HandlerRunner(
+            inbox: place.inbox, scratchFolder: place.scratch, launcher: place.folder / "wafthook", logger: quiet)
+        let outcome = try await runner.run(
+            place.program(place.script("exit 0"), sandbox: .strict), .open(.sample(), attempt: 1))
+        #expect(outcome.answer == .later)
+        #expect(outcome.reason.contains("install wafthook beside waft and waftd"))
+    }
+
     @Test("a program that cannot be executed has failed, and the reason says why", arguments: [false, true])
     func notExecutable(isSandboxed: Bool) async throws {
         let place = HookFolder()
@@ -89,12 +100,12 @@ struct HookAnswerTests {
     func notSandboxed() async throws {
         let place = HookFolder()
         var program = place.program(place.script("touch ran"), sandbox: .require)
-        program.dataFolder = place.folder / "missing"
+        program.writablePaths = [place.folder / "missing"]
         let outcome = try await place.runner().run(program, .open(.sample(), attempt: 1))
         #expect(outcome.answer == .failed)
         #expect(outcome.exitCode == nil)
         if HookSandbox.support.abi > 0 {
-            #expect(outcome.reason.hasPrefix("the hook could not be sandboxed: \(program.dataFolder)"))
+            #expect(outcome.reason.hasPrefix("the hook could not be sandboxed: \(program.writablePaths[0])"))
         } else {
             #expect(outcome.reason.contains("requires Landlock"))
         }
@@ -140,17 +151,21 @@ struct HookAnswerTests {
     @Test("a bundle's program is what the bundle says, and the built-in handler has none")
     func bundles() throws {
         let launch = LaunchRules(
-            mode: .perTransfer, calls: [.didFinishLaunching], sandbox: .strict, writablePaths: ["/a"],
-            timeout: .seconds(7))
+            mode: .perTransfer, calls: [.didFinishLaunching], sandbox: .strict, readablePaths: ["/r"],
+            writablePaths: ["/a"], allowsNetwork: true, timeout: .seconds(7))
         let identifier = try #require(BundleIdentifier("org.example.a"))
         var bundle = HandlerBundle(
-            identifier: identifier, name: "A", path: "/h/A.handler", origin: .user,
-            installed: Timestamp(seconds: 0, nanoseconds: 0), executable: "/h/A.handler/run", launch: launch)
+            identifier: identifier, version: "3", name: "A", path: "/h/A.handler", dataFolder: "/d/org.example.a",
+            origin: .user, installed: Timestamp(seconds: 0, nanoseconds: 0), executable: "/h/A.handler/run",
+            launch: launch)
         var program = try #require(
             HandlerProgram(bundle: bundle, defaultTimeLimit: .seconds(60), requiresSandbox: true))
         #expect(program.sandbox == .require)
         #expect(program.timeLimit == .seconds(7))
-        #expect(program.folder == "/h/A.handler" && program.dataFolder == "/h/A.handler")
+        #expect(program.folder == "/h/A.handler" && program.bundle == "/h/A.handler")
+        #expect(program.dataFolder == "/d/org.example.a" && program.version == "3")
+        #expect(program.readablePaths == ["/r"] && program.writablePaths == ["/a"])
+        #expect(program.allowsNetwork && !program.allowsSockets)
         #expect(program.mode == .perTransfer && program.calls == [.didFinishLaunching])
         bundle = HandlerBundle(
             identifier: identifier, name: "A", path: "/h/A.handler", origin: .user,
@@ -168,7 +183,8 @@ struct LaunchProtocolTests {
     private let body = #"echo "$1 $#" >> asked; cat > "$1"; eval "exit \$(cat "$1.code" 2>/dev/null || echo 0)""#
 
     private func launch(
-        _ place: HookFolder, will: Int, did: Int, _ calls: Set<LaunchRules.Call> = Set(LaunchRules.Call.allCases)
+        _ place: HookFolder, will: Int, did: Int,
+        _ calls: Set<LaunchRules.Call> = [.willFinishLaunching, .didFinishLaunching]
     ) async throws -> AttemptOutcome? {
         place.folder.file("will-finish-launching.code", "\(will)")
         place.folder.file("did-finish-launching.code", "\(did)")
@@ -212,6 +228,28 @@ struct LaunchProtocolTests {
         let place = HookFolder()
         #expect(try await launch(place, will: code, did: 0)?.answer == answer)
         #expect(place.text("asked") == "will-finish-launching 1\n")
+    }
+
+    @Test("the question about the first launch is asked until a version says yes, and again of the next version")
+    func firstLaunch() async throws {
+        let place = HookFolder()
+        func launch(_ version: String, code: Int, did: Int = 0) async throws -> AttemptOutcome? {
+            place.folder.file("first-launch.code", "\(code)")
+            place.folder.file("did-finish-launching.code", "\(did)")
+            try? FileManager.default.removeItem(atPath: place.folder / "asked")
+            let program = place.program(
+                place.script(body), calls: [.firstLaunch, .didFinishLaunching], version: version)
+            return try await place.runner().launch(program, .open(.sample(), attempt: 1))
+        }
+        #expect(try await launch("1", code: 1)?.reason == "first-launch: it said no")
+        #expect(place.text("asked") == "first-launch 1\ndid-finish-launching 1\n")
+        #expect(try await launch("1", code: 0, did: 1)?.answer == .no, "both must say yes")
+        #expect(place.text("asked") == "first-launch 1\ndid-finish-launching 1\n")
+        #expect(try place.json("first-launch")["call"] as? String == "first-launch")
+        #expect(try await launch("1", code: 1) == nil)
+        #expect(place.text("asked") == "did-finish-launching 1\n", "it has said yes")
+        #expect(try await launch("2", code: 0) == nil)
+        #expect(place.text("asked") == "first-launch 1\ndid-finish-launching 1\n")
     }
 
     @Test("a no stays a no, whatever the other question comes to")

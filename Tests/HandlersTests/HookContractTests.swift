@@ -31,7 +31,8 @@ struct HookContractTests {
         let digest = Digest.of(.xxh3_128, Array("hello".utf8)).description
         #expect(
             variables(place) == [
-                "WAFT_ATTEMPT=3", "WAFT_DIGEST=\(digest)", "WAFT_FILE=/in/the/Inbox/report.pdf", "WAFT_NAME=report.pdf",
+                "WAFT_ATTEMPT=3", "WAFT_DATA=\(place.folder.path)", "WAFT_DIGEST=\(digest)",
+                "WAFT_FILE=/in/the/Inbox/report.pdf", "WAFT_NAME=report.pdf",
                 "WAFT_PEER_ID=\(PeerID.sample(7).text)", "WAFT_PEER_NAME=study", "WAFT_SIZE=5",
                 "WAFT_SOURCE_APPLICATION=waft", "WAFT_TRANSFER=\(arrival.transfer)", "WAFT_TYPE=com.adobe.pdf",
                 "WAFT_URL=file:///in/the/Inbox/report.pdf",
@@ -130,7 +131,8 @@ struct HookContractTests {
         #expect(place.parts("args") == ["open-url", url.text])
         #expect(
             variables(place) == [
-                "WAFT_ATTEMPT=2", "WAFT_SOURCE_APPLICATION=waft", "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
+                "WAFT_ATTEMPT=2", "WAFT_DATA=\(place.folder.path)", "WAFT_SOURCE_APPLICATION=waft",
+                "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
             ])
         let document = try place.json("stdin")
         #expect(document["url"] as? String == url.text)

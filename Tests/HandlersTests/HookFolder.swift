@@ -43,15 +43,22 @@ struct HookFolder {
         mode: LaunchRules.Mode = .perItem,
         calls: Set<LaunchRules.Call> = [],
         timeLimit: Duration = .seconds(3_600),
-        sandbox: SandboxPlan.Level = .none
+        sandbox: SandboxPlan.Level = .none,
+        version: String = ""
     ) -> HandlerProgram {
         HandlerProgram(
-            identifier: identifier, name: "test", executable: executable, folder: folder.path, dataFolder: folder.path,
+            identifier: identifier, version: version, name: "test", executable: executable, folder: folder.path,
+            dataFolder: folder.path,
             mode: mode, calls: calls, timeLimit: timeLimit, sandbox: sandbox)
     }
 
-    func runner(grace: Duration = .milliseconds(500), logger: Logger = quiet) -> HandlerRunner {
-        HandlerRunner(inbox: inbox, scratchFolder: scratch, grace: grace, launcher: probe, logger: logger)
+    func runner(
+        grace: Duration = .milliseconds(500), forbidden: [String] = [], logger: Logger = quiet
+    ) -> HandlerRunner {
+        HandlerRunner(
+            inbox: inbox, scratchFolder: scratch, forbiddenPlaces: forbidden,
+            firstLaunches: FirstLaunches(path: other / "state/first-launches.json"), grace: grace, launcher: probe,
+            logger: logger)
     }
 
     /// Runs a script of `/bin/sh` for one arrival.

@@ -72,7 +72,7 @@ struct ResidentHandlerTests {
         defer { unsetenv("WAFT_TRANSFER") }
         let names = "' '.join(name for name in os.environ if name.startswith('WAFT_'))"
         let (handler, _) = resident(place, "say('yes', reason=\(names))")
-        #expect(try await handler.ask(call(1)).reason == "")
+        #expect(try await handler.ask(call(1)).reason == "WAFT_DATA")
         await handler.stop()
     }
 
@@ -125,7 +125,7 @@ struct ResidentHandlerTests {
         #expect(await !handler.isRunning)
         place.folder.file("code", "0")
         for _ in 0..<2 { #expect(try await handler.ask(call(1)).answer == .yes) }
-        let launch = "will-finish-launching\ndid-finish-launching\n"
+        let launch = "first-launch\nwill-finish-launching\ndid-finish-launching\n"
         #expect(place.text("asked") == launch + launch + "open-url -\n")
         await handler.stop()
     }

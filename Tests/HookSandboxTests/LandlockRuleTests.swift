@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HookSandbox
 import Testing
@@ -12,11 +13,59 @@ struct LandlockRuleTests {
 
     init() throws { fixture = try SandboxFixture() }
 
-    @Test("a hook reads what is in the Inbox and elsewhere")
+    @Test("a hook reads the system, its bundle, the Inbox, what it may write and what is named, and nothing else")
     func reads() throws {
-        #expect(try fixture.answer("read", fixture.inbox + "/photo.png") == "ok")
-        #expect(try fixture.answer("read", fixture.home + "/diary") == "ok")
-        #expect(try fixture.answer("read", "/etc/passwd") == "ok")
+        let readable = [
+            "/etc/passwd", "/usr/bin/env", fixture.inbox, fixture.inbox + "/photo.png", fixture.bundle + "/run",
+        ]
+        for path in readable + [fixture.folder, fixture.folder + "/own", fixture.temporaryFolder, fixture.named] {
+            #expect(try fixture.answer("read", path) == "ok", "\(path)")
+        }
+        let others = [fixture.home, fixture.home + "/diary", fixture.root, "/tmp", "/root", "/home", "/"]
+        for path in others + [
+            fixture.root + "/handlers", fixture.root + "/handlers/Other.handler", fixture.root + "/state",
+        ] {
+            #expect(["EACCES", "ENOENT"].contains(try fixture.answer("read", path)), "\(path)")
+        }
+        var plan = fixture.plan(["read", fixture.home + "/diary"])
+        plan.readablePaths = [fixture.home]
+        #expect(try fixture.run(plan).output == "ok\n")
+        plan.arguments[0] = "append"
+        #expect(try fixture.run(plan).output == "EACCES\n")
+    }
+
+    @Test("a single program can be read without the folder around it, and what was sent is not executed")
+    func singleProgram() throws {
+        try fixture.make(
+            fixture.home + "/hook", "#!/bin/sh\ncat \"$0\"; cat '\(fixture.home)/diary'; exec \"$1\"\n", mode: 0o700)
+        try fixture.make(fixture.inbox + "/program", "#!/bin/sh\necho executed\n", mode: 0o700)
+        var plan = fixture.plan([fixture.inbox + "/program"])
+        plan.executable = fixture.home + "/hook"
+        plan.bundle = plan.executable
+        let run = try fixture.run(plan)
+        #expect(
+            run.output.hasPrefix("#!/bin/sh") && !run.output.contains("content") && !run.output.contains("executed"))
+        #expect(run.error.contains("diary: Permission denied") && run.error.contains("program: Permission denied"))
+    }
+
+    @Test("a handler cannot change its bundle, and cannot be given its bundle to write")
+    func bundle() throws {
+        #expect(try fixture.answer("append", fixture.bundle + "/run") == "EACCES")
+        #expect(try fixture.answer("write", fixture.bundle + "/Info.plist") == "EACCES")
+        #expect(try fixture.answer("unlink", fixture.bundle + "/run") == "EACCES")
+        var plan = fixture.plan(["exit", "0"])
+        plan.forbiddenPlaces = []
+        plan.writablePaths = [fixture.bundle]
+        #expect(try fixture.run(plan).error.contains("overlap"))
+    }
+
+    @Test("a forbidden place in a readable part of the system stays closed, and what is beside it open")
+    func forbiddenInSystem() throws {
+        var plan = fixture.shell("cat /usr/share/misc/magic.mime /etc/passwd > /dev/null; ls /etc/ssl; ls /etc")
+        plan.forbiddenPlaces = ["/etc/ssl"]
+        let run = try fixture.run(plan)
+        #expect(run.output.isEmpty && !run.error.contains("passwd"))
+        #expect(run.error.components(separatedBy: "Permission denied").count == 3, "\(run.error)")
     }
 
     @Test("a hook cannot write, append to, truncate, create or make anything in the Inbox")
@@ -124,6 +173,7 @@ struct LandlockRuleTests {
         let text = try #require(start.environment["WAFT_SANDBOX_PLAN"])
         var outer = fixture.shell("WAFT_SANDBOX_PLAN='\(text)' exec '\(probe)' __sandboxed")
         outer.level = .require
+        outer.readablePaths = [probe]
         #expect(try fixture.run(outer).output == "EACCES\n")
         #expect(!fixture.exists(fixture.home + "/new"))
     }
@@ -167,11 +217,32 @@ struct LandlockRuleTests {
         let paths = [fixture.root, fixture.inbox, fixture.inbox + "/tree", "/", fixture.home + "/way/Documents"]
         for path in paths {
             var plan = fixture.plan(["exit", "0"])
+            plan.forbiddenPlaces = []
             plan.writablePaths = [path]
             let run = try fixture.run(plan)
             let failure = try #require(SandboxLaunchFailure(exitCode: run.exitCode, standardError: run.error))
             #expect(!failure.isExecution)
             #expect(failure.message.contains("\(path) is in the Inbox or contains it"))
+        }
+    }
+
+    @Test(
+        "a readable or writable path that equals, contains or lies in a forbidden place, by a link too, is refused",
+        arguments: ["/state", "/state/staging", "", "/home/way"])
+    func forbidden(path: String) throws {
+        try #require(mkdir(fixture.root + "/state/staging", 0o700) == 0)
+        try #require(symlink(fixture.root + "/state", fixture.home + "/way") == 0)
+        for readable in [true, false] {
+            var plan = fixture.plan(["exit", "0"])
+            plan.forbiddenPlaces = [fixture.root + "/missing", fixture.root + "/state"]
+            if readable {
+                plan.readablePaths = [fixture.root + path]
+            } else {
+                plan.writablePaths = [fixture.root + path]
+            }
+            let run = try fixture.run(plan)
+            let failure = try #require(SandboxLaunchFailure(exitCode: run.exitCode, standardError: run.error))
+            #expect(failure.message.contains("\(fixture.root)\(path) and \(fixture.root)/state overlap"))
         }
     }
 
@@ -193,7 +264,7 @@ struct LandlockRuleTests {
     }
 
     @Test(
-        "with every older version of the ABI the Inbox is closed to writing and the own folder open", arguments: 1...5)
+        "with every older version of the ABI the Inbox is closed to writing and the own folder open", arguments: 1...7)
     func olderABI(abi: Int) throws {
         var plan = fixture.plan(["append", fixture.inbox + "/photo.png"], level: .require)
         plan.newestABI = abi

@@ -65,6 +65,23 @@ struct SandboxDenialTests {
         #expect(denials("cannot create \(fixture.root)/a: Permission denied").first?.remedy == .folderOfItsOwn)
     }
 
+    @Test("a refused read is told apart, and no flag is named for Waft's folders, a bundle or the program itself")
+    func reading() throws {
+        var plan = fixture.plan([])
+        plan.forbiddenPlaces = [fixture.root + "/state"]
+        plan.readablePaths = ["/bin/sh"]
+        func found(_ line: String) -> [SandboxDenial] { SandboxDenial.denials(in: line, plan: plan) }
+        let read = found("cat: \(fixture.home): Permission denied")
+        #expect(read.map(\.remedy) == [.allowReading(path: fixture.home)])
+        #expect(read.first?.description.contains("add --readable \(fixture.home);") == true)
+        #expect(
+            read.first?.text(for: .configuredHook).contains("add hookReadable: [\(fixture.home)] to config.yaml;")
+                == true)
+        #expect(found("cat: \(fixture.root)/state/identity.pem: Permission denied").map(\.remedy) == [.leaveWaft])
+        #expect(found("cannot create \(plan.bundle)/Info.plist: Permission denied").map(\.remedy) == [.useData])
+        #expect(found("/bin/sh: 4: cannot create ./Info.plist: Permission denied").isEmpty)
+    }
+
     @Test("a rename out of the Inbox is explained")
     func crossDevice() {
         let text = "OSError: [Errno 18] Invalid cross-device link: '\(fixture.inbox)/a' -> '\(fixture.folder)/a'"

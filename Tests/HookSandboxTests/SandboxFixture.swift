@@ -6,6 +6,9 @@ import Testing
 final class SandboxFixture: Sendable {
     let root: String
     let inbox: String
+    /// The handler's bundle, with the program `run`.
+    let bundle: String
+    /// The handler's data folder.
     let folder: String
     let temporaryFolder: String
     let named: String
@@ -16,17 +19,22 @@ final class SandboxFixture: Sendable {
         try #require(mkdtemp(&template) != nil)
         root = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         inbox = root + "/Documents/Inbox"
-        folder = root + "/My.handler"
+        bundle = root + "/handlers/My.handler"
+        folder = root + "/handler-data"
         temporaryFolder = root + "/tmp"
         named = root + "/named"
         home = root + "/home"
-        for path in [root + "/Documents", inbox, inbox + "/tree", folder, temporaryFolder, named, home] {
+        let closed = [root + "/handlers", bundle, root + "/handlers/Other.handler", root + "/state", root + "/config"]
+        for path in closed + [root + "/Documents", inbox, inbox + "/tree", folder, temporaryFolder, named, home] {
             try #require(mkdir(path, 0o700) == 0)
         }
-        for path in [inbox + "/photo.png", inbox + "/tree/leaf", home + "/diary", folder + "/own"] {
+        for path in [inbox + "/photo.png", inbox + "/tree/leaf", home + "/diary", folder + "/own", bundle + "/run"] {
             try make(path)
         }
     }
+
+    /// The places that are closed to every handler.
+    var closed: [String] { [root + "/handlers", root + "/state", root + "/config"] }
 
     deinit { removeTree(root) }
 
@@ -44,8 +52,8 @@ final class SandboxFixture: Sendable {
     /// A plan by which the probe is the hook.
     func plan(_ arguments: [String], level: SandboxPlan.Level = .strict) -> SandboxPlan {
         SandboxPlan(
-            level: level, executable: probe, arguments: arguments, folder: folder, temporaryFolder: temporaryFolder,
-            inbox: inbox, writablePaths: [named])
+            level: level, executable: probe, arguments: arguments, bundle: bundle, dataFolder: folder,
+            temporaryFolder: temporaryFolder, inbox: inbox, writablePaths: [named], forbiddenPlaces: closed)
     }
 
     /// A plan by which a shell command is the hook.
@@ -53,6 +61,34 @@ final class SandboxFixture: Sendable {
         var plan = plan(["-c", command])
         plan.executable = "/bin/sh"
         return plan
+    }
+
+    /// A plan by which a Python script is the hook; `answers(_:)` reads what its function `attempt` prints.
+    func python(_ script: String) -> SandboxPlan {
+        let attempt = """
+            import ctypes, errno, os, shutil, signal, socket, sys
+            def attempt(name, action):
+                try: action(); print(name + ": ok", flush=True)
+                except OSError as error: print(name + ": " + errno.errorcode.get(error.errno, str(error)), flush=True)
+            libc = ctypes.CDLL(None, use_errno=True)
+            def call(function, *arguments):
+                if function(*arguments) < 0: raise OSError(ctypes.get_errno(), "")
+
+            """
+        var plan = plan(["-c", attempt + script])
+        plan.executable = "/usr/bin/python3"
+        return plan
+    }
+
+    /// What the attempts of a Python script came to: `ok`, or the name of the error.
+    func answers(_ plan: SandboxPlan) throws -> [String: String] {
+        let run = try run(plan)
+        #expect(run.exitCode == 0, "\(run.error)")
+        return Dictionary(
+            run.output.split(separator: "\n").compactMap { line in
+                let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+                return parts.count == 2 ? (parts[0], parts[1]) : nil
+            }, uniquingKeysWith: { $1 })
     }
 
     /// What the hook printed that makes one system call: `ok` or the name of the error.
@@ -93,6 +129,14 @@ struct Run {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, streams + "/out", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, streams + "/err", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        // Threads of the tests may block signals.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var variables = environment
         variables["PATH"] = "/usr/local/bin:/usr/bin:/bin"
         if let libraries = getenv("LD_LIBRARY_PATH") { variables["LD_LIBRARY_PATH"] = String(cString: libraries) }
@@ -101,7 +145,7 @@ struct Run {
         let envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in argv + envp { free(text) } }
         var process: pid_t = 0
-        let cause = posix_spawn(&process, "/usr/bin/env", &actions, nil, argv, envp)
+        let cause = posix_spawn(&process, "/usr/bin/env", &actions, &attributes, argv, envp)
         try #require(cause == 0, "\(arguments[0]): \(String(cString: strerror(cause)))")
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -102,12 +102,37 @@ struct SandboxedLaunchTests {
         #expect(fixture.exists(fixture.home + "/new"))
     }
 
-    @Test("the level none starts the hook itself, with TMPDIR and no rules")
+    @Test("at the level none the hook has TMPDIR, and no rules and limits")
     func none() throws {
-        let start = try fixture.plan(["write", fixture.home + "/new"], level: .none).start()
-        #expect(start.program == probe)
-        #expect(start.environment == ["TMPDIR": fixture.temporaryFolder])
         #expect(try fixture.run(fixture.plan(["write", fixture.home + "/new"], level: .none)).output == "ok\n")
+        var plan = fixture.shell("grep NoNewPrivs /proc/self/status; echo $TMPDIR; exit 3")
+        plan.level = .none
+        let run = try fixture.run(plan)
+        #expect(run.output == "NoNewPrivs:\t0\n\(fixture.temporaryFolder)\n" && run.exitCode == 3)
+    }
+
+    @Test("a hook that a signal ends is seen to end by it", arguments: [SandboxPlan.Level.none, .strict])
+    func signalled(level: SandboxPlan.Level) throws {
+        for signal in [SIGKILL, SIGTERM, SIGSEGV] {
+            var plan = fixture.shell("kill -\(signal) $$")
+            plan.level = level
+            #expect(try fixture.run(plan).exitCode == -signal, "\(signal)")
+        }
+    }
+
+    @Test("the hook has the signals that the launcher was started with", arguments: [SandboxPlan.Level.none, .strict])
+    func signalMask(level: SandboxPlan.Level) throws {
+        var plan = fixture.shell("grep SigBlk /proc/self/status")
+        plan.level = level
+        #expect(try fixture.run(plan).output == "SigBlk:\t0000000000000000\n")
+    }
+
+    @Test("a launcher whose client has gone starts nothing")
+    func clientGone() throws {
+        var plan = fixture.plan(["write", fixture.folder + "/ran"])
+        plan.client = 1
+        #expect(try fixture.run(plan).error.contains("the process that asked for it has gone"))
+        #expect(!fixture.exists(fixture.folder + "/ran"))
     }
 
     @Test(

@@ -21,7 +21,7 @@ extension FileInbox {
         let tree = try stagedTree()
         var folders: Set<String> = []
         for (file, text) in files.sorted(by: { $0.key < $1.key }) {
-            let names = file.split(separator: "/").dropLast()
+            let names = PathText.names(in: file).dropLast()
             for count in names.indices.map({ $0 + 1 }) {
                 let folder = names.prefix(count).joined(separator: "/")
                 if folders.insert(folder).inserted { try tree.makeFolder(try place(folder)) }

@@ -13,6 +13,7 @@ import UniformTypes
 struct ContentLookTests {
     private let folder = TemporaryFolder()
     private let script = "#!/bin/sh\necho hello\n"
+    private let jpeg = ContentClaim(kind: .file, type: .jpeg)
 
     private func inbox() throws -> FileInbox {
         try FileInbox(path: folder / "Inbox", reserve: .bytes(0), checker: ContentChecker(database: .none))
@@ -22,12 +23,12 @@ struct ContentLookTests {
     func sameVerdict(waits: Bool) throws {
         let inbox = try inbox()
         let plain = try inbox.stagedFile(script, executable: true)
-        let expected = try #require(try plain.contentVerdict(declared: .jpeg))
+        let expected = try #require(try plain.contentVerdict(on: jpeg))
         #expect(expected.outcome == .lying)
         let expecting = try inbox.stagedFile(script, executable: true)
-        expecting.expectContentVerdict(declared: .jpeg)
+        expecting.expectContentVerdict(on: jpeg)
         if waits { ContentLook.thread.drain() }
-        #expect(try expecting.contentVerdict(declared: .jpeg) == expected)
+        #expect(try expecting.contentVerdict(on: jpeg) == expected)
         for (item, name) in [(plain, "a.jpg"), (expecting, "b.jpg")] {
             try inbox.store(item, as: name)
             #expect(try #require(mode(of: folder / "Inbox/\(name)")) & 0o111 == 0)
@@ -64,12 +65,12 @@ struct ContentLookTests {
             blocked.withLock { $0 = true }
         }
         let item = try inbox.stagedFile(script, executable: true)
-        item.expectContentVerdict(declared: .jpeg)
+        item.expectContentVerdict(on: jpeg)
         item.discard()
         gate.open()
         ContentLook.thread.drain()
         #expect(blocked.withLock { $0 })
-        #expect(throws: TransferFault.self) { try item.contentVerdict(declared: .jpeg) }
+        #expect(throws: TransferFault.self) { try item.contentVerdict(on: jpeg) }
         try inbox.store(try inbox.stagedFile("text"), as: "a.txt")
         #expect(ContentMark.read(folder / "Inbox/a.txt") == nil)
     }

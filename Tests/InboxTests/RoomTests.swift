@@ -23,6 +23,17 @@ struct RoomTests {
         #expect(reserve.bytes(ofFileSystem: size) == kept)
     }
 
+    @Test(
+        "is kept of the inodes in the same share as of the bytes",
+        arguments: [
+            (.standard, 100 << 30, 1_000_000, 10_000), (.standard, 10 << 30, 1_000, 50), (.standard, 0, 1_000, 0),
+            (.bytes(0), 100, 1_000, 0), (.bytes(500), 100, 1_000, 1_000), (.percent(5), 1_000, 1_000, 50),
+            (.percent(100), .max, .max, .max), (.percent(50), .max, .max, .max / 2),
+        ] as [(DiskReserve, UInt64, UInt64, UInt64)])
+    func reservedInodes(reserve: DiskReserve, size: UInt64, inodes: UInt64, kept: UInt64) {
+        #expect(reserve.entries(of: inodes, ofFileSystem: size) == kept)
+    }
+
     /// Mounts a small file system at `disk`.
     private func withDisk(_ body: (String) throws -> Void) throws {
         let disk = folder / "disk"
@@ -59,6 +70,29 @@ struct RoomTests {
         }
     }
 
+    @Test(
+        "of a file system that an error of its disk made read-only is none",
+        .enabled(if: access("/sbin/mkfs.ext4", X_OK) == 0, "mkfs.ext4 is needed"))
+    func emergency() throws {
+        let disk = folder / "disk"
+        mkdir(disk, 0o700)
+        try run("truncate -s 8M \(disk).img && mkfs.ext4 -q -F \(disk).img")
+        try run("mount -o loop,errors=remount-ro \(disk).img \(disk)")
+        defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
+        let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(0))
+        #expect(try inbox.freeRoom() > 1 << 20)
+        #expect(listing(of: disk + "/.waft-staging/Inbox") == ["lock"], "the probe leaves nothing")
+        // The kernel now does as if the disk had failed.
+        try run("mount -o remount,abort \(disk)")
+        #expect(message { _ = try inbox.freeRoom() } == "the Inbox cannot be used: its file system is read-only")
+    }
+
+    private func run(_ commands: String) throws {
+        let shell = try Process.run(URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", commands])
+        shell.waitUntilExit()
+        try #require(shell.terminationStatus == 0, "\(commands)")
+    }
+
     @Test("of a disk that is gone is none, and what was on its way is not stored beside it")
     func unmounted() throws {
         let disk = folder / "disk"
@@ -82,7 +116,7 @@ struct RoomTests {
             let chunk = [UInt8](repeating: 7, count: 256 << 10)
             let fault = #expect(throws: TransferFault.self) { for _ in 0..<64 { try staged.write(chunk) } }
             #expect(fault?.code == .noRoom)
-            #expect(try DiskRoom.free(onFileSystemOf: inbox.staging.folder.raw) >= 2 << 20)
+            #expect(try DiskRoom.free(onFileSystemOf: try #require(inbox.staging).folder.raw) >= 2 << 20)
             staged.discard()
         }
     }

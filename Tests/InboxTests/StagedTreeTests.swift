@@ -84,7 +84,7 @@ struct StagedTreeTests {
             "-rf", "--", "$(id)", "`id`", "a b", " ", "con", "NUL", "a:b", "a\\b", "..a", "...", "~", "*", "<img>",
             "%00",
             "\u{E9}", "e\u{301}", "日本語", "👨‍👩‍👧", ".waft-staging", "lock", String(repeating: "x", count: 255),
-        ]
+        ] + SampleNames.joining
     )
     func oddNames(name: String) throws {
         let inbox = try inbox()

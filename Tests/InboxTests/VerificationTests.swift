@@ -18,12 +18,15 @@ struct VerificationTests {
     @Test("what is as it arrived is ok: files and trees, whatever they are called")
     func ok() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
-        let arrivals = [
-            try inbox.receive("", as: "empty"), try inbox.receive("text", as: "é\u{301} \"'$.txt"),
-            try inbox.receive("#!/bin/sh", as: "run.sh", executable: true),
-            try inbox.receiveTree(["a": "1", "b/c.sh": "2", "b/d/e": "3"], as: "tree"),
-            try inbox.receiveTree([:], as: "empty tree"),
-        ]
+        let arrivals =
+            [
+                try inbox.receive("", as: "empty"), try inbox.receive("text", as: "é\u{301} \"'$.txt"),
+                try inbox.receive("#!/bin/sh", as: "run.sh", executable: true),
+                try inbox.receiveTree(["a": "1", "b/c.sh": "2", "b/d/e": "3"], as: "tree"),
+                try inbox.receiveTree([:], as: "empty tree"),
+                try inbox.receiveTree(
+                    Dictionary(uniqueKeysWithValues: SampleNames.joining.map { ($0 + "/" + $0, $0) }), as: "names"),
+            ] + (try SampleNames.joining.map { try inbox.receive("text", as: $0) })
         for arrival in arrivals { #expect(try verify(arrival) == ItemFinding(state: .ok)) }
     }
 

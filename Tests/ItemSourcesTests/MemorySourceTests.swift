@@ -45,6 +45,15 @@ struct TextSourceTests {
         #expect(TextSource(text).offered.name.text == name)
     }
 
+    @Test("has a name that neither is hidden nor looks like an option, whatever mark comes after its dot or dash")
+    func marks() {
+        for text in [".\u{301}x", "-\u{301}x", "\u{301}.x"] {
+            let name = TextSource(text).offered.name.text
+            #expect(![UInt8(ascii: "."), UInt8(ascii: "-")].contains(name.utf8.first), "\(name.debugDescription)")
+        }
+        #expect(TextSource("a:\u{301}b").offered.name.text.utf8.contains(UInt8(ascii: ":")) == false)
+    }
+
     @Test("of characters of any length has a name that fits")
     func longCharacters() {
         let zalgo = "a" + String(repeating: "\u{301}", count: 5_000)

@@ -140,12 +140,31 @@ struct TreeSourceTests {
                     .unreadable, "\(root)/src/a\u{FFFD}b: the name is not UTF-8; rename it, or leave it out"))
     }
 
-    @Test("keeps names that only look strange", arguments: ["-rf", "a\\b", "...", " ", "e\u{301}", "con", "$(id)"])
+    @Test(
+        "keeps names that only look strange",
+        arguments: ["-rf", "a\\b", "...", " ", "e\u{301}", "con", "$(id)"] + SampleNames.joining)
     func oddNames(name: String) throws {
         mkdir(folder / "tree", 0o755)
         makeFile(folder / "tree/" + name, "x")
         let yield = try read(try make(folder / "tree"))
         #expect(yield.contents.keys.map { Array($0.utf8) } == [Array(name.utf8)])
+        #expect(try make(folder / "tree/" + name).offered.name.text.utf8.elementsEqual(name.utf8))
+    }
+
+    @Test("is refused for everything in it that cannot be sent, in its order, and never for more than 20 things")
+    func manyProblems() throws {
+        let root = makeTree()
+        for name in ["a\nb", "c\u{1B}", "\u{301}\u{7}"] { makeFile(root + "/" + name) }
+        mkfifo(root + "/empty/pipe", 0o600)
+        makeStrange(root + "/src/deep", nameBytes: [0xFF])
+        let found = try #require(fault { _ = try make(root) })
+        let beginnings = ["/a\\u{A}b: ", "/c\\u{1B}: ", "/empty/pipe: ", "/src/deep/\u{FFFD}: ", "/\\u{301}\\u{7}: "]
+        let lines = [found.message] + found.others
+        #expect(lines.count == beginnings.count)
+        for (line, beginning) in zip(lines, beginnings) { #expect(line.hasPrefix(root + beginning), "\(line)") }
+        for number in 0..<30 { makeFile("\(root)/n\(number)\u{7F}") }
+        #expect(fault { _ = try make(root) }?.others.count == 19)
+        #expect(openDescriptors(below: folder.path) == 0)
     }
 
     @Test(

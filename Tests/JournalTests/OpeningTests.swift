@@ -115,9 +115,9 @@ struct OpeningTests {
     func notADatabase(text: String) {
         folder.file("journal.sqlite", text, mode: 0o600)
         let line = refusal()
-        #expect(line?.contains("move journal.sqlite") == true, "\(line ?? "opened")")
+        #expect(line?.contains("moves journal.sqlite away") == true, "\(line ?? "opened")")
         let read = fault { _ = try JournalReader(folder: folder.path).entries(latest: 1) }
-        #expect(read?.contains("move journal.sqlite") == true, "\(read ?? "read")")
+        #expect(read?.contains("moves journal.sqlite away") == true, "\(read ?? "read")")
     }
 
     @Test("refuses a file that is damaged, wherever it is", arguments: [100, 4_096, 8_192, 20_000, 1 << 16])
@@ -132,7 +132,7 @@ struct OpeningTests {
         try file.close()
         let line = refusal()
         #expect(line?.contains("is damaged") == true, "\(line ?? "opened")")
-        #expect(line?.contains("move journal.sqlite") == true)
+        #expect(line?.contains("moves journal.sqlite away") == true)
         // A reader says so or reads the rest; it does not end the process.
         _ = fault { _ = try JournalReader(folder: folder.path).entries(latest: .max) }
         _ = fault { _ = try JournalReader(folder: folder.path).summary() }

@@ -21,7 +21,7 @@ struct AnswersTests {
         }
 
         func begin(_ number: Int) throws {
-            try "\(number)".write(toFile: folder + "/round", atomically: true, encoding: .utf8)
+            try "\(number)".write(toFile: folder + "/words/round", atomically: true, encoding: .utf8)
         }
 
         /// Whether the arbiter thinks about that offer.
@@ -50,7 +50,7 @@ struct AnswersTests {
 
         /// Lets the arbiter say what it is to say to that offer: an exit code.
         func arbitrate(_ number: Int, exit: Int) throws {
-            try "\(exit)".write(toFile: folder + "/say-\(number)", atomically: true, encoding: .utf8)
+            try "\(exit)".write(toFile: folder + "/words/say-\(number)", atomically: true, encoding: .utf8)
         }
     }
 
@@ -58,14 +58,15 @@ struct AnswersTests {
     private func withPlace(_ body: @Sendable @escaping (Place) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             try "hello".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
-            // Its sandbox lets it read, and write in its temporary folder.
+            try FileManager.default.createDirectory(atPath: folder + "/words", withIntermediateDirectories: true)
+            // Its sandbox lets it read what it is told to say, and write in its temporary folder.
             try writeScript(
                 """
                 #!/bin/sh
-                n=$(cat '\(folder)/round')
+                n=$(cat '\(folder)/words/round')
                 : > "$TMPDIR/asked-$n"
-                until [ -s "\(folder)/say-$n" ]; do sleep 0.01; done
-                exit "$(cat "\(folder)/say-$n")"
+                until [ -s "\(folder)/words/say-$n" ]; do sleep 0.01; done
+                exit "$(cat "\(folder)/words/say-$n")"
 
                 """, to: folder + "/arbiter")
             try FileManager.default.createDirectory(atPath: folder + "/desktop", withIntermediateDirectories: true)
@@ -73,6 +74,7 @@ struct AnswersTests {
                 var host = Host.loopback(folder + "/kitchen")
                 host.environment.merge(desktop.environment) { $1 }
                 host.environment["WAFT_ARBITER"] = folder + "/arbiter"
+                host.environment["WAFT_HOOK_READABLE"] = folder + "/words"
                 var sender = Host.loopback(folder + "/study")
                 sender.environment["WAFT_NAME"] = "study"
                 let (kitchen, study) = (host, sender)

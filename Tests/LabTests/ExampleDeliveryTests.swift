@@ -49,18 +49,17 @@ struct ExampleDeliveryTests {
     func document() async throws {
         try await withTemporaryFolder { folder in
             let stubs = try makeFolder(folder + "/stubs")
-            // It may write in the working directory, which is the handler's own folder, and nowhere else.
             try PrintPDFTests.printer.write(toFile: stubs + "/lp", atomically: false, encoding: .utf8)
             #expect(chmod(stubs + "/lp", 0o755) == 0)
             try "%PDF-1.4\n%%EOF\n".write(toFile: folder + "/report.pdf", atomically: false, encoding: .utf8)
             let path = stubs + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
-            let words = ["--name", "Print", "--type", "com.adobe.pdf"]
+            let words = ["--name", "Print", "--type", "com.adobe.pdf", "--sockets", "--readable", stubs]
             try await withHandler(words, "print-pdf", environment: ["PATH": path], in: folder) { receiver, study in
                 let outcome = try await study.run(
                     arguments: ["send", folder + "/report.pdf", "--wait", "opened", "--to", receiver.address])
                 #expect(outcome.exit == 0, "\(outcome.errors)")
                 let record = try String(
-                    contentsOfFile: folder + "/kitchen/handlers/Print.handler/lp-record", encoding: .utf8)
+                    contentsOfFile: folder + "/kitchen/handler-data/org.waft.local.print/lp-record", encoding: .utf8)
                 #expect(record == "-t\nreport.pdf\n--\n\(receiver.inbox)/report.pdf\n.\n")
                 #expect(try receiver.names() == ["report.pdf"])
             }

@@ -42,9 +42,12 @@ struct ExampleHandler: Sendable {
     ]
 
     private(set) var program: String
+    /// Root of the folders below.
     private let root: String
-    /// Root of the folders below; the handler's own one is its working directory.
-    var own: String { root + "/own" }
+    /// Its bundle, and its working directory.
+    var bundle: String { root + "/bundle" }
+    /// Where it may write.
+    var data: String { root + "/data" }
     var inbox: String { root + "/Inbox" }
     /// The folder named with `--writable`.
     var target: String { root + "/target" }
@@ -59,12 +62,12 @@ struct ExampleHandler: Sendable {
         self.program = Self.folder + "/" + name
         self.root = root
         path = root + "/stubs:/usr/bin:/bin"
-        for folder in [own, inbox, target, stubs] {
+        for folder in [bundle, data, inbox, target, stubs] {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
         let keys: [String: Any] = ["CFBundleName": name, "WaftWritablePaths": [target]]
         let info = try PropertyListSerialization.data(fromPropertyList: keys, format: .xml, options: 0)
-        try info.write(to: URL(fileURLWithPath: own + "/Info.plist"))
+        try info.write(to: URL(fileURLWithPath: bundle + "/Info.plist"))
     }
 
     /// Takes a copy of the program, with another value for what is to be set at its top.
@@ -117,6 +120,7 @@ struct ExampleHandler: Sendable {
             "WAFT_PEER_NAME": arrival.sender,
             "WAFT_TRANSFER": arrival.transfer,
             "WAFT_ATTEMPT": "1",
+            "WAFT_DATA": data,
         ]
         variables.merge(environment) { _, new in new }
         variables.merge(extra) { _, new in new }
@@ -141,7 +145,7 @@ struct ExampleHandler: Sendable {
             .path(FilePath(program)),
             arguments: Arguments(arguments),
             environment: .custom(keys),
-            workingDirectory: FilePath(own),
+            workingDirectory: FilePath(bundle),
             input: .fileDescriptor(try StandardInput.holding(input), closeAfterSpawningProcess: true),
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)

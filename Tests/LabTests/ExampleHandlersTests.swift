@@ -98,7 +98,7 @@ struct PhotosByDateTests {
             var fuzz = example
             fuzz.become(example.stubs + "/fuzz")
             let words = [example.program] + samples.indices.map { "\(example.inbox)/\($0)" }
-            let outcome = try await fuzz.run(words, ["PATH": example.path, "HOME": example.own])
+            let outcome = try await fuzz.run(words, ["PATH": example.path, "HOME": example.data])
             #expect(outcome.exit == 0, "\(outcome.errors)")
             #expect(Int(outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0 > 4_000)
         }
@@ -146,7 +146,8 @@ struct PhotosByDateTests {
             #expect(files.count == 2 * (ExampleHandler.oddNames.count + 1))
             #expect(Set(files).isSuperset(of: ExampleHandler.oddNames))
             #expect(files.contains(String(repeating: "n", count: 251) + "-1.x"))
-            #expect(try example.files(in: example.own) == [".photos-by-date", "Info.plist"])
+            #expect(try example.files(in: example.data) == ["photos-by-date"])
+            #expect(try example.files(in: example.bundle) == ["Info.plist"])
         }
     }
 
@@ -235,9 +236,10 @@ struct PhotosByDateTests {
 
 @Suite("The example print-pdf", .timeLimit(.minutes(3)))
 struct PrintPDFTests {
-    /// Records its arguments, and exits with what stands in the file `lp-exit`.
+    /// Records its arguments in the data folder, and exits with what stands in the file `lp-exit` there.
     static let printer = """
         #!/bin/sh
+        cd "$WAFT_DATA" || exit 99
         for word do printf '%s\\n' "$word"; done >>lp-record
         echo . >>lp-record
         if [ -e lp-kill ]; then rm lp-kill; kill -9 "$PPID"; fi
@@ -252,8 +254,8 @@ struct PrintPDFTests {
     }
 
     private func printed(_ example: ExampleHandler) throws -> [String] {
-        guard FileManager.default.fileExists(atPath: example.own + "/lp-record") else { return [] }
-        return try example.text(example.own + "/lp-record").split(separator: "\n").map(String.init)
+        guard FileManager.default.fileExists(atPath: example.data + "/lp-record") else { return [] }
+        return try example.text(example.data + "/lp-record").split(separator: "\n").map(String.init)
     }
 
     @Test("lp gets each arrival once, its name as the title, and odd names as names")
@@ -270,7 +272,8 @@ struct PrintPDFTests {
             }
             #expect(try printed(example) == expected)
             #expect(try example.files(in: example.inbox) == ExampleHandler.oddNames.sorted())
-            #expect(try example.files(in: example.own) == [".print-pdf", "Info.plist", "lp-record"])
+            #expect(try example.files(in: example.data) == ["lp-record", "print-pdf"])
+            #expect(try example.files(in: example.bundle) == ["Info.plist"])
         }
     }
 
@@ -306,7 +309,7 @@ struct PrintPDFTests {
     func trouble() async throws {
         try await withPrinter { example in
             try example.addStub("lpstat", "#!/bin/sh\necho office\n")
-            try "1".write(toFile: example.own + "/lp-exit", atomically: false, encoding: .utf8)
+            try "1".write(toFile: example.data + "/lp-exit", atomically: false, encoding: .utf8)
             try example.put("a.pdf", Array("%PDF-".utf8))
             let first = try await example.call(.init("a.pdf"))
             #expect(first.exit == 75)
@@ -315,7 +318,7 @@ struct PrintPDFTests {
             let second = try await example.call(.init("a.pdf"))
             #expect(second.exit == 75)
             #expect(second.errors.contains("there is no printer here"))
-            try FileManager.default.removeItem(atPath: example.own + "/lp-exit")
+            try FileManager.default.removeItem(atPath: example.data + "/lp-exit")
             #expect(try await example.call(.init("a.pdf")).exit == 0)
             #expect(try printed(example).filter { $0 == "." }.count == 3)
         }
@@ -340,7 +343,7 @@ struct PrintPDFTests {
     func ended() async throws {
         try await withPrinter { example in
             try example.put("a.pdf", Array("%PDF-".utf8))
-            try "".write(toFile: example.own + "/lp-kill", atomically: false, encoding: .utf8)
+            try "".write(toFile: example.data + "/lp-kill", atomically: false, encoding: .utf8)
             #expect(try await example.call(.init("a.pdf")).exit == 128 + 9)
             for _ in 0..<2 { #expect(try await example.call(.init("a.pdf")).exit == 0) }
             #expect(try printed(example).filter { $0 == "." }.count == 2)
@@ -386,11 +389,11 @@ struct PrintPDFTests {
     func memory() async throws {
         try await withPrinter { example in
             let lines = (0..<600).map { "old \($0)\n" }.joined()
-            try lines.write(toFile: example.own + "/.print-pdf", atomically: false, encoding: .utf8)
+            try lines.write(toFile: example.data + "/print-pdf", atomically: false, encoding: .utf8)
             try example.put("a.pdf", Array("%PDF-".utf8))
             for _ in 0..<2 { #expect(try await example.call(.init("a.pdf")).exit == 0) }
             #expect(try printed(example).filter { $0 == "." }.count == 1)
-            #expect(try example.text(example.own + "/.print-pdf").split(separator: "\n").count == 256)
+            #expect(try example.text(example.data + "/print-pdf").split(separator: "\n").count == 256)
         }
     }
 }

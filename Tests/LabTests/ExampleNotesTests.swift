@@ -77,7 +77,7 @@ struct AppendNotesTests {
             var step = 0
             // As far as the first half of the note, from the beginning each time.
             while try example.files(in: example.target).isEmpty || notes(example).isEmpty {
-                for path in [written, example.own + "/.append-notes"] {
+                for path in [written, example.data + "/append-notes"] {
                     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
                 }
                 step += 1
@@ -182,7 +182,8 @@ struct AppendNotesTests {
                 #expect(try notes(example).contains("    text \(item).\n"))
             }
             #expect(try example.files(in: example.inbox) == [])
-            #expect(try example.files(in: example.own) == [".append-notes", "Info.plist"])
+            #expect(try example.files(in: example.data) == ["append-notes"])
+            #expect(try example.files(in: example.bundle) == ["Info.plist"])
         }
     }
 
@@ -193,7 +194,7 @@ struct AppendNotesTests {
             try FileManager.default.moveItem(atPath: example.target, toPath: example.target + "-away")
             #expect(try await example.call(.init("a")).exit == 75)
             try FileManager.default.moveItem(atPath: example.target + "-away", toPath: example.target)
-            try "{\"done\":".write(toFile: example.own + "/.append-notes", atomically: false, encoding: .utf8)
+            try "{\"done\":".write(toFile: example.data + "/append-notes", atomically: false, encoding: .utf8)
             #expect(try await example.call(.init("a")).exit == 0)
             #expect(try notes(example).contains("    x\n"))
             #expect(try await example.run(["open-url", "x"], ["PATH": example.path]).exit == 64)

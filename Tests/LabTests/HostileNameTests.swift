@@ -142,7 +142,7 @@ struct HostileNameTests {
             for answer in ["declined", "accepted"] {
                 try await mallory.withStranger("serve", [try Facts(answer: answer).text]) { stranger in
                     let place = "127.0.0.1:\(try await stranger.event("listening").port ?? 0)"
-                    let words = ["send", "note.txt", "--to", place]
+                    let words = ["send", "note.txt", "--to", place, "--timeout", "2"]
                     for flags in [[], ["--json"]] {
                         let outcome = try await study.run(arguments: words + flags, in: folder)
                         #expect(outcome.exit == (answer == "declined" ? 12 : 1), "\(outcome.errors)")

@@ -165,7 +165,7 @@ struct InboxVerbTests {
     func quota() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
-            kitchen.host.environment["WAFT_STRANGER_QUOTA"] = "10 kB"
+            kitchen.host.environment["WAFT_STRANGER_QUOTA"] = "16 kB"
             let those = kitchen
             try those.write(["one": String(repeating: "1", count: 6_000), "two": String(repeating: "2", count: 6_000)])
             try await those.host.withReceiver { running in
@@ -174,11 +174,36 @@ struct InboxVerbTests {
                 #expect(full.exit == 14)
                 #expect(
                     (full.output + full.errors).contains(
-                        "10.0 kB are kept from one stranger, and 6.0 kB of yours are there; 6.0 kB offered"), "\(full)")
+                        "16.0 kB are kept from one stranger, each file and folder counted for 4.1 kB more, "
+                            + "and 10.1 kB of yours are there; 10.1 kB offered"), "\(full)")
                 #expect(try await those.inbox("take", "one", those.folder + "/out").exit == 0)
                 #expect(try await those.send(["two"], to: running).exit == 0)
                 unlink(running.inbox + "/two")
                 #expect(try await those.send(["one"], to: running).exit == 0, "what was deleted by hand counts no more")
+            }
+        }
+    }
+
+    @Test("more files than the Inbox's disk has inodes are refused before anything moves, and nothing of them is left")
+    func inodes() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let many = kitchen.folder + "/many"
+            try FileManager.default.createDirectory(atPath: many, withIntermediateDirectories: true)
+            for number in 0..<600 {
+                #expect(FileManager.default.createFile(atPath: "\(many)/\(number)", contents: nil))
+            }
+            let disk = kitchen.host.home + "/Documents"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            try #require(mount("none", disk, "tmpfs", 0, "size=8m,nr_inodes=500") == 0, "mounting needs root")
+            defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
+            try await kitchen.host.withReceiver { running in
+                let refused = try await kitchen.send([many], to: running)
+                #expect(refused.exit == 14)
+                let line = "no free inodes: 601 files and folders offered, room for 4"
+                #expect((refused.output + refused.errors).contains(line), "\(refused)")
+                #expect(try running.names() == [] && running.staged() == [] && running.kept() == [])
+                #expect(try await kitchen.send(["a.txt"], to: running).exit == 0)
             }
         }
     }
@@ -204,9 +229,55 @@ struct InboxVerbTests {
                 try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
                 let gone = try await kitchen.send(["c.txt"], to: running)
                 #expect(gone.exit == 14)
-                #expect((gone.output + gone.errors).contains("it lies on another disk"), "\(gone)")
+                #expect((gone.output + gone.errors).contains("the Inbox is not the one of before"), "\(gone)")
             }
-            #expect(try await kitchen.inbox("verify").exit == 17)
+            // No folder was made where the disk was: nothing is there to be verified.
+            #expect(try await kitchen.inbox("verify").exit == 66)
+        }
+    }
+
+    @Test("a receiver that starts before the disk of its Inbox is mounted stores nothing on the bare folder")
+    func mountedLate() async throws {
+        try await withKitchen { kitchen in
+            try kitchen.write(Self.files)
+            let (disk, kept) = (kitchen.host.home + "/Documents", kitchen.folder + "/disk")
+            for place in [disk, kept] {
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            }
+            try #require(mount("none", kept, "tmpfs", 0, "size=8m") == 0, "mounting needs root")
+            defer { umount2(kept, Int32(MNT_DETACH)) }
+            try #require(mount(kept, disk, nil, UInt(MS_BIND), nil) == 0)
+            defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
+            try await kitchen.host.withReceiver { running in
+                let sent = try await kitchen.send(["a.txt"], to: running)
+                #expect(sent.exit == 0)
+            }
+            try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
+            try await kitchen.host.withReceiver { running in
+                let refused = try await kitchen.send(["b.txt"], to: running)
+                #expect(refused.exit == 14)
+                #expect(
+                    (refused.output + refused.errors).contains("the Inbox is not the one of before; is it mounted?"),
+                    "\(refused)")
+                #expect(try await kitchen.host.run(arguments: ["status"]).output.contains("waft inbox adopt"))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == [])
+                try #require(mount(kept, disk, nil, UInt(MS_BIND), nil) == 0)
+                #expect(try await kitchen.send(["b.txt"], to: running).exit == 0)
+                #expect(try running.names() == ["a.txt", "b.txt"])
+                // Another place, because the user says so.
+                try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
+                #expect(try await kitchen.send(["c.txt"], to: running).exit == 14)
+                #expect(try await kitchen.inbox("adopt").exit == 0)
+                #expect(try await kitchen.send(["c.txt"], to: running).exit == 0)
+                #expect(try running.names() == ["c.txt"])
+            }
+            try #require(mount(kept, disk, nil, UInt(MS_BIND), nil) == 0)
+            // And back, without a receiver.
+            #expect(try await kitchen.inbox("adopt").exit == 0)
+            try await kitchen.host.withReceiver { running in
+                let sent = try await kitchen.send(["c.txt"], to: running)
+                #expect(sent.exit == 0)
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ struct OutboxTests {
         var inbox: String { kitchen.home + "/Documents/Inbox" }
 
         func names() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: inbox).sorted()
+            try FileManager.default.contentsOfDirectory(atPath: inbox).filter { $0 != ".waft-inbox" }.sorted()
         }
 
         @discardableResult

@@ -139,9 +139,14 @@ struct Stranger: Sendable {
         }
     }
 
-    /// Waits for an event that is meant.
-    func event(where isMeant: @escaping @Sendable (StrangerEvent) -> Bool) async throws -> StrangerEvent {
-        try await running.transcript.first("the event") { Self.events($0).first(where: isMeant) }
+    /// Waits for the last of `count` events that are meant.
+    func event(
+        number count: Int = 1, where isMeant: @escaping @Sendable (StrangerEvent) -> Bool
+    ) async throws -> StrangerEvent {
+        try await running.transcript.first("\(count) such events") { text in
+            let found = Self.events(text).filter(isMeant)
+            return found.count >= count ? found[count - 1] : nil
+        }
     }
 
     var events: [StrangerEvent] { get async { Self.events(await running.transcript.text) } }

@@ -18,9 +18,9 @@ struct RunningReceiver: Sendable {
         kill(process.value, signal.rawValue)
     }
 
-    /// Names in the Inbox, sorted.
+    /// Names in the Inbox but its mark, sorted.
     func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: inbox).sorted()
+        try FileManager.default.contentsOfDirectory(atPath: inbox).filter { $0 != ".waft-inbox" }.sorted()
     }
 
     /// What lies in staging: nothing, when nothing is under way.
@@ -70,6 +70,16 @@ actor EventLog {
         while true {
             if let event = events.first(where: { $0.event == name && matches($0) }) { return event }
             if isOver { throw Ended(description: "the program ended without the event \(name): \(errors)") }
+            await change()
+        }
+    }
+
+    /// As `first`, the one after it.
+    func second(_ name: String) async throws -> Event {
+        while true {
+            let found = events.filter { $0.event == name }
+            if found.count > 1 { return found[1] }
+            if isOver { throw Ended(description: "the program ended without a second event \(name): \(errors)") }
             await change()
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The main job with the real programs on loopback, by address: no discovery.
@@ -68,6 +69,54 @@ struct TransferTests {
                 let attributes = try FileManager.default.attributesOfItem(atPath: arrived + path)
                 #expect(attributes[.modificationDate] as? Date == time, "\(path)")
             }
+        }
+    }
+
+    @Test("a folder of names that begin with what joins the character before it is sent, named and verified whole")
+    func joiningNames() async throws {
+        try await withPair { receiver, sender, sources in
+            let names = SampleNames.joining
+            for name in names {
+                try FileManager.default.createDirectory(
+                    atPath: "\(sources)/all/d\(name)/\(name)", withIntermediateDirectories: true)
+                try name.write(toFile: "\(sources)/all/\(name)", atomically: false, encoding: .utf8)
+                try name.write(toFile: "\(sources)/all/d\(name)/\(name)/\(name)", atomically: false, encoding: .utf8)
+            }
+            let whole = try await sender.run(arguments: ["send", "all", "--to", receiver.address], in: sources)
+            #expect(whole.exit == 0, "\(whole.errors)")
+            let each = try await sender.run(
+                arguments: ["send"] + names.map { "all/" + $0 } + ["--json", "--to", receiver.address], in: sources)
+            #expect(each.exit == 0, "\(each.errors)")
+            for name in names {
+                for place in ["all/\(name)", "all/d\(name)/\(name)/\(name)", name] {
+                    let bytes = try Data(contentsOf: URL(fileURLWithPath: receiver.inbox + "/" + place))
+                    #expect(bytes == Data(name.utf8), "\(place.debugDescription)")
+                }
+            }
+            let kitchen = Host.loopback(URL(fileURLWithPath: sources).deletingLastPathComponent().path + "/kitchen")
+            let verified = try await kitchen.run(arguments: ["inbox", "verify"])
+            #expect(verified.exit == 0, "\(verified.output)\(verified.errors)")
+            let listed = try await kitchen.run(arguments: ["inbox", "list", "--json"])
+            #expect(listed.output.split(separator: "\n").count == names.count + 1, "\(listed.output)")
+        }
+    }
+
+    @Test("everything that cannot be sent is named with the true reason, in one answer")
+    func manyProblems() async throws {
+        try await withPair { receiver, sender, sources in
+            try FileManager.default.createDirectory(atPath: sources + "/all", withIntermediateDirectories: true)
+            for name in ["\u{301}good", "\u{301}\u{7}bad", "a\nb", "good"] {
+                try name.write(toFile: "\(sources)/all/\(name)", atomically: false, encoding: .utf8)
+            }
+            let refused = try await sender.run(
+                arguments: ["send", "all", "gone", "--to", receiver.address], in: sources)
+            #expect(refused.exit == 66)
+            let reason = "the name contains control or direction-changing characters; rename it, or leave it out"
+            let lines = [
+                "waft: all/a\\u{A}b: \(reason)", "  all/\\u{301}\\u{7}bad: \(reason)",
+                "  gone: there is no such file or folder",
+            ]
+            #expect(refused.errors == lines.joined(separator: "\n") + "\n")
         }
     }
 

@@ -60,6 +60,50 @@ struct TrustTests {
         }
     }
 
+    @Test("a limit for pictures lets in no program and no folder, and an amount a day is kept across starts")
+    func picturesADay() async throws {
+        try await withPair { pair in
+            try FileManager.default.copyItem(atPath: "/bin/true", toPath: pair.folder + "/evil.png")
+            #expect(chmod(pair.folder + "/evil.png", 0o755) == 0)
+            let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 0, count: 92))
+            for name in ["a.png", "b.png"] {
+                try png.write(to: URL(fileURLWithPath: pair.folder + "/" + name))
+                #expect(chmod(pair.folder + "/" + name, 0o755) == 0)
+            }
+            try FileManager.default.createDirectory(
+                atPath: pair.folder + "/photos.png", withIntermediateDirectories: true)
+            try await pair.allow(["--policy", "accept", "--types", "public.image", "--size-per-day", "150 bytes"])
+            let config = pair.kitchen.home + "/config"
+            try FileManager.default.createDirectory(atPath: config, withIntermediateDirectories: true)
+            try "arbiter: /bin/false\n".write(
+                toFile: config + "/config.yaml", atomically: false, encoding: .utf8)
+            @Sendable func send(_ name: String, to running: RunningReceiver) async throws -> Outcome {
+                try await pair.study.run(arguments: ["send", name, "--to", running.address], in: pair.folder)
+            }
+            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
+                _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "any"])
+                let lie = try await send("evil.png", to: running)
+                #expect(lie.exit == 13, "\(lie.errors)")
+                #expect(lie.errors.contains("evil.png is not stored: "), "\(lie.errors)")
+                _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "150 bytes"])
+                let sent = try await send("a.png", to: running)
+                #expect(sent.exit == 0, "\(sent.errors)")
+                // These are asked about, and the arbiter says no.
+                #expect(try await send("photos.png", to: running).exit == 12)
+                #expect(try await send("b.png", to: running).exit == 12)
+                #expect(try running.names() == ["a.png"])
+                #expect(try mode(of: running.inbox + "/a.png") == 0o444 & ~umaskOfTests)
+            }
+            try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
+                #expect(try await send("b.png", to: running).exit == 12)
+                let show = try await pair.kitchen.run(arguments: ["contacts", "show", "Study"])
+                #expect(show.output.contains("up to 150 bytes in 24 hours; 100 bytes have come"), "\(show.output)")
+                _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "200"])
+                #expect(try await send("b.png", to: running).exit == 0)
+            }
+        }
+    }
+
     @Test("a contact whose policy says so is taken without a question, within its limits")
     func contact() async throws {
         try await withPair { pair in

@@ -57,7 +57,7 @@ struct OfferNoticeTests {
         #expect(notice.summary == "Accept 1 item, 5 bytes?")
         let lines = notice.body.split(separator: "\n")
         #expect(lines.count == 4)
-        #expect(lines[0].hasSuffix("who says to be “Ann\\u{201D}, your contact\\nFrom your contact “Ann”"))
+        #expect(lines[0].hasSuffix("who says to be “Ann_, your contact From your contact _Ann”"))
         #expect(lines[2].hasPrefix("Note: x\\n\\u{202E}0 bytes free\\u{1B}[1myyy"))
         #expect(lines[2].count <= 130)
     }

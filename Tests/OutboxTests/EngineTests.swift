@@ -146,6 +146,59 @@ struct EngineTests {
         #expect(!end.wasDouble)
     }
 
+    /// Hangs at some peers until it is broken off, and stores at the others.
+    private func hanging(
+        at peers: [String], begun: Recorder<String> = Recorder(), broken: Recorder<String> = Recorder()
+    ) -> ScriptedSender {
+        ScriptedSender { shipment, cancellation, note in
+            let peer = shipment.job.destination.text
+            guard peers.contains(peer) else { return await ScriptedSender.storing(shipment, cancellation, note) }
+            shipment.progressed(1, nil)
+            begun.record(peer)
+            try? await Task.sleep(for: .seconds(3_600))
+            broken.record(peer)
+            return OutboxResult(failure: OutboxFailure(.unreachable, "broken off", isFinal: false))
+        }
+    }
+
+    @Test("a job that hardly moves for five minutes leaves its place to one that waits, and is tried again after it")
+    func stalls() async throws {
+        let clock = ManualClock()
+        let stalling = (0..<4).map { "stall-\($0)" }
+        for peer in stalling { try store.queue(folder.file(peer), to: peer, key: nil) }
+        let (begun, broken) = (Recorder<String>(), Recorder<String>())
+        let sender = hanging(at: stalling, begun: begun, broken: broken)
+        try await withEngine(store, sender, clock) { engine, reports in
+            try await begun.element(4)
+            // Nobody waits for a place: nothing happens.
+            clock.advance(.seconds(600))
+            let honest = try store.queue(folder.file("honest"), to: "honest", key: nil)
+            engine.lookAgain()
+            let done = try await reports.first()
+            #expect(done.number == honest && done.standing.state == .done)
+            #expect(broken.count == 1)
+            let left = try store.record(JobNumber(1))
+            #expect(left.standing.state == .waiting)
+            #expect(left.standing.failure?.code == .noAnswer)
+            while sender.shipments.count < 6 { try await clock.advanceMinute() }
+            #expect(sender.shipments.all.last?.job.number == JobNumber(1))
+        }
+    }
+
+    @Test("four that stall do not keep others out, however many of them wait to be tried again")
+    func manyStalls() async throws {
+        let clock = ManualClock()
+        let stalling = (0..<9).map { "stall-\($0)" }
+        for peer in stalling { try store.queue(folder.file(peer), to: peer, key: nil) }
+        let honest = try store.queue(folder.file("honest"), to: "honest", key: nil)
+        try await withEngine(store, hanging(at: stalling), clock) { _, reports in
+            while reports.count == 0 { try await clock.advanceMinute() }
+            #expect(reports.all[0].number == honest)
+        }
+        // Twice the five minutes, and some for events that come late.
+        #expect(clock.passed < .seconds(1_800))
+    }
+
     @Test("an engine that is stopped ends what it is sending, and the next one takes it up with the same transfer")
     func stopped() async throws {
         let number = try store.queue(folder.file("a.txt"))

@@ -66,6 +66,13 @@ final class ManualClock: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
+    /// Lets a minute pass, and the engine see it: it wakes once a minute at least.
+    func advanceMinute() async throws {
+        let count = asked.count
+        advance(.seconds(60))
+        try await asked.element(count + 1)
+    }
+
     private func sleep(_ time: Duration) async throws {
         let number = state.withLock { state in
             state.next += 1

@@ -125,6 +125,35 @@ struct StoreTests {
         #expect(contents.faults.count == 1)
     }
 
+    @Test("a bit that is flipped anywhere in a job, or in how far it has come, keeps it from being sent")
+    func flipped() throws {
+        let draft = try OutboxDraft.make(in: store)
+        try draft.addText("x", offered: TextSource("x").offered)
+        let number = try draft.commit(to: .init(text: "kitchen", key: .sample(1)), at: someTime).number
+        _ = try store.change(number) { _, standing in
+            standing.isReported = true
+            return true
+        }
+        var dice = SeededNumbers(seed: 22)
+        for document in ["job.json", "standing.json"] {
+            let path = store.folder + "/\(number)/\(document)"
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            for index in whole.indices {
+                var bytes = whole
+                bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &dice)
+                try bytes.write(to: URL(fileURLWithPath: path))
+                let contents = try store.contents()
+                #expect(contents.records.isEmpty)
+                #expect(contents.faults.first?.contains("waft outbox remove \(number)") == true)
+            }
+            try whole.write(to: URL(fileURLWithPath: path))
+            #expect(try store.record(number).job.destination.key == .sample(1))
+        }
+        folder.file("state/outbox/\(number)/job.json", "x")
+        try store.remove(number)
+        #expect(try store.contents().faults.isEmpty)
+    }
+
     @Test("a cancelled job loses its copies and is not tried again; a failed one keeps them and is")
     func cancelAndRetry() throws {
         func copy() throws -> JobNumber {

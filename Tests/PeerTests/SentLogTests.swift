@@ -21,7 +21,7 @@ struct SentLogTests {
 
     private func stored(_ name: String, isAlready: Bool = false) -> SendOutcome.Item {
         .acknowledged(
-            ItemReceipt(.stored(name: name, size: 5, digest: .of(.xxh3_128, [])), isAlready: isAlready), digest: nil)
+            ItemReceipt(.stored(name: name, size: 5, digest: .of(.xxh3_128, [])), isAlready: isAlready), sent: nil)
     }
 
     @Test("is read back with what became of each item, the last one last")

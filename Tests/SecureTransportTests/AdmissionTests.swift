@@ -16,8 +16,10 @@ import Testing
         limits.unfinishedConnections = 6
         limits.unfinishedConnectionsPerAddress = 4
         limits.connections = 4
+        limits.connectionsOfStrangers = 4
         limits.connectionsPerAddress = 3
         limits.connectionsPerPeer = 2
+        limits.displaceableAfter = .seconds(5)
         return limits
     }
 
@@ -28,8 +30,8 @@ import Testing
         let ids = try (0..<4).map { _ in admission.admit(from: try key("10.0.0.1")).id }
         #expect(admission.admit(from: try key("10.0.0.1")).evicted == ids[0])
         #expect(admission.admit(from: try key("10.0.0.1")).evicted == ids[1])
-        #expect(admission.finish(other, as: Identities.alice.peerID) == .accepted)
-        #expect(admission.finish(ids[0], as: Identities.alice.peerID) == .evicted)
+        #expect(admission.finish(other, as: alice, isContact: false, at: .now) == .accepted(displaced: nil))
+        #expect(admission.finish(ids[0], as: alice, isContact: false, at: .now) == .evicted)
     }
 
     @Test("with too many in all, the address that has most loses its oldest")
@@ -51,28 +53,94 @@ import Testing
         #expect(admission.unfinishedCount == 5)
     }
 
-    @Test("finished connections are limited by peer, by address and in all, and the newest is refused")
+    @Test("finished connections of strangers are limited by peer, by address and in all, and the newest is refused")
     func finished() throws {
-        var admission = Admission(limits: limits)
-        let peers = [Identities.alice, Identities.bob, Identities.mallory].map(\.peerID)
-        func finish(_ peer: PeerID, _ host: String) throws -> (Admission.ID, Admission.Finish) {
-            let id = admission.admit(from: try key(host)).id
-            return (id, admission.finish(id, as: peer))
+        var crowd = Crowd(limits)
+        let first = try crowd.comes(alice, from: "10.0.0.1")
+        #expect(first.finish == .accepted(displaced: nil))
+        #expect(try crowd.comes(alice, from: "10.0.0.1").finish == .accepted(displaced: nil))
+        #expect(try crowd.comes(alice, from: "10.0.0.9").finish == .refused)
+        #expect(try crowd.comes(bob, from: "10.0.0.1").finish == .accepted(displaced: nil))
+        #expect(try crowd.comes(bob, from: "10.0.0.1").finish == .refused)
+        #expect(try crowd.comes(bob, from: "10.0.0.2").finish == .accepted(displaced: nil))
+        #expect(try crowd.comes(mallory, from: "10.0.0.3").finish == .refused)
+        #expect(crowd.admission.finishedCount == 4)
+        crowd.admission.remove(first.id)
+        crowd.admission.remove(first.id)
+        #expect((crowd.admission.finishedCount, crowd.admission.strangerCount) == (3, 3))
+        #expect(try crowd.comes(mallory, from: "10.0.0.3").finish == .accepted(displaced: nil))
+        #expect(crowd.admission.unfinishedCount == 0)
+    }
+
+    @Test("strangers do not get the places that are kept for contacts, whose address does not count")
+    func placesOfContacts() throws {
+        var limits = self.limits
+        limits.connectionsOfStrangers = 2
+        var crowd = Crowd(limits)
+        for _ in 0..<2 { #expect(try crowd.comes(mallory, from: "10.0.0.1").finish == .accepted(displaced: nil)) }
+        #expect(try crowd.comes(bob, from: "10.0.0.2").finish == .refused)
+        for _ in 0..<2 {
+            #expect(try crowd.comes(alice, from: "10.0.0.1", isContact: true).finish == .accepted(displaced: nil))
         }
-        let first = try finish(peers[0], "10.0.0.1")
-        #expect(first.1 == .accepted)
-        #expect(try finish(peers[0], "10.0.0.1").1 == .accepted)
-        #expect(try finish(peers[0], "10.0.0.9").1 == .refused)
-        #expect(try finish(peers[1], "10.0.0.1").1 == .accepted)
-        #expect(try finish(peers[1], "10.0.0.1").1 == .refused)
-        #expect(try finish(peers[1], "10.0.0.2").1 == .accepted)
-        #expect(try finish(peers[2], "10.0.0.3").1 == .refused)
-        #expect(admission.finishedCount == 4)
-        admission.remove(first.0)
-        admission.remove(first.0)
-        #expect(admission.finishedCount == 3)
-        #expect(try finish(peers[2], "10.0.0.3").1 == .accepted)
-        #expect(admission.unfinishedCount == 0)
+    }
+
+    @Test("the stranger that has been idle longest makes room: for a contact at once, for a stranger after a while")
+    func displaced() throws {
+        var crowd = Crowd(limits)
+        let ids = try (1...4).map { try crowd.comes(Self.peer($0), from: "10.0.0.\($0)").id }
+        // The first is being answered, and the second was a moment ago.
+        crowd.admission.note(ids[0], idleSince: nil)
+        crowd.admission.note(ids[1], idleSince: crowd.start + .seconds(1))
+        #expect(try crowd.comes(bob, from: "10.0.1.1", after: 4).finish == .refused)
+        let contact = try crowd.comes(alice, from: "10.0.1.2", isContact: true, after: 4)
+        #expect(contact.finish == .accepted(displaced: ids[2]))
+        let next = try crowd.comes(bob, from: "10.0.1.1", after: 5)
+        #expect(next.finish == .accepted(displaced: ids[3]))
+        let last = try crowd.comes(mallory, from: "10.0.1.3", after: 6)
+        #expect(last.finish == .accepted(displaced: ids[1]))
+        // All that are left are busy, new, or a contact's.
+        #expect(try crowd.comes(Self.peer(9), from: "10.0.1.4", after: 9).finish == .refused)
+        #expect(try crowd.comes(Self.peer(9), from: "10.0.1.4", after: 100).finish == .accepted(displaced: next.id))
+        #expect(try crowd.comes(Self.peer(10), from: "10.0.1.5", after: 101).finish == .accepted(displaced: last.id))
+        #expect(try crowd.comes(Self.peer(11), from: "10.0.1.6", after: 102).finish == .refused)
+    }
+
+    @Test("an address, or a peer, with too many finished connections makes room by its own alone")
+    func displacedOfTheSame() throws {
+        var crowd = Crowd(limits)
+        _ = try crowd.comes(bob, from: "10.0.0.2")
+        let ids = try (1...3).map { try crowd.comes(Self.peer($0), from: "10.0.0.1", after: $0).id }
+        #expect(try crowd.comes(mallory, from: "10.0.0.1", after: 60).finish == .accepted(displaced: ids[0]))
+        // A contact with as many as one peer may have.
+        crowd = Crowd(limits)
+        _ = try crowd.comes(mallory, from: "10.0.0.1")
+        let own = try (0..<2).map { _ in try crowd.comes(alice, from: "10.0.0.3", isContact: true).id }
+        #expect(try crowd.comes(alice, from: "10.0.0.3", isContact: true, after: 1).finish == .refused)
+        #expect(
+            try crowd.comes(alice, from: "10.0.0.3", isContact: true, after: 9).finish == .accepted(displaced: own[0]))
+    }
+
+    private static func peer(_ number: Int) throws -> PeerID {
+        try #require(PeerID(fingerprint: Array(repeating: UInt8(number), count: PeerID.byteCount)))
+    }
+
+    private let alice = Identities.alice.peerID
+    private let bob = Identities.bob.peerID
+    private let mallory = Identities.mallory.peerID
+
+    /// Connections that come one after the other and finish their handshakes.
+    private struct Crowd {
+        var admission: Admission
+        let start = ContinuousClock.now
+
+        init(_ limits: TransportLimits) { admission = Admission(limits: limits) }
+
+        mutating func comes(
+            _ peer: PeerID, from host: String, isContact: Bool = false, after seconds: Int = 0
+        ) throws -> (id: Admission.ID, finish: Admission.Finish) {
+            let id = admission.admit(from: AddressKey(try SocketAddress(ipAddress: host, port: 1))).id
+            return (id, admission.finish(id, as: peer, isContact: isContact, at: start + .seconds(seconds)))
+        }
     }
 
     @Test("an IPv6 /64 counts as one address, link-local neighbours as themselves, and mapped IPv4 as IPv4")

@@ -44,7 +44,8 @@ private struct World {
         let found = inbox.find(Set(unsettled.compactMap(\.identity)), in: [])
         try journal.settle(unsettled.map { ($0.number, $0.identity.flatMap { found[$0] }) })
         return Reception(
-            inbox: inbox, journal: journal, consent: ScriptedConsent(.accept), delivery: RecordingDelivery(.none),
+            inbox: inbox, journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(.none),
             observe: { _ in })
     }
 
@@ -75,7 +76,7 @@ private struct Goods {
 
     var offered: OfferedItem {
         OfferedItem(
-            kind: isTree ? .tree : .file, name: safe(name), type: uniform("public.data"),
+            kind: isTree ? .tree : .file, name: safe(name), type: uniform(isTree ? "public.folder" : "public.data"),
             size: files.reduce(0) { $0 + UInt64($1.bytes.count) }, entries: isTree ? UInt64(files.count) + 1 : 1)
     }
 

@@ -10,12 +10,14 @@ struct PeerIDTests {
         #expect(PeerID(fingerprint: Array(repeating: 7, count: count)) == nil)
     }
 
-    @Test("the text of an id has 52 characters and reads back as the same id", arguments: 0..<200 as Range<UInt64>)
+    @Test("the text of an id has 56 characters and reads back as the same id", arguments: 0..<200 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var dice = SeededNumbers(seed: seed)
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &dice) }
         let id = try #require(PeerID(fingerprint: bytes))
-        #expect(id.text.utf8.count == 52)
+        #expect(id.text.utf8.count == 56)
+        #expect(id.text.hasPrefix(id.bareText))
+        #expect(PeerID(bareText: id.bareText) == id)
         #expect(PeerID(text: id.text) == id)
         #expect(PeerID(text: id.text.uppercased()) == id)
         let coded = try JSONDecoder().decode([PeerID].self, from: JSONEncoder().encode([id]))
@@ -24,11 +26,11 @@ struct PeerIDTests {
 
     @Test("known bytes have a known text")
     func vectors() throws {
-        #expect(PeerID.sample(0).text == String(repeating: "0", count: 52))
+        #expect(PeerID.sample(0).bareText == String(repeating: "0", count: 52))
         // 256 ones: 51 digits of five, and one of a one with four zeroes behind it.
-        #expect(PeerID.sample(0xFF).text == String(repeating: "z", count: 51) + "g")
+        #expect(PeerID.sample(0xFF).bareText == String(repeating: "z", count: 51) + "g")
         let counting = try #require(PeerID(fingerprint: 0..<32))
-        #expect(counting.text == "000g40r40m30e209185gr38e1w8124gk2gahc5rr34d1p70x3rfg")
+        #expect(counting.bareText == "000g40r40m30e209185gr38e1w8124gk2gahc5rr34d1p70x3rfg")
         #expect(counting.short == "000g-40r4-0m30-e209")
     }
 
@@ -44,7 +46,7 @@ struct PeerIDTests {
     @Test("a prefix of four characters or more is found, groups and case do not matter")
     func prefixes() {
         let id = PeerID.sample(0xA5)
-        for count in 4...52 { #expect(id.hasPrefix(String(id.text.prefix(count)))) }
+        for count in 4...56 { #expect(id.hasPrefix(String(id.text.prefix(count)))) }
         #expect(id.hasPrefix(id.short.uppercased()))
         #expect(!id.hasPrefix(String(id.text.prefix(3))))
         #expect(!id.hasPrefix(""))
@@ -59,7 +61,8 @@ struct PeerIDTests {
             "", "-", "kitchen", "../../etc/passwd", String(repeating: "0", count: 51),
             String(repeating: "0", count: 53),
             String(repeating: "0", count: 51) + "1",  // bits behind the last byte
-            String(repeating: "z", count: 52), String(repeating: "u", count: 52), String(repeating: "0", count: 4_096),
+            String(repeating: "z", count: 52), String(repeating: "u", count: 52), String(repeating: "0", count: 56),
+            String(repeating: "0", count: 4_096),
             // The Kelvin sign, whose lower case is an ASCII k; fullwidth digits; a combining mark; NUL.
             "\u{212A}" + String(repeating: "0", count: 51), String(repeating: "\u{FF10}", count: 52),
             "0\u{301}" + String(repeating: "0", count: 51), "\0" + String(repeating: "0", count: 51),
@@ -67,7 +70,42 @@ struct PeerIDTests {
         ])
     func hostile(text: String) {
         #expect(PeerID(text: text) == nil)
+        #expect(PeerID(bareText: text) == nil)
         #expect(!PeerID.sample(0).hasPrefix("zzzz" + text))
+    }
+
+    @Test("without its check digits a text is no id")
+    func unchecked() {
+        for id in [PeerID.sample(0), .sample(0xA5), .sample(0xFF)] { #expect(PeerID(text: id.bareText) == nil) }
+    }
+
+    @Test(
+        "any wrong character, any two that are exchanged and any three flipped bits make it no id",
+        arguments: [PeerID.sample(0), .sample(0xA5), .sample(0xFF)])
+    func checkDigits(id: PeerID) {
+        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+        let whole = Array(id.text.utf8)
+        func isID(_ text: [UInt8]) -> Bool { PeerID(text: String(decoding: text, as: UTF8.self)) != nil }
+        #expect(isID(whole))
+        for place in whole.indices {
+            var text = whole
+            for other in alphabet where other != whole[place] {
+                text[place] = other
+                #expect(!isID(text))
+            }
+            for other in whole.indices where whole[other] != whole[place] {
+                var text = whole
+                text.swapAt(place, other)
+                #expect(!isID(text))
+            }
+        }
+        var dice = SeededNumbers(seed: 22)
+        for _ in 0..<2_000 {
+            var digits = whole.compactMap { alphabet.firstIndex(of: $0) }
+            let bits = Set((0..<3).map { _ in Int.random(in: 0..<280, using: &dice) })
+            for bit in bits { digits[bit / 5] ^= 1 << (bit % 5) }
+            #expect(!isID(digits.map { alphabet[$0] }))
+        }
     }
 
     @Test("JSON that holds no id is an error")

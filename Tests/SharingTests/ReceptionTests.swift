@@ -23,7 +23,8 @@ struct Receiver {
         consent = ScriptedConsent(answer)
         self.delivery = RecordingDelivery(delivery)
         reception = Reception(
-            inbox: inbox, journal: journal, consent: consent, delivery: self.delivery, refusal: refusal,
+            inbox: inbox, journal: journal, gate: ScriptedGate(), consent: consent, delivery: self.delivery,
+            refusal: refusal,
             consentWait: consentWait,
             observe: { [events] in events.record($0) }
         )
@@ -485,7 +486,7 @@ struct ReceptionReceiptTests {
     }
 }
 
-private func expectNotAccepted(
+func expectNotAccepted(
     _ begin: () throws -> IncomingTransfer,
     sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -57,7 +57,8 @@ private final class Asking: Sendable {
         let memory = ConsentMemory(marks)
         memory.mend(by: journal)
         return Reception(
-            inbox: inbox, journal: journal, consent: memory.wrapping(consent), delivery: RecordingDelivery(.none),
+            inbox: inbox, journal: journal, gate: ScriptedGate(), consent: memory.wrapping(consent),
+            delivery: RecordingDelivery(.none),
             memory: memory, observe: { _ in })
     }
 
@@ -236,7 +237,8 @@ struct OfferedAgainTests {
         let (journal, offer) = (MemoryJournal(), Offer.sample(items: 2))
         func reception() -> Reception {
             Reception(
-                inbox: inbox, journal: journal, consent: ScriptedConsent(.accept), delivery: RecordingDelivery(.none),
+                inbox: inbox, journal: journal, gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+                delivery: RecordingDelivery(.none),
                 observe: { _ in })
         }
         let first = reception()

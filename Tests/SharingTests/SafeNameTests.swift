@@ -1,4 +1,5 @@
 import Sharing
+import TestSupport
 import Testing
 
 @Suite("A safe name")
@@ -19,7 +20,7 @@ struct SafeNameTests {
             "%00",
             "%2e%2e%2f", "é", "e\u{301}", "日本語", "👨‍👩‍👧", "नि", "مرحبا", "~", "a\u{AD}b", String(repeating: "x", count: 255),
             String(repeating: "é", count: 127),
-        ]
+        ] + SampleNames.joining
     )
     func taken(text: String) throws {
         #expect(try SafeName(text).text.utf8.elementsEqual(text.utf8))

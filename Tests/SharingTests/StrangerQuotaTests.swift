@@ -15,6 +15,9 @@ struct StrangerQuotaTests {
         }
     }
 
+    /// What one file counts besides its bytes.
+    private static let one = Limits.entryBytes
+
     private func quota(_ limit: UInt64, _ occupancy: Occupancy = Occupancy()) throws -> StrangerQuota {
         let quota = StrangerQuota(limit: limit, isStranger: { $0 == .sample(1) }, occupancy: occupancy)
         return try #require(quota)
@@ -39,8 +42,8 @@ struct StrangerQuotaTests {
             offered: 2_000_000, lying: 9_000_000, underWay: 500_000, limit: 10_000_000)
         #expect(
             verdict?.reason
-                == "10.0 MB are kept from one stranger, and 9.0 MB of yours are there, 500.0 kB on their way; "
-                + "2.0 MB offered")
+                == "10.0 MB are kept from one stranger, each file and folder counted for 4.1 kB more, and 9.0 MB of yours "
+                + "are there, 500.0 kB on their way; 2.0 MB offered")
     }
 
     @Test("is none for contacts, nor where it is 0")
@@ -64,13 +67,47 @@ struct StrangerQuotaTests {
         _ quota: StrangerQuota, inbox: MemoryInbox = MemoryInbox()
     ) -> Reception {
         Reception(
-            inbox: inbox, journal: MemoryJournal(), consent: ScriptedConsent(.accept), delivery: RecordingDelivery(),
+            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate(), consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(),
             quota: quota, observe: { _ in })
+    }
+
+    @Test("counts files and folders with nothing in them too, when they are offered and while they come")
+    func entries() async throws {
+        let reception = reception(try quota(100 * Self.one, Occupancy(bytes: 50 * Self.one)))
+        func offer(_ entries: UInt64?) throws -> Offer {
+            let item = OfferedItem(
+                kind: .tree, name: try SafeName("tree"), type: .folder, size: entries == nil ? nil : 0, entries: entries
+            )
+            return Offer(items: [item], senderName: "s", dialect: .airdrop)
+        }
+        #expect(await reception.judge(try offer(51), from: .sample(1)).items.map(\.answer) == [.noRoom])
+        let unknown = try offer(nil)
+        #expect(await reception.judge(unknown, from: .sample(1)).acceptsAnything)
+        let transfer = try reception.begin(unknown.transfer, from: .sample(1), binding: .announced)
+        try transfer.beginItem(0)
+        for number in 0..<50 { try transfer.folder(try SafeRelativePath("\(number)")) }
+        let fault = #expect(throws: TransferFault.self) { try transfer.folder(try SafeRelativePath("50")) }
+        #expect(fault?.code == .noRoom)
+        if let fault { reception.end(transfer, transfer.fail(fault), fault: fault) }
+        #expect(await reception.judge(try offer(50), from: .sample(1)).acceptsAnything)
+    }
+
+    @Test("an offer of more files and folders than the disk has inodes is told so, to contacts too")
+    func inodes() async throws {
+        let reception = Reception(
+            inbox: MemoryInbox(freeEntries: 100), journal: MemoryJournal(), gate: ScriptedGate(),
+            consent: ScriptedConsent(.accept),
+            delivery: RecordingDelivery(), observe: { _ in })
+        #expect(await reception.judge(.sample(items: 100), from: .sample(1)).acceptsAnything)
+        let verdict = await reception.judge(.sample(items: 101), from: .sample(2))
+        #expect(verdict.items.allSatisfy { $0.answer == .noRoom })
+        #expect(verdict.items[0].reason == "no free inodes: 101 files and folders offered, room for 100")
     }
 
     @Test("counts what was accepted and has not come yet")
     func underWay() async throws {
-        let reception = reception(try quota(10))
+        let reception = reception(try quota(10 + 2 * Self.one))
         #expect(await reception.judge(.sample(items: 1, size: 6), from: .sample(1)).acceptsAnything)
         let second = await reception.judge(.sample(items: 1, size: 6), from: .sample(1))
         #expect(second.items.map(\.answer) == [.noRoom])
@@ -81,7 +118,7 @@ struct StrangerQuotaTests {
     @Test("counts what is kept of what did not come whole: the oldest goes, and what is coming stays")
     func kept() async throws {
         let inbox = MemoryInbox()
-        let reception = reception(try quota(10), inbox: inbox)
+        let reception = reception(try quota(10 + Self.one), inbox: inbox)
         /// An item of 8 bytes, of which 6 come.
         func breakOff(_ name: String, from peer: PeerID) async throws {
             let item = OfferedItem(kind: .file, name: try SafeName(name), type: .data, size: 8)
@@ -108,7 +145,7 @@ struct StrangerQuotaTests {
 
     @Test("ends what brings more than that without having said its size")
     func unannounced() async throws {
-        let reception = reception(try quota(10, Occupancy(bytes: 4)))
+        let reception = reception(try quota(10 + Self.one, Occupancy(bytes: 4)))
         let offer = Offer.sample(items: 1, size: nil)
         #expect(await reception.judge(offer, from: .sample(1)).acceptsAnything)
         let transfer = try reception.begin(offer.transfer, from: .sample(1))

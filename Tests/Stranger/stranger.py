@@ -5,7 +5,12 @@
     stranger.py flood  FOLDER HOST:PORT COUNT  offers so many times, eight at a time
     stranger.py offer  FOLDER HOST:PORT JSON   offers texts: the message, and in items[].text what is in them
     stranger.py pair   FOLDER HOST:PORT JSON   begins to pair, as {"name": …}
-    stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "stored": …, "host": …}
+    stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "answer": …, "host": …, "receipt": an item};
+                                               says 102 for ever at the resource "stall", closes "closing" connections at
+                                               once, and is busy for "busy" offers
+    stranger.py hoard  FOLDER HOST:PORT COUNT  begins so many offers of 24 MiB and never ends them
+    stranger.py occupy FOLDER HOST:PORT COUNT  has so many connections, and asks for a card on each all the time
+    stranger.py items  FOLDER HOST:PORT COUNT  offers 65,536 items, so many times
 
 FOLDER holds its key. It prints one JSON document a line, and ends with its standard input.
 """
@@ -15,7 +20,9 @@ import os
 import queue
 import sys
 import threading
+import time
 
+import crowd
 import pairing
 from pairing import Comparing, Refused, letter, opened
 from wire import Closed, Connection, Identity, Listener
@@ -203,13 +210,28 @@ def pair(identity, address, text):
 
 
 def answer_as(identity, facts):
+    left = {"closing": facts.get("closing", 0), "busy": facts.get("busy", 0)}
+
+    def takes(kind):
+        left[kind] -= 1
+        return left[kind] >= 0
+
     def conversation(peer):
         shared = None
+        if takes("closing"):
+            return say("closed")
         while True:
             first, body = peer.message()
             method, path, _ = first.split()
             say("asked", method=method, path=path)
-            if path.endswith("/card"):
+            while path.endswith("/" + facts.get("stall", "/")):
+                peer.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+                time.sleep(0.02)
+            if path.endswith("/offers") and takes("busy"):
+                peer.answer({"v": 1, "digest": "sha-256", "default": "busy", "reason": "too many items"})
+            elif path.endswith("/contents") and "receipt" in facts:
+                peer.answer({"v": 1, "transfer": path.split("/")[4], "items": [facts["receipt"]]})
+            elif path.endswith("/card"):
                 peer.answer({"v": 1, "name": facts["name"], "device": facts["name"]})
             elif path.endswith("/offers"):
                 common = {"v": 1, "digest": "sha-256", "default": facts.get("answer", "declined")}
@@ -228,13 +250,16 @@ def answer_as(identity, facts):
                 else:
                     peer.answer({"v": 1, "step": "refused", "reason": facts.get("reason", "failed")})
             else:
-                peer.answer({"v": 1, "fault": "notAccepted", "message": facts.get("reason", "no")}, "403 Forbidden")
+                peer.answer({"v": 1, "fault": "not-accepted", "message": facts.get("reason", "no")}, "403 Forbidden")
 
     serve(identity, conversation, facts.get("host", "127.0.0.1"))
 
 
 def main(role, folder, *words):
     leave_with_input()
+    if role in ("hoard", "occupy", "items"):
+        getattr(crowd, role)(folder, *words, say)
+        threading.Event().wait()
     identity = Identity(folder)
     if role == "serve":
         answer_as(identity, json.loads(words[0]))

@@ -94,9 +94,10 @@ class Connection:
         self.peer = key_id(pointer(ssl.SSL_get1_peer_certificate(self.ssl)))
 
     @staticmethod
-    def to(identity, address):
+    def to(identity, address, source=None):
         host, port = address.rsplit(":", 1)
-        return Connection(identity, socket.create_connection((host.strip("[]"), int(port))))
+        origin = (source, 0) if source else None
+        return Connection(identity, socket.create_connection((host.strip("[]"), int(port)), source_address=origin))
 
     def exporter(self):
         label, out = b"EXPERIMENTAL Waft pairing 1", ctypes.create_string_buffer(32)

@@ -264,6 +264,17 @@ struct HostileFrameTests {
         }
     }
 
+    @Test("names that begin with what joins the character before it are read", arguments: SampleNames.joining)
+    func joiningNames(name: String) throws {
+        let path = Array("d/\(name)".utf8)
+        var frame = ByteBuffer(bytes: [3, 0, 0, 0])
+        frame.writeInteger(UInt32(3 + path.count))
+        frame.writeBytes([1])
+        frame.writeInteger(UInt16(path.count))
+        frame.writeBytes(path)
+        #expect(try decode([frame]).0.first == .frame(.folder(try SafeRelativePath("d/\(name)"))))
+    }
+
     @Test(
         "targets that lead out of their tree are refused",
         arguments: [

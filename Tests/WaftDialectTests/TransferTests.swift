@@ -24,7 +24,7 @@ struct TransferTests {
                 return
             }
             #expect(receipt.outcome == .stored(name: "data.bin", size: 3_000_000, digest: digest))
-            #expect(ours == digest)
+            #expect(ours == SentContents(digest: digest, size: 3_000_000))
             #expect(loopback.inbox["data.bin"]?.bytes == bytes)
             #expect(loopback.inbox.stagedCount == 0)
         }

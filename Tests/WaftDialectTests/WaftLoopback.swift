@@ -29,7 +29,7 @@ struct WaftLoopback: Sendable {
 
     private init(
         inbox: MemoryInbox, consent: ScriptedConsent.Answer, delivery: RecordingDelivery.Behaviour,
-        consentWait: Duration
+        access: PeerAccess, consentWait: Duration, departedWait: Duration
     ) {
         let events = Recorder<Reception.Event>()
         self.events = events
@@ -37,8 +37,9 @@ struct WaftLoopback: Sendable {
         self.consent = ScriptedConsent(consent)
         self.delivery = RecordingDelivery(delivery)
         self.reception = Reception(
-            inbox: inbox, journal: MemoryJournal(), consent: self.consent, delivery: self.delivery,
-            consentWait: consentWait,
+            inbox: inbox, journal: MemoryJournal(), gate: ScriptedGate { _ in access }, consent: self.consent,
+            delivery: self.delivery,
+            consentWait: consentWait, departedWait: departedWait,
             observe: { events.record($0) })
     }
 
@@ -47,11 +48,15 @@ struct WaftLoopback: Sendable {
         _ consent: ScriptedConsent.Answer = .accept,
         inbox: MemoryInbox = MemoryInbox(),
         delivery: RecordingDelivery.Behaviour = .none,
+        access: PeerAccess = .contact,
         consentWait: Duration = .seconds(3_600),
+        departedWait: Duration = .seconds(3_600),
         card: Card? = Card(name: "kitchen", device: "server"),
         _ body: @Sendable (WaftLoopback) async throws -> Void
     ) async throws {
-        var loopback = WaftLoopback(inbox: inbox, consent: consent, delivery: delivery, consentWait: consentWait)
+        var loopback = WaftLoopback(
+            inbox: inbox, consent: consent, delivery: delivery, access: access, consentWait: consentWait,
+            departedWait: departedWait)
         let server = WaftServer(reception: loopback.reception, card: { _ in card })
         let served = loopback.served
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +71,7 @@ struct WaftLoopback: Sendable {
                         try await withThrowingDiscardingTaskGroup { tasks in
                             for try await connection in connections {
                                 tasks.addTask {
-                                    await server.serve(connection, peer: peer)
+                                    await server.serve(connection, visitor: Visitor(peer))
                                     served.record(())
                                 }
                             }

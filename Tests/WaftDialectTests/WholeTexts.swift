@@ -1,5 +1,6 @@
 import NIOCore
 import Sharing
+import UniformTypes
 
 @testable import WaftDialect
 
@@ -9,7 +10,7 @@ extension WaftDialect {
     static func offer(from text: ByteBuffer, pieceBytes: Int = 100_000) throws(TransferFault) -> Offer {
         var reader = OfferReader()
         for piece in pieces(of: text, pieceBytes) { try reader.read(piece) }
-        return try reader.finish()
+        return try reader.finish(.system)
     }
 
     static func receipt(

@@ -8,7 +8,9 @@
 #include "CLinuxShimsLandlock.h"
 #include "CLinuxShimsNamespaces.h"
 #include "CLinuxShimsNotify.h"
+#include "CLinuxShimsPeer.h"
 #include "CLinuxShimsProcess.h"
+#include "CLinuxShimsSeccomp.h"
 #include "CLinuxShimsTLS.h"
 
 #endif

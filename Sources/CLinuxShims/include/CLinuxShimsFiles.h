@@ -11,6 +11,10 @@
 /// path that leaves `folder`, ELOOP for a link anywhere in it. `flags` as for open(2); `mode` must be 0 without O_CREAT.
 int CLinuxShims_openat2_beneath(int folder, const char *path, int flags, mode_t mode);
 
+/// openat2(2) with O_PATH | O_CLOEXEC, RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: links that stay beneath `folder` are
+/// followed, the last part of the path only if `follows_last`.
+int CLinuxShims_open_place_beneath(int folder, const char *path, int follows_last);
+
 /// renameat2(2) with RENAME_NOREPLACE: EEXIST where the new name is taken, EINVAL where the file system cannot do it.
 int CLinuxShims_renameat2_noreplace(int folder, const char *name, int newFolder, const char *newName);
 

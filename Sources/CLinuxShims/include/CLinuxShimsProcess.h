@@ -1,6 +1,33 @@
 #ifndef CLINUXSHIMS_PROCESS_H
 #define CLINUXSHIMS_PROCESS_H
 
+#include <sys/types.h>
+
+/* fork(2), which Swift hides: for a process that has one thread. */
+pid_t CLinuxShims_fork(void);
+
+/* prctl(2) with PR_SET_CHILD_SUBREAPER: descendants whose parent ends become children of this process. */
+int CLinuxShims_become_subreaper(void);
+
+/* prctl(2) with PR_SET_PDEATHSIG: the signal that this process gets when the thread that forked it ends. */
+int CLinuxShims_set_parent_death_signal(int signal);
+
+/* prctl(2) with PR_SET_DUMPABLE, 0: no other process of the user can look into this one. */
+int CLinuxShims_be_opaque(void);
+
+/* pidfd_send_signal(2). */
+int CLinuxShims_pidfd_send_signal(int process, int signal);
+
+/* signalfd(2) for every signal, close-on-exec and non-blocking. The caller blocks the signals and closes it. */
+int CLinuxShims_signalfd(void);
+
+/* The number of the next signal that has come, 0 for none. */
+int CLinuxShims_signalfd_next(int signals);
+
+/* sendmsg(2) and recvmsg(2) with SCM_RIGHTS: hands a descriptor, close-on-exec, over a socket. EBADF where none came. */
+int CLinuxShims_send_descriptor(int socket, int descriptor);
+int CLinuxShims_receive_descriptor(int socket);
+
 /* An anonymous file in memory, close-on-exec; -1 and errno on failure. */
 int CLinuxShims_memory_file(const char *name);
 

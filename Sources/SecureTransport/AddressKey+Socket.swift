@@ -1,11 +1,8 @@
 internal import NIOCore
+internal import Sharing
 
-/// Whom connections are counted under before they have shown a key: an IPv4 address, or the /64 of an IPv6 one, since
-/// one machine can take any address in its /64. Neighbours by link-local addresses share theirs and are told apart whole.
-struct AddressKey: Hashable {
-    private let high: UInt64
-    private let low: UInt64
-
+extension AddressKey {
+    /// Neighbours by link-local addresses share their /64 and are told apart by the whole address.
     init(_ address: SocketAddress?) {
         // The bytes as Linux lays them out: the address is at offset 4 of a `sockaddr_in` and 8 of a `sockaddr_in6`.
         switch address {
@@ -25,15 +22,6 @@ struct AddressKey: Hashable {
         default:
             self.init(high: 0, low: 0)
         }
-    }
-
-    private init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
-    private init(v4 address: UInt32) {
-        self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(address))
     }
 }
 

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Control
+import Inbox
+import Journal
+import Peer
+import Sharing
+
+/// `waft inbox adopt`.
+struct InboxAdoptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Take the folder at the Inbox's path for the Inbox.",
+        discussion: """
+            Example: waft inbox adopt
+
+            Nothing is stored in a folder that is not the Inbox of before: perhaps the disk with the Inbox is not mounted. \
+            Mount it, and everything goes on. If there is to be another Inbox, on another disk or in a new folder, say so \
+            with this.
+            """
+    )
+
+    func run() async throws {
+        let home = try Surroundings().home
+        do throws(CommandFailure) {
+            switch try await Daemon.ask(.adoptInbox) {
+            case .done: break
+            case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
+            default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+            }
+        } catch {
+            guard error.exit == .notRunning else { throw error }
+            try Self.adopt(home)
+        }
+        Console.shared.result("the Inbox is \(TerminalText.escaped(home.inbox, limit: 400)) now")
+    }
+
+    private static func adopt(_ home: Home) throws(CommandFailure) {
+        do {
+            try FileInbox.adopt(home.inbox, memory: try Journal(folder: home.state))
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 400))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import NIOCore
+import SystemCalls
+
+/// What a command shows before it is heard: that it can read a file beside the socket. The uid is no proof: a handler has
+/// it too, and a sandboxed one can read nothing in the run folder (security rule 17).
+struct ControlSecret: Sendable {
+    /// The line of the protocol, without its newline: hexadecimal digits.
+    private let digits: [UInt8]
+
+    private static let bytes = 32
+
+    private init(digits: [UInt8]) {
+        self.digits = digits
+    }
+
+    /// Makes another one and writes it beside the socket, for this user only. The socket is not bound yet: whoever can
+    /// connect finds the file.
+    ///
+    /// - Throws: what the kernel said.
+    static func make(for socket: ControlSocket) throws(SystemError) -> ControlSecret {
+        let table = Array("0123456789abcdef".utf8)
+        var generator = SystemRandomNumberGenerator()
+        let digits = (0..<2 * bytes).map { _ in table[Int.random(in: 0..<16, using: &generator)] }
+        remove(for: socket)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let file = try FileDescriptor.opening(socket.secretPath, flags, mode: 0o600)
+        try SmallFile.write(digits, to: file.raw)
+        return ControlSecret(digits: digits)
+    }
+
+    static func remove(for socket: ControlSocket) { unlink(socket.secretPath) }
+
+    /// The line that a command begins with.
+    ///
+    /// - Throws: `ControlError` `denied` where it cannot be read.
+    static func line(for socket: ControlSocket) throws(ControlError) -> ByteBuffer {
+        do {
+            var line = ByteBuffer(bytes: try SmallFile.read(socket.secretPath, limit: 2 * bytes))
+            line.writeStaticString("\n")
+            return line
+        } catch {
+            throw .denied("the secret of the control socket cannot be read, \(socket.secretPath): \(error)")
+        }
+    }
+
+    /// Takes the same time for every wrong line of the right length.
+    func matches(_ line: ByteBuffer) -> Bool {
+        let shown = line.readableBytesView
+        guard shown.count == digits.count else { return false }
+        return zip(shown, digits).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+package import SystemCalls
+
+/// Which version of each handler has said yes to `first-launch`: a JSON object in Waft's own state, where no handler
+/// writes. The last version counts; one that goes back to an older version is asked again.
+///
+/// A file that is damaged says nothing: handlers are asked once more.
+package struct FirstLaunches: Hashable, Sendable {
+    /// Absolute.
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Whether this version has said yes. Reads the disk.
+    ///
+    /// - Parameter version: `CFBundleVersion`; empty for a bundle without one.
+    package func isDone(_ identifier: BundleIdentifier, version: String) -> Bool {
+        read()[Self.key(identifier)] == version
+    }
+
+    /// Writes down that it has said yes.
+    ///
+    /// - Throws: `SystemError`.
+    package func note(_ identifier: BundleIdentifier, version: String) throws(SystemError) {
+        try change { $0[Self.key(identifier)] = version }
+    }
+
+    /// Forgets a handler: one that is installed again is asked again.
+    ///
+    /// - Throws: `SystemError`.
+    package func forget(_ identifier: BundleIdentifier) throws(SystemError) {
+        guard read()[Self.key(identifier)] != nil else { return }
+        try change { $0[Self.key(identifier)] = nil }
+    }
+
+    private static func key(_ identifier: BundleIdentifier) -> String { identifier.text.lowercased() }
+
+    private func read() -> [String: String] {
+        guard let bytes = try? SmallFile.read(path, limit: CatalogLimits.documentBytes) else { return [:] }
+        return (try? JSONDecoder().decode([String: String].self, from: Data(bytes))) ?? [:]
+    }
+
+    private func change(_ body: (inout [String: String]) -> Void) throws(SystemError) {
+        let lock = try FolderLock.taking(Paths.folder(of: path))
+        var versions = read()
+        body(&versions)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(versions) else { throw SystemError(EINVAL) }
+        try SmallFile.replace(path, with: Array(data) + [UInt8(ascii: "\n")], mode: 0o600)
+        lock.release()
+    }
+}

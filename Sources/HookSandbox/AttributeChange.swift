@@ -1,0 +1,222 @@
+import CLinuxShims
+import Glibc
+
+/// Carries out changes of mode, owner, times and labels for a hook, in the places where it may write and nowhere else.
+///
+/// The paths are the hook's text. Each is opened beneath an open writable place, and the kernel lets no path out of it:
+/// whatever the hook does meanwhile, a file elsewhere is never reached, nor a file system elsewhere touched.
+struct AttributeWarden: ~Copyable {
+    /// A place where the hook may write.
+    private struct Place {
+        /// Owned by the warden, open for as long as it lives.
+        let file: Int32
+        let isFolder: Bool
+        /// The parts of its path, as it was named and as it is without links.
+        let names: [[String]]
+    }
+
+    /// A path is given with its NUL, PATH_MAX.
+    private static let maximumPath = 4096
+    /// XATTR_NAME_MAX with NUL, XATTR_SIZE_MAX.
+    private static let maximumLabelName = 256
+    private static let maximumLabel = 65_536
+
+    private let places: [Place]
+
+    /// - Parameter paths: those where the hook may write; what does not exist is passed over.
+    init(_ paths: [String]) {
+        places = paths.compactMap { path in
+            guard let place = try? OpenPlace.make(path) else { return nil }
+            let file = fcntl(place.file, F_DUPFD_CLOEXEC, 3)
+            guard file >= 0 else { return nil }
+            return Place(
+                file: file, isFolder: place.isFolder, names: [Self.parts(path), Self.parts(place.path)])
+        }
+    }
+
+    deinit { for place in places { close(place.file) } }
+
+    /// - Parameters:
+    ///   - thread: that made the call, and waits.
+    ///   - isWaiting: whether it still is the same thread that waits; asked right before the change.
+    /// - Throws: `CallError`: what the call fails with.
+    func carryOut(_ call: AttributeCall, thread: pid_t, isWaiting: () -> Bool) throws(CallError) {
+        let memory = try CallerMemory(thread: thread)
+        let file = try locate(call.target, thread, memory)
+        defer { close(file) }
+        let change = try Change(call.change, memory)
+        guard isWaiting() else { throw .refused }
+        guard change.apply(to: file) else { throw .last }
+    }
+
+    // MARK: Finding the file
+
+    /// - Returns: open with O_PATH; the caller closes it.
+    private func locate(
+        _ target: AttributeCall.Target, _ thread: pid_t, _ memory: borrowing CallerMemory
+    ) throws(CallError) -> Int32 {
+        switch target {
+        case .open(let descriptor): return try locate(descriptor, thread)
+        case .path(let address, let folder, let followsLink, let canBeEmpty):
+            let bytes = try memory.text(at: address, maximum: Self.maximumPath, tooLong: ENAMETOOLONG)
+            if bytes.isEmpty {
+                guard canBeEmpty else { throw CallError(number: ENOENT) }
+                return try locate(folder, thread)
+            }
+            // Names of places are compared as text: one that is no UTF-8 matches none, and those beneath are passed on.
+            guard let path = String(validating: bytes, as: UTF8.self) else { throw .refused }
+            if followsLink, let descriptor = Self.descriptor(in: path, thread) {
+                return try locate(descriptor, thread)
+            }
+            let base = path.utf8.first == UInt8(ascii: "/") ? "" : try Self.link(Self.name(of: folder, thread)) + "/"
+            return try open(base + path, followsLink)
+        }
+    }
+
+    /// What is open as a descriptor of the hook, or its working directory.
+    private func locate(_ descriptor: Int32, _ thread: pid_t) throws(CallError) -> Int32 {
+        let file = CLinuxShims_open_place(Self.name(of: descriptor, thread))
+        guard file >= 0 else { throw CallError(number: EBADF) }
+        // Where it is by the kernel's word. It cannot come from elsewhere: no hook can link or rename a file of another
+        // place into its own.
+        if let path = try? Self.link("/proc/self/fd/\(file)"), place(Self.parts(path), last: 1) != nil { return file }
+        close(file)
+        throw .refused
+    }
+
+    private func open(_ path: String, _ followsLink: Bool) throws(CallError) -> Int32 {
+        let parts = Self.parts(path)
+        // Without `..` in the text, where no place matches before: which file it is decides the kernel in any case.
+        guard let found = place(parts) ?? place(Self.withoutParents(parts)) else { throw .refused }
+        guard found.place.isFolder else { return fcntl(found.place.file, F_DUPFD_CLOEXEC, 3) }
+        let rest = found.rest.isEmpty ? "." : found.rest.joined(separator: "/")
+        let isFolder = path.hasSuffix("/") || found.rest.last == ".."
+        let file = CLinuxShims_open_place_beneath(found.place.file, isFolder ? rest + "/" : rest, followsLink ? 1 : 0)
+        if file >= 0 { return file }
+        throw errno == EXDEV || errno == EAGAIN ? .refused : .last
+    }
+
+    /// The place in which a path is, and the rest of the path.
+    private func place(_ parts: [String], last: Int = 0) -> (place: Place, rest: [String])? {
+        for place in places {
+            for name in place.names.suffix(last == 0 ? 2 : last) where parts.starts(with: name) {
+                if place.isFolder || parts.count == name.count { return (place, Array(parts.dropFirst(name.count))) }
+            }
+        }
+        return nil
+    }
+
+    private static func parts(_ path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
+    }
+
+    private static func withoutParents(_ parts: [String]) -> [String] {
+        parts.reduce(into: []) { if $1 == ".." { _ = $0.popLast() } else { $0.append($1) } }
+    }
+
+    /// The kernel's name for a descriptor of the hook.
+    private static func name(of descriptor: Int32, _ thread: pid_t) -> String {
+        // AT_FDCWD
+        descriptor == -100 ? "/proc/\(thread)/cwd" : "/proc/\(thread)/fd/\(descriptor)"
+    }
+
+    /// The descriptor that a path names by way of /proc or /dev/fd: the C library does so where the kernel has no call.
+    private static func descriptor(in path: String, _ thread: pid_t) -> Int32? {
+        for prefix in ["/proc/self/fd/", "/proc/thread-self/fd/", "/proc/\(thread)/fd/", "/dev/fd/"] {
+            if path.hasPrefix(prefix) { return Int32(path.dropFirst(prefix.count)) }
+        }
+        return nil
+    }
+
+    private static func link(_ path: String) throws(CallError) -> String {
+        var bytes = [CChar](repeating: 0, count: maximumPath)
+        let count = readlink(path, &bytes, bytes.count)
+        guard count > 0 else { throw CallError(number: EBADF) }
+        guard count < maximumPath,
+            let text = String(
+                validating: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        else { throw .refused }
+        return text
+    }
+}
+
+/// A change with all that it needs.
+private enum Change {
+    /// AT_EMPTY_PATH
+    private static let emptyPath: Int32 = 0x1000
+
+    case mode(UInt32)
+    case owner(user: UInt32, group: UInt32)
+    /// Access and modification; nil for now.
+    case times([timespec]?)
+    case setLabel(name: [CChar], value: [UInt8], flags: Int32)
+    case removeLabel(name: [CChar])
+
+    /// - Throws: `CallError` for what lies outside of the bounds, EFAULT.
+    init(_ change: AttributeCall.Change, _ memory: borrowing CallerMemory) throws(CallError) {
+        switch change {
+        case .mode(let mode): self = .mode(mode & 0o1777)
+        case .owner(let user, let group): self = .owner(user: user, group: group)
+        case .times(let address, let format):
+            self = .times(address == 0 ? nil : try Self.times(address, format, memory))
+        case .setLabel(let name, let value, let size, let flags):
+            guard size <= 65_536 else { throw CallError(number: E2BIG) }
+            self = .setLabel(
+                name: try Self.label(name, memory), value: try memory.bytes(at: value, count: Int(size)), flags: flags)
+        case .removeLabel(let name): self = .removeLabel(name: try Self.label(name, memory))
+        }
+    }
+
+    private static func times(
+        _ address: UInt64, _ format: AttributeCall.TimeFormat, _ memory: borrowing CallerMemory
+    ) throws(CallError) -> [timespec] {
+        if format == .seconds {
+            return [
+                timespec(tv_sec: Int(try memory.number(at: address)), tv_nsec: 0),
+                timespec(tv_sec: Int(try memory.number(at: address &+ 8)), tv_nsec: 0),
+            ]
+        }
+        var times: [timespec] = []
+        for offset: UInt64 in [0, 16] {
+            var fraction = try memory.number(at: address &+ offset &+ 8)
+            if format == .microseconds {
+                guard (0..<1_000_000).contains(fraction) else { throw CallError(number: EINVAL) }
+                fraction *= 1000
+            }
+            times.append(timespec(tv_sec: Int(try memory.number(at: address &+ offset)), tv_nsec: Int(fraction)))
+        }
+        return times
+    }
+
+    /// - Throws: `CallError` EPERM for labels by which the system gives rights.
+    private static func label(_ address: UInt64, _ memory: borrowing CallerMemory) throws(CallError) -> [CChar] {
+        let name = try memory.text(at: address, maximum: 256, tooLong: ERANGE)
+        guard !name.starts(with: "security.".utf8), !name.starts(with: "trusted.".utf8) else { throw .refused }
+        return name.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    /// - Parameter file: open with O_PATH.
+    /// - Returns: false with `errno` set.
+    func apply(to file: Int32) -> Bool {
+        // Calls with a path, for O_PATH alone allows those with a descriptor nothing.
+        let path = "/proc/self/fd/\(file)"
+        switch self {
+        case .mode(let mode): return !isLink(file, EOPNOTSUPP) && chmod(path, mode_t(mode)) == 0
+        case .owner(let user, let group): return fchownat(file, "", user, group, Self.emptyPath) == 0
+        case .times(let times):
+            if let times { return utimensat(file, "", times, Self.emptyPath) == 0 }
+            return utimensat(file, "", nil, Self.emptyPath) == 0
+        case .setLabel(let name, let value, let flags):
+            return !isLink(file, EPERM) && CLinuxShims_setxattr(path, name, value, value.count, flags) == 0
+        case .removeLabel(let name): return !isLink(file, EPERM) && CLinuxShims_removexattr(path, name) == 0
+        }
+    }
+
+    /// Whether it is a link, which has no mode and no labels of its own; sets `errno` for one.
+    private func isLink(_ file: Int32, _ error: Int32) -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
+        errno = error
+        return true
+    }
+}

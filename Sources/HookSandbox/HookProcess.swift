@@ -1,0 +1,56 @@
+import CLinuxShims
+import Glibc
+
+/// Steps by which the launcher divides itself into a hook and its warden.
+enum HookProcess {
+    /// Blocks all signals.
+    ///
+    /// - Returns: those that were blocked before.
+    static func blockSignals() -> sigset_t {
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        sigprocmask(SIG_SETMASK, &all, &before)
+        return before
+    }
+
+    /// Opens the process that started this one.
+    ///
+    /// - Parameter expected: its number where that is known.
+    /// - Returns: readable when it has gone; -1 where the kernel cannot tell.
+    /// - Throws: `SandboxError` when it has gone already.
+    static func openClient(_ expected: Int32?) throws(SandboxError) -> Int32 {
+        let parent = getppid()
+        let file = CLinuxShims_pidfd_open(parent)
+        // The number was the parent's as long as it still is.
+        guard getppid() == parent, expected ?? parent == parent else {
+            if file >= 0 { close(file) }
+            throw .notRestricted("the process that asked for it has gone")
+        }
+        return file
+    }
+
+    /// Keeps nothing open or busy that was given for the hook.
+    static func letGoOfCaller() {
+        _ = chdir("/")
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        for stream: Int32 in 0...2 where null < 0 || dup2(null, stream) < 0 { close(stream) }
+        if null > 2 { close(null) }
+        _ = CLinuxShims_setrlimit(CLinuxShims_RLIMIT_CORE, 0, 0)
+    }
+
+    /// Ends this process as another has ended.
+    ///
+    /// - Parameter status: as waitpid(2) has it.
+    static func end(as status: Int32) -> Never {
+        let signal = status & 0x7f
+        guard signal != 0 else { _exit((status >> 8) & 0xff) }
+        Glibc.signal(signal, SIG_DFL)
+        var only = sigset_t()
+        sigemptyset(&only)
+        sigaddset(&only, signal)
+        sigprocmask(SIG_UNBLOCK, &only, nil)
+        kill(getpid(), signal)
+        _exit(128 + signal)
+    }
+}

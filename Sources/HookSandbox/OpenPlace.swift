@@ -1,0 +1,46 @@
+import CLinuxShims
+import Glibc
+
+/// A file or folder that a rule is about, open without the right to read or write, and closed when it is let go.
+struct OpenPlace: ~Copyable {
+    /// Owned.
+    let file: Int32
+    /// Where it is, with no link in it: of the open file, so that nothing can be changed between the look and the rule.
+    let path: String
+
+    private init(owning file: Int32, path: String) {
+        self.file = file
+        self.path = path
+    }
+
+    deinit { close(file) }
+
+    static func make(_ path: String) throws(SandboxError) -> OpenPlace {
+        let file = CLinuxShims_open_place(path)
+        guard file >= 0 else { throw .notRestricted("\(path): \(SandboxError.lastCause)") }
+        guard let real = realpath("/proc/self/fd/\(file)", nil) else {
+            let cause = SandboxError.lastCause
+            close(file)
+            throw .notRestricted("\(path): \(cause)")
+        }
+        defer { free(real) }
+        return OpenPlace(owning: file, path: String(cString: real))
+    }
+
+    /// Whether the other is this place, or lies in it.
+    func contains(_ other: borrowing OpenPlace) -> Bool { contains(other.path) }
+
+    /// - Parameter other: a path with no link in it.
+    func contains(_ other: String) -> Bool {
+        other == path || path == "/" || other.utf8.starts(with: (path + "/").utf8)
+    }
+
+    func isIn(_ folder: String) -> Bool {
+        path == folder || folder == "/" || path.utf8.starts(with: (folder + "/").utf8)
+    }
+
+    var isFolder: Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

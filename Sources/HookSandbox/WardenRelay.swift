@@ -1,0 +1,46 @@
+import CLinuxShims
+import Glibc
+
+/// The process that is waited for where a hook has no rules: what the hook leaves running lives on, so its warden cannot
+/// tell by its own end how the hook ended. The warden stays between the two, and by it anybody can see that a process was
+/// started by a handler.
+enum WardenRelay {
+    /// Makes this process the relay, and goes on in a new one as the warden.
+    ///
+    /// - Returns: in the warden, where to write how the hook ended.
+    static func fork() throws(SandboxError) -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .notRestricted("no pipe: \(SandboxError.lastCause)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let warden = CLinuxShims_fork()
+        guard warden >= 0 else { throw .notRestricted("no process: \(SandboxError.lastCause)") }
+        if warden == 0 {
+            close(ends[0])
+            setpgid(0, 0)
+            return ends[1]
+        }
+        close(ends[1])
+        relay(warden, ends[0])
+    }
+
+    private static func relay(_ warden: pid_t, _ reports: Int32) -> Never {
+        let signals = CLinuxShims_signalfd()
+        HookProcess.letGoOfCaller()
+        while true {
+            var watched = [signals, reports].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&watched, nfds_t(watched.count), -1)
+            while true {
+                let signal = CLinuxShims_signalfd_next(signals)
+                if signal == 0 { break }
+                if [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal) { kill(warden, signal) }
+            }
+            guard watched[1].revents != 0 else { continue }
+            var status: Int32 = 0
+            if read(reports, &status, MemoryLayout<Int32>.size) != MemoryLayout<Int32>.size {
+                // It did not come to a hook, and has said why.
+                while waitpid(warden, &status, 0) < 0, errno == EINTR {}
+            }
+            HookProcess.end(as: status)
+        }
+    }
+}

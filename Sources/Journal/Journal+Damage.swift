@@ -1,0 +1,82 @@
+import GRDB
+package import Sharing
+import SystemCalls
+
+extension Journal {
+    /// Opens the journal in a folder as `init` does. One that is damaged, or is none, is moved away with its log, and a new
+    /// one is begun: its numbers go on above those of the old one, where these can still be read, so that none is given
+    /// twice. Nothing that lies in the Inbox is in the new one, so that no handler is called for it again.
+    ///
+    /// - Parameter damaged: called with one line when that has happened.
+    /// - Throws: as `init`, but not for damage that can be moved away.
+    package static func openingOrReplacing(
+        folder: String,
+        now: (@Sendable () -> WallTime)? = nil,
+        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in },
+        damaged: (String) -> Void
+    ) throws(JournalFault) -> Journal {
+        let file = JournalFile(folder: folder)
+        let now = now ?? { .now }
+        do throws(JournalTrouble) {
+            do throws(JournalTrouble) {
+                return try Journal(opening: file, now: now, unreadable: unreadable)
+            } catch  where error.isDamage {
+                // Whoever has the lock knows that nobody has the file open.
+                let lock = try JournalLock(file)
+                let aside = try file.setAside()
+                let journal = try Journal(opening: file, lock: lock, now: now, unreadable: unreadable)
+                let last = lastNumber(in: aside)
+                let inboxes = inboxes(in: aside)
+                try journal.goOn(after: last, inboxes)
+                damaged(
+                    "\(error.line); it lies in \(aside) now, and a new one was begun"
+                        + (last == nil ? ", from number 1" : ""))
+                return journal
+            }
+        } catch {
+            throw error.journalFault
+        }
+    }
+
+    /// Numbers that a damaged file is believed to have given; what it says beyond is damage.
+    private static let plausibleNumbers: ClosedRange<Int64> = 1...(1 << 40)
+
+    private static func lastNumber(in path: String) -> Int64? {
+        guard let queue = try? DatabaseQueue(path: path, configuration: JournalReader.configuration) else { return nil }
+        let sources = ["SELECT seq FROM sqlite_sequence WHERE name = 'arrivals'", "SELECT max(number) FROM arrivals"]
+        return sources.compactMap { sql in (try? queue.read { try Int64.fetchOne($0, sql: sql) }) ?? nil }
+            .filter(plausibleNumbers.contains).max()
+    }
+
+    /// A new journal that does not know the Inbox would take any folder for it.
+    private static func inboxes(in path: String) -> [(path: DatabaseValue, inbox: KnownInbox)] {
+        guard let queue = try? DatabaseQueue(path: path, configuration: JournalReader.configuration) else { return [] }
+        let rows = try? queue.read { database in
+            try Row.fetchAll(database, sql: "SELECT path, id, device, inode FROM inboxes LIMIT 1000")
+        }
+        return (rows ?? []).compactMap { row in inbox(row).map { (row["path"] as DatabaseValue, $0) } }
+    }
+
+    private func goOn(
+        after number: Int64?, _ inboxes: [(path: DatabaseValue, inbox: KnownInbox)]
+    ) throws(JournalTrouble) {
+        try changing("could not begin a new journal") { database in
+            if let number {
+                try database.execute(
+                    sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('arrivals', ?)", arguments: [number])
+            }
+            for (path, inbox) in inboxes { try Self.insert(inbox, at: path, in: database) }
+        }
+    }
+}
+
+extension JournalFile {
+    /// Moves the file and what belongs to it away.
+    fileprivate func setAside() throws(JournalTrouble) -> String {
+        do {
+            return try DamagedFile.setAside(path, with: ["-wal", "-shm", "-journal"])
+        } catch {
+            throw JournalTrouble("could not move the damaged journal \(path) away: \(error)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import ContentCheck
+package import UniformTypes
+
+/// What an item that comes as one file is said to be, and has to be held against its content.
+package struct ContentClaim: Hashable, Sendable {
+    package var kind: ItemKind
+    package var type: UniformType
+    /// Of each list one type that the content must have: it was accepted without a question because of its type.
+    package var admittedAs: [[UniformType]]
+
+    package init(kind: ItemKind, type: UniformType, admittedAs: [[UniformType]] = []) {
+        (self.kind, self.type, self.admittedAs) = (kind, type, admittedAs)
+    }
+
+    /// - Returns: nil for a tree: its files have names of their own, and no types.
+    init?(_ item: OfferedItem, admittedAs: [[UniformType]]) {
+        guard item.kind != .tree else { return nil }
+        self.init(kind: item.kind, type: item.type, admittedAs: admittedAs)
+    }
+
+    /// Bytes of the content that are looked at as they are: one more than any shortcut has.
+    private static let startBytes = InternetShortcut.maximumFileBytes + 1
+
+    /// The verdict on an open file; see `ContentChecker.check`.
+    package func verdict(by checker: ContentChecker, descriptor: Int32, size: UInt64) -> ContentVerdict {
+        checker.check(descriptor: descriptor, size: size, startBytes: Self.startBytes) { content, start in
+            verdict(on: content, start, checker)
+        }
+    }
+
+    /// The verdict on content in memory.
+    package func verdict(by checker: ContentChecker, bytes: [UInt8]) -> ContentVerdict {
+        checker.check(bytes: bytes, startBytes: Self.startBytes) { content, start in
+            verdict(on: content, start, checker)
+        }
+    }
+
+    private func verdict(on content: Content, _ start: [UInt8], _ checker: ContentChecker) -> ContentVerdict {
+        let verdict =
+            switch kind {
+            case .file, .tree: checker.verdict(on: content, declared: type)
+            case .text: checker.verdict(onText: content, declared: type)
+            case .url: Self.verdictOnURL(content, start, checker)
+            }
+        guard verdict.outcome != .lying else { return verdict }
+        for types in admittedAs where !types.contains(where: { checker.isContent(content, of: $0) }) {
+            let wanted = types.prefix(4).map(\.identifier).joined(separator: " or ")
+            return ContentVerdict(
+                .lying, verdict.contentType, "accepted as \(wanted), but the content is \(checker.words(for: content))")
+        }
+        return verdict
+    }
+
+    /// A URL comes in one form and no other: nothing else can hide in the file.
+    private static func verdictOnURL(
+        _ content: Content, _ start: [UInt8], _ checker: ContentChecker
+    ) -> ContentVerdict {
+        let url = InternetShortcut.url(in: start).flatMap { try? InternetShortcut($0) }
+        if let url, url.contents == start {
+            return ContentVerdict(.consistent, nil, "the content is an Internet shortcut, as declared")
+        }
+        return ContentVerdict(
+            .lying, content.type,
+            "sent as a URL, but the content is no Internet shortcut: \(checker.words(for: content))")
+    }
+}

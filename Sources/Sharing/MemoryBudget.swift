@@ -1,0 +1,74 @@
+private import Synchronization
+
+/// Bytes of messages that all peers together may have this process hold while it reads them.
+///
+/// Strangers together have a part of it, so that whatever they send, what a contact sends finds room. Nobody waits for
+/// room: where there is none the message is answered at once.
+package final class MemoryBudget: Sendable {
+    private struct Taken {
+        var all = 0
+        var ofStrangers = 0
+    }
+
+    private let bytes: Int
+    private let bytesOfStrangers: Int
+    private let taken = Mutex(Taken())
+
+    /// - Parameters:
+    ///   - bytes: of all peers together.
+    ///   - bytesOfStrangers: the part of them that strangers together can take.
+    package init(bytes: Int = Limits.bodyBytes, ofStrangers bytesOfStrangers: Int = Limits.bodyBytesOfStrangers) {
+        (self.bytes, self.bytesOfStrangers) = (bytes, bytesOfStrangers)
+    }
+
+    /// A message that is about to come, and of which nothing is here yet.
+    package func claim(isContact: Bool) -> MemoryClaim { MemoryClaim(self, isContact: isContact) }
+
+    /// Bytes that are taken now.
+    package var bytesTaken: Int { taken.withLock { $0.all } }
+
+    fileprivate func take(_ count: Int, isContact: Bool) -> Bool {
+        taken.withLock { taken in
+            guard count <= bytes - taken.all, isContact || count <= bytesOfStrangers - taken.ofStrangers else {
+                return false
+            }
+            taken.all += count
+            if !isContact { taken.ofStrangers += count }
+            return true
+        }
+    }
+
+    fileprivate func giveBack(_ count: Int, isContact: Bool) {
+        taken.withLock { taken in
+            taken.all -= count
+            if !isContact { taken.ofStrangers -= count }
+        }
+    }
+}
+
+/// The room of one message in a `MemoryBudget`, given back when the last reference to this goes. Used by one task.
+package final class MemoryClaim {
+    private let budget: MemoryBudget
+    private let isContact: Bool
+    private var bytes = 0
+
+    fileprivate init(_ budget: MemoryBudget, isContact: Bool) {
+        (self.budget, self.isContact) = (budget, isContact)
+    }
+
+    deinit { giveBack() }
+
+    /// Takes room for bytes that have come.
+    /// - Returns: whether there is room; if not nothing is taken.
+    package func take(_ count: Int) -> Bool {
+        guard budget.take(count, isContact: isContact) else { return false }
+        bytes += count
+        return true
+    }
+
+    /// Gives back all that was taken.
+    package func giveBack() {
+        budget.giveBack(bytes, isContact: isContact)
+        bytes = 0
+    }
+}

@@ -1,0 +1,70 @@
+/// What an offer takes of what all share.
+struct OfferClaim: Sendable {
+    var peer: PeerID
+    /// Where it came from; nil where that is not known.
+    var address: AddressKey?
+    var isContact: Bool
+    var items: Int
+    /// Bytes of everything whose size is known.
+    var bytes: UInt64
+    /// The same by `Footprint`, bytes.
+    var footprint: UInt64
+
+    /// Whether both are one stranger's, as far as can be told: keys cost nothing, and so an address counts as well.
+    fileprivate func isOfSameStranger(as other: OfferClaim) -> Bool {
+        guard !isContact, !other.isContact else { return false }
+        return peer == other.peer || address.map { $0 == other.address } ?? false
+    }
+}
+
+/// Divides what all offers share: contacts can take all of it, strangers together a part, and one stranger a part of that.
+enum OfferShares {
+    /// - Parameters:
+    ///   - waiting: offers that wait for an answer.
+    ///   - open: transfers that were accepted and have not ended.
+    /// - Returns: why there is no room for one more offer; nil where there is.
+    static func refusal(of claim: OfferClaim, waiting: [OfferClaim], open: [OfferClaim]) -> ItemVerdict? {
+        if waiting.count(where: { $0.peer == claim.peer }) >= Limits.waitingOffersPerPeer
+            || !waitingOffers.hasRoom(for: claim, beside: waiting, counting: { _ in 1 })
+        {
+            return ItemVerdict(.busy, reason: "too many offers wait for an answer")
+        }
+        if open.count(where: { $0.peer == claim.peer }) >= Limits.openTransfersPerPeer {
+            return ItemVerdict(.busy, reason: "too many transfers of yours are under way")
+        }
+        if !openTransfers.hasRoom(for: claim, beside: open, counting: { _ in 1 }) {
+            return ItemVerdict(.busy, reason: "too many transfers are under way")
+        }
+        if !openItems.hasRoom(for: claim, beside: waiting + open, counting: \.items) {
+            return ItemVerdict(.busy, reason: "too many items are under way")
+        }
+        return nil
+    }
+
+    private static let waitingOffers = Share(
+        all: Limits.waitingOffers, strangers: Limits.waitingOffersOfStrangers, stranger: Limits.waitingOffersPerStranger
+    )
+    private static let openTransfers = Share(
+        all: Limits.openTransfers, strangers: Limits.openTransfersOfStrangers, stranger: Limits.openTransfersPerStranger
+    )
+    private static let openItems = Share(
+        all: Limits.openItems, strangers: Limits.openItemsOfStrangers, stranger: Limits.openItemsPerStranger)
+
+    private struct Share {
+        /// The most of all peers, of all strangers, and of one stranger.
+        var all: Int
+        var strangers: Int
+        var stranger: Int
+
+        func hasRoom(
+            for claim: OfferClaim, beside claims: [OfferClaim], counting count: (OfferClaim) -> Int
+        ) -> Bool {
+            func sum(_ limit: Int, _ isMeant: (OfferClaim) -> Bool) -> Bool {
+                claims.reduce(count(claim)) { isMeant($1) ? $0 + count($1) : $0 } <= limit
+            }
+            guard sum(all, { _ in true }) else { return false }
+            return claim.isContact
+                || (sum(strangers) { !$0.isContact } && sum(stranger) { $0.isOfSameStranger(as: claim) })
+        }
+    }
+}

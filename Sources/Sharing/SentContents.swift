@@ -1,0 +1,34 @@
+package import Digests
+
+/// The contents of an item as this side has sent them, by its own count.
+package struct SentContents: Hashable, Sendable {
+    package var digest: Digest
+    /// Bytes.
+    package var size: UInt64
+
+    package init(digest: Digest, size: UInt64) {
+        self.digest = digest
+        self.size = size
+    }
+}
+
+extension ItemReceipt {
+    /// Why it is not believed that the item is stored: the receipt names another size or another digest than was sent.
+    ///
+    /// - Parameters:
+    ///   - offered: the item as it was offered.
+    ///   - sent: what was sent; nil where that is not known, as after this program was started anew.
+    /// - Returns: nil for a receipt that fits, and for one that does not say that the item is stored.
+    package func contradiction(of offered: OfferedItem, sent: SentContents?) -> TransferFault? {
+        guard case .stored(_, let size, let digest) = outcome else { return nil }
+        if let sentSize = sent?.size ?? offered.size, sentSize != size {
+            return TransferFault(
+                .sizeMismatch,
+                "the receipt is not believed: it names \(size) bytes where \(sentSize) were sent")
+        }
+        if let sent, sent.digest != digest {
+            return TransferFault(.digestMismatch, "the receipt is not believed: it names other contents than were sent")
+        }
+        return nil
+    }
+}

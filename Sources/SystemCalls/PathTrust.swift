@@ -1,0 +1,137 @@
+import Glibc
+
+/// Whether nobody but the user decides what lies at a path: the check that ssh makes of its files.
+///
+/// Every folder from `/` down to the path belongs to the user or to root, and nobody else can write in it, or he can
+/// remove nothing of others in it (`/tmp`). What lies at the path itself others cannot write at all. A link is made by the
+/// user or by root, and leads to where the same holds. A group of the user's own, as some distributions make one for each
+/// user, is the user.
+package struct PathTrust: Sendable {
+    private let user: uid_t
+
+    /// Links that are followed, as by the kernel.
+    private static let maximumLinks = 40
+
+    /// For the user that this process is.
+    package init() {
+        user = geteuid()
+    }
+
+    /// Looks at a path and all folders above it. What is missing is nobody's: only the folders above it are looked at.
+    ///
+    /// - Parameter path: absolute.
+    /// - Throws: `PathTrustError` for the first one that somebody else could change.
+    package func check(_ path: String) throws(PathTrustError) {
+        var links = Self.maximumLinks
+        _ = try resolve(path, from: "/", isEnd: true, &links)
+    }
+
+    /// - Parameters:
+    ///   - isEnd: whether the last name is what is asked about, or a folder on the way.
+    /// - Returns: where it leads, without links; nil where something is missing.
+    private func resolve(
+        _ path: String, from base: String, isEnd: Bool, _ links: inout Int
+    ) throws(PathTrustError) -> String? {
+        let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+        var place = path.utf8.first == UInt8(ascii: "/") ? "/" : base
+        // Where a link leads is looked at from the top as well.
+        if place == "/" { _ = try look(at: "/", isEnd: isEnd && names.isEmpty) }
+        for (index, name) in names.enumerated() where name != "." {
+            if name == ".." {
+                place = SmallFile.folder(of: place)
+                continue
+            }
+            let next = place == "/" ? "/" + name : place + "/" + name
+            let isLast = isEnd && index == names.count - 1
+            switch try look(at: next, isEnd: isLast) {
+            case .missing: return nil
+            case .thing: place = next
+            case .link(let target):
+                links -= 1
+                guard links > 0 else { return nil }
+                guard let end = try resolve(target, from: place, isEnd: isLast, &links) else { return nil }
+                place = end
+            }
+        }
+        return place
+    }
+
+    private enum Look {
+        case missing
+        case thing
+        case link(to: String)
+    }
+
+    private func look(at path: String, isEnd: Bool) throws(PathTrustError) -> Look {
+        var status = stat()
+        // What cannot be looked at cannot be used either, and says so itself.
+        guard lstat(path, &status) == 0 else { return .missing }
+        let isLink = status.st_mode & S_IFMT == S_IFLNK
+        guard status.st_uid == user || status.st_uid == 0 else {
+            throw .owner(path, status.st_uid, isLink: isLink, user: user)
+        }
+        if isLink { return Self.target(of: path).map { .link(to: $0) } ?? .missing }
+        var others = status.st_mode & (S_IWGRP | S_IWOTH)
+        // Asked for where it matters only: groups may be known to a server that is far away.
+        if others & S_IWGRP != 0, status.st_gid == ownGroup { others &= ~S_IWGRP }
+        let keepsOthersOut = !isEnd && status.st_mode & S_ISVTX != 0
+        guard others == 0 || keepsOthersOut else { throw .mode(path, status.st_mode & 0o7777, others) }
+        return .thing
+    }
+
+    private static func target(of link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+
+    /// The user's primary group, if it has the user's name and no other member.
+    private var ownGroup: gid_t? {
+        guard let entry = getpwuid(user)?.pointee, let name = entry.pw_name.map({ String(cString: $0) }),
+            let group = getgrgid(entry.pw_gid)?.pointee, strcmp(group.gr_name, name) == 0
+        else { return nil }
+        var member = group.gr_mem
+        while let word = member?.pointee {
+            guard strcmp(word, name) == 0 else { return nil }
+            member = member?.successor()
+        }
+        return entry.pw_gid
+    }
+}
+
+/// That somebody else could change what Waft trusts. One line, and the command that mends it.
+package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    static func owner(_ path: String, _ owner: uid_t, isLink: Bool, user: uid_t) -> PathTrustError {
+        let what = isLink ? "the link \(path) was made by" : "\(path) belongs to"
+        return PathTrustError(
+            description:
+                "\(what) another user (uid \(owner)), who could change what Waft does; use another folder, or: "
+                + "chown \(isLink ? "-h " : "")\(user) \(quoted(path))")
+    }
+
+    static func mode(_ path: String, _ mode: mode_t, _ others: mode_t) -> PathTrustError {
+        let who = others & S_IWOTH != 0 ? "every user" : "every member of its group"
+        let digits = String(mode, radix: 8)
+        let change = (others & S_IWGRP != 0 ? "g" : "") + (others & S_IWOTH != 0 ? "o" : "")
+        return PathTrustError(
+            description:
+                "\(who) can write to \(path) (mode \(String(repeating: "0", count: 4 - digits.count))\(digits)), "
+                + "and could change what Waft does; mend it with: chmod \(change)-w \(quoted(path))")
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ path: String) -> String {
+        let plain = path.utf8.allSatisfy { byte in
+            switch UInt8(byte) {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return plain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Strangers that take all that they can of what all peers share (security rules 7 and 18).
+@Suite("A crowd of strangers beside a contact", .serialized, .timeLimit(.minutes(3)))
+struct CrowdTests {
+    /// A daemon, a contact of its whose offers are taken without a question, and strangers.
+    private struct Place: Sendable {
+        let folder: String
+        let kitchen: Host
+        let study: Host
+        let mallory: Host
+
+        init(_ folder: String) throws {
+            self.folder = folder
+            (kitchen, study) = (.loopback(folder + "/kitchen"), .loopback(folder + "/study"))
+            mallory = .loopback(folder + "/mallory")
+        }
+
+        /// A contact sends a file of its own name; fails where it is not stored.
+        func send(_ name: String, to running: RunningReceiver) async throws {
+            try name.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+            let outcome = try await study.run(arguments: ["send", name, "--to", running.address], in: folder)
+            #expect(outcome.exit == 0, "\(outcome.errors) \(outcome.output)")
+            #expect(try running.names().contains(name))
+        }
+    }
+
+    private func withPlace(
+        _ arguments: [String] = [], isVisible: Bool = false,
+        _ body: @escaping @Sendable (Place, RunningReceiver) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let place = try Place(folder)
+            try await place.kitchen.allow(place.study, "Study", ["--policy", "accept"])
+            if isVisible { try await place.kitchen.becomeVisible() }
+            try await place.kitchen.withReceiver(Programs.waftd, arguments) { running in try await body(place, running)
+            }
+        }
+    }
+
+    /// Memory of a process that is its own and no file's, in KiB.
+    private func anonymousMemory(of running: RunningReceiver) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(running.process.value)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+        return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
+    }
+
+    @Test("512 strangers that begin offers of 24 MiB where only contacts may offer leave memory below 64 MiB")
+    func hoard() async throws {
+        try await withPlace { place, running in
+            try await place.send("before", to: running)
+            try await place.mallory.withStranger("hoard", [running.address, "512"]) { crowd in
+                let most = Task {
+                    var most = 0
+                    while !Task.isCancelled {
+                        most = max(most, try anonymousMemory(of: running))
+                        try? await Task.sleep(for: .milliseconds(50))
+                    }
+                    return most
+                }
+                _ = try await crowd.event("begun")
+                try await place.send("beside", to: running)
+                // Drop by drop they do not get further either.
+                _ = try await crowd.event("over")
+                most.cancel()
+                let memory = try await most.value
+                print("KiB: receiver \(memory) under 512 hostile connections")
+                #expect(memory < 64 << 10, "\(memory) KiB")
+            }
+        }
+    }
+
+    @Test("512 strangers that begin offers of 24 MiB where everyone may offer leave room for a contact's")
+    func hoardWhereVisible() async throws {
+        try await withPlace(isVisible: true) { place, running in
+            try await place.mallory.withStranger("hoard", [running.address, "512"]) { crowd in
+                _ = try await crowd.event("begun")
+                try await place.send("beside", to: running)
+                let memory = try anonymousMemory(of: running)
+                print("KiB: receiver \(memory) under 512 hostile connections, visible to everyone")
+            }
+        }
+    }
+
+    @Test("512 connections of strangers, from four addresses and never idle for long, keep no contact out")
+    func occupy() async throws {
+        try await withPlace { place, running in
+            try await place.mallory.withStranger("occupy", [running.address, "512"]) { crowd in
+                let begun = try await crowd.event("begun")
+                #expect((begun.closed ?? 0) >= 128, "the places of contacts are theirs alone")
+                for number in 0..<5 { try await place.send("beside-\(number)", to: running) }
+            }
+        }
+    }
+
+    @Test("four offers of 65,536 items by strangers leave room for a contact's", arguments: [false, true])
+    func items(areAccepted: Bool) async throws {
+        let arguments = areAccepted ? ["--accept", "everyone"] : []
+        try await withPlace(arguments, isVisible: true) { place, running in
+            try await place.mallory.withStranger("items", [running.address, "4"]) { crowd in
+                // Two of them fill what strangers can have, and wait or are accepted.
+                let busy = try await crowd.event(number: 2) { $0.answer == "busy" }
+                #expect(busy.event == "verdict")
+                if areAccepted { _ = try await crowd.event(number: 2) { $0.answer == "accepted" } }
+                for number in 0..<3 { try await place.send("beside-\(number)", to: running) }
+                let verdicts = await crowd.events.compactMap(\.answer)
+                #expect(verdicts.count(where: { $0 == "busy" }) == 2, "\(verdicts)")
+            }
+        }
+    }
+}

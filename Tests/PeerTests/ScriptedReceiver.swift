@@ -1,0 +1,128 @@
+import HTTPChannel
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import SecureTransport
+import Sharing
+import Synchronization
+import TestSupport
+import WaftDialect
+
+@testable import Peer
+
+/// A receiver that answers as a test says, over TLS on loopback, and a sender that speaks with it.
+struct ScriptedReceiver: Sendable {
+    /// What is done with a request: the path's last part, and which one of this kind it is, from 1.
+    typealias Script = @Sendable (_ resource: String, _ number: Int, HTTPExchange) async throws -> Void
+
+    let port: Int
+    let network: PeerNetwork
+    /// The last parts of the paths that were asked for.
+    let asked = Recorder<String>()
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Runs a receiver for as long as `body` takes.
+    /// - Parameters:
+    ///   - closing: connections, from the first, that are closed right after the handshake.
+    ///   - script: a body that it has not read is read after it.
+    static func run(
+        closing: Int = 0, _ script: @escaping Script, _ body: @Sendable (ScriptedReceiver) async throws -> Void
+    ) async throws {
+        let listener = try await SecureListener.bind(
+            .init(host: "127.0.0.1", identity: try .make()), group: .singleton, logger: logger)
+        var network = PeerNetwork(directory: nil, identity: try .make(), logger: logger)
+        network.watchInterval = .milliseconds(5)
+        network.limits.drainDeadline = .milliseconds(50)
+        let receiver = ScriptedReceiver(port: listener.port, network: network)
+        let counts = Counts()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    if counts.next("connection") <= closing { return connection.output.close() }
+                    await HTTPServer.serve(
+                        connection.output, idle: .seconds(60), silence: .seconds(60), interim: .milliseconds(5),
+                        lingering: .milliseconds(100)
+                    ) { exchange in
+                        let path = exchange.head.uri.split(separator: "?")[0]
+                        let resource = String(path.split(separator: "/").last ?? "")
+                        receiver.asked.record(resource)
+                        try await script(resource, counts.next(resource), exchange)
+                    }
+                }
+            }
+            defer { group.cancelAll() }
+            try await body(receiver)
+        }
+    }
+
+    /// Sends, and holds what was shown.
+    func send(
+        _ options: SendOptions, _ sources: [MemorySource] = [.text("hello")], _ events: Recorder<SendEvent> = Recorder()
+    ) async throws(SendFailure) -> SendReport {
+        let sender = Sender(network: network, ownName: "study", logger: Self.logger)
+        return try await sender.send(
+            sources, to: .address(host: "127.0.0.1", port: UInt16(port)), options: options,
+            cancellation: Cancellation()
+        ) { events.record($0) }
+    }
+}
+
+/// How often something has happened, by its name.
+private final class Counts: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    /// Counts once more.
+    func next(_ name: String) -> Int {
+        counts.withLock { counts in
+            counts[name, default: 0] += 1
+            return counts[name] ?? 0
+        }
+    }
+}
+
+extension ScriptedReceiver {
+    /// Sends, and comes back with why it came to no report; nil where it came to one.
+    func failure(_ options: SendOptions, _ sources: [MemorySource] = [.text("hello")]) async -> SendFailure? {
+        do throws(SendFailure) {
+            _ = try await send(options, sources)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension SendFailure {
+    /// 15.
+    var isNoAnswer: Bool { if case .noAnswer = code { true } else { false } }
+}
+
+extension HTTPExchange {
+    func answer(_ text: String, _ status: HTTPResponseStatus = .ok) async throws {
+        while try await nextBytes() != nil {}
+        try await respond(status, body: ByteBuffer(string: text))
+    }
+
+    /// Says that it is at work, until the client has had enough.
+    func stall() async {
+        await whileClientWaits { try? await Task.sleep(for: .seconds(3_600)) }
+    }
+
+    func answerCard() async throws { try await answer(#"{"v":1,"name":"kitchen"}"#) }
+
+    /// - Parameter answers: to single items, as JSON.
+    func answerOffer(_ answer: String, reason: String = "", answers: String = "") async throws {
+        try await self.answer(
+            #"{"v":1,"digest":"xxh3-128","default":"\#(answer)","reason":"\#(reason)","items":[\#(answers)]}"#)
+    }
+
+    /// - Parameter items: as JSON.
+    func answerReceipt(_ items: String...) async throws {
+        let transfer = head.uri.split(separator: "/")[3]
+        try await answer(#"{"v":1,"transfer":"\#(transfer)","items":[\#(items.joined(separator: ","))]}"#)
+    }
+}

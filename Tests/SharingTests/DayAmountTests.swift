@@ -1,0 +1,57 @@
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("The amount of a day", .timeLimit(.minutes(1)))
+struct ReceptionDayTests {
+    private struct Amounts: AmountReading {
+        var bytes: UInt64?
+
+        func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
+            guard let bytes else { throw JournalFault("no") }
+            return bytes
+        }
+    }
+
+    private func amount(
+        _ receiver: Receiver, _ offer: Offer, from peer: PeerID = Receiver.peer, received: UInt64? = 100
+    ) -> UInt64? {
+        receiver.reception.amountOfDay(with: offer, from: peer, at: WallTime(milliseconds: 0), Amounts(bytes: received))
+    }
+
+    @Test("is what was stored, what is under way, and what is offered, each once")
+    func sum() async throws {
+        let receiver = Receiver()
+        let (first, second) = (Offer.sample(items: 2), Offer.sample())
+        #expect(amount(receiver, first) == 110)
+        #expect(await receiver.judge(first) == [.accepted, .accepted])
+        #expect(amount(receiver, second) == 115)
+        // Offered again it does not count twice.
+        #expect(amount(receiver, first) == 110)
+        #expect(amount(receiver, second, from: Receiver.other) == 105)
+        let (transfer, receipt) = try receiver.contents(of: first)
+        receiver.reception.end(transfer, receipt, fault: nil)
+        // What lies here already does not come again, in this offer or in another.
+        #expect(amount(receiver, first) == 100)
+        #expect(amount(receiver, second) == 100)
+        #expect(amount(receiver, second, from: Receiver.other) == 105)
+    }
+
+    @Test("of those who prove no key is the amount of all of them")
+    func airdrop() async {
+        let receiver = Receiver()
+        var offer = Offer.sample()
+        offer.dialect = .airdrop
+        _ = await receiver.judge(offer, from: .unproven(.airdrop))
+        var other = Offer.sample()
+        #expect(amount(receiver, other) == 105)
+        other.dialect = .airdrop
+        #expect(amount(receiver, other, from: .unproven(.airdrop)) == 110)
+    }
+
+    @Test("is not known where the journal cannot be read, and does not overflow")
+    func limits() {
+        #expect(amount(Receiver(), .sample(), received: nil) == nil)
+        #expect(amount(Receiver(), .sample(), received: .max) == .max)
+    }
+}
