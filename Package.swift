@@ -178,9 +178,7 @@ let package = Package(
             [
                 "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox",
                 "HTTPChannel", "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts",
-                "Pairing",
-                "Notifications", "Outbox", "Wakefulness", "Control", "Executors", "SystemCalls",
+                "Contacts", "Pairing", "Notifications", "Outbox", "Wakefulness", "Control", "Executors",
                 nioCore, nioPosix, logging, lifecycle, yams,
             ]
         )

@@ -18,6 +18,17 @@ enum Daemon {
         }
     }
 
+    /// - Returns: nil when none is running.
+    /// - Throws: `CommandFailure`.
+    static func askIfRunning(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply? {
+        do throws(CommandFailure) {
+            return try await ask(request)
+        } catch {
+            guard error.exit == .notRunning else { throw error }
+            return nil
+        }
+    }
+
     /// Tells the running receiver of a change that was made. Silent if none is running: it reads everything when it starts.
     static func tell(_ request: ControlRequest) async {
         do throws(CommandFailure) {

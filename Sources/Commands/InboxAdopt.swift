@@ -21,15 +21,11 @@ struct InboxAdoptCommand: AsyncParsableCommand {
 
     func run() async throws {
         let home = try Surroundings().home
-        do throws(CommandFailure) {
-            switch try await Daemon.ask(.adoptInbox) {
-            case .done: break
-            case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
-            default: throw CommandFailure(.unexpected, "the receiver gave no answer")
-            }
-        } catch {
-            guard error.exit == .notRunning else { throw error }
-            try Self.adopt(home)
+        switch try await Daemon.askIfRunning(.adoptInbox) {
+        case .done: break
+        case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
+        case nil: try Self.adopt(home)
+        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
         }
         Console.shared.result("the Inbox is \(TerminalText.escaped(home.inbox, limit: 400)) now")
     }

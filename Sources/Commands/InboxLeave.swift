@@ -201,14 +201,11 @@ enum JournalWriting {
         let folder = try Surroundings().home.state
         var failure = CommandFailure(.unexpected, "the receiver gave no answer")
         for _ in 0..<tries {
-            do throws(CommandFailure) {
-                switch try await Daemon.ask(.departed(arrival: number.value, how: how, toward: toward)) {
-                case .done: return
-                case .refused(let reason): throw CommandFailure(.unexpected, reason)
-                default: throw failure
-                }
-            } catch {
-                guard error.exit == .notRunning else { throw error }
+            switch try await Daemon.askIfRunning(.departed(arrival: number.value, how: how, toward: toward)) {
+            case .done: return
+            case .refused(let reason): throw CommandFailure(.unexpected, reason)
+            case nil: break
+            default: throw failure
             }
             do throws(JournalFault) {
                 return try Journal(folder: folder).departed([number], Departure(how, at: .now, toward: toward))

@@ -129,7 +129,11 @@ package final class HTTPClient {
         var parts: [HTTPClientRequestPart] = [.head(head)]
         if let body { parts.append(.body(.byteBuffer(body))) }
         parts.append(.end(nil))
-        try await isWritten(write(parts), timeout)
+        do {
+            try await isWritten(write(parts), timeout)
+        } catch let fault as HTTPFault {
+            return try await earlyAnswer(after: fault, timeout, reader)
+        }
         return try await answer(timeout, reader)
     }
 
@@ -189,11 +193,17 @@ package final class HTTPClient {
             try await isWritten(waiting, timeout)
             if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), timeout) }
         } catch let fault as HTTPFault {
-            // The other side may have answered before it closed: that says more than the broken connection does.
-            guard let early = try? await answer(timeout, reader) else { throw fault }
-            return early
+            return try await earlyAnswer(after: fault, timeout, reader)
         }
         return try await answer(timeout, reader)
+    }
+
+    /// The other side may have answered before it closed: that says more than the broken connection does.
+    private func earlyAnswer(
+        after fault: HTTPFault, _ timeout: Timeout, _ reader: BodyReader?
+    ) async throws -> HTTPAnswer {
+        guard let early = try? await answer(timeout, reader) else { throw fault }
+        return early
     }
 
     /// Sends pieces past the channel, as long as that goes.

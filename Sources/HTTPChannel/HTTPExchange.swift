@@ -215,10 +215,19 @@ package final class HTTPExchange {
     /// Waits for a little until the client, who has its answer, closes the connection.
     ///
     /// Closing at once would send a reset to a client that is still sending, which would never see the answer, and
-    /// drop what the socket has not taken yet.
+    /// drop what the socket has not taken yet. A client that goes on sending is left waiting: reading what nobody wants
+    /// would take the time of those whose bytes are wanted.
     func linger() async throws {
         let end = ContinuousClock.now + patience.lingering
-        while ContinuousClock.now < end, try await stream.next(within: patience.lingering) != nil {}
+        var skipped = 0
+        while ContinuousClock.now < end {
+            if skipped > HTTPLimits.unwantedBytes {
+                if stream.isPastChannel { return try await Task.sleep(until: end, clock: .continuous) }
+                stream.stop.stop()
+            }
+            guard let part = try await stream.next(within: patience.lingering) else { return }
+            if case .body(let bytes) = part { skipped += bytes.readableBytes }
+        }
     }
 
     // MARK: Waiting

@@ -8,6 +8,7 @@ package enum HTTPServer {
     package struct Connection: Sendable {
         let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         let watch: SilenceWatch
+        let stop: ReadStop
         let desk: BodyTap.Desk?
 
         /// Ends a connection that is not to be served. Each must be served or closed.
@@ -27,9 +28,10 @@ package enum HTTPServer {
         watchInterval: TimeAmount = .seconds(1)
     ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
+        let stop = ReadStop()
         let tap = inlet.map(BodyTap.init)
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([watch, HTTPResponseEncoder()])
+        try pipeline.addHandlers([stop, watch, HTTPResponseEncoder()])
         if let tap { try pipeline.addHandler(tap) }
         // No pipelining assistance: requests are taken one by one from an asynchronous sequence anyway.
         try pipeline.addHandler(
@@ -50,7 +52,7 @@ package enum HTTPServer {
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch, desk: tap?.desk(channel.eventLoop))
+        return Connection(channel: wrapped, watch: watch, stop: stop, desk: tap?.desk(channel.eventLoop))
     }
 
     /// Answers requests until either side is done with the connection; returns when it is closed.
@@ -75,7 +77,7 @@ package enum HTTPServer {
         let departure = Departure(of: connection.channel.channel)
         try? await connection.channel.executeThenClose { inbound, outbound in
             let stream = InboundParts(
-                inbound.makeAsyncIterator(), watch: connection.watch, desk: connection.desk)
+                inbound.makeAsyncIterator(), watch: connection.watch, stop: connection.stop, desk: connection.desk)
             while true {
                 isIdle(true)
                 guard case .head(let head)? = try await stream.next(within: idle()) else { return }
@@ -105,6 +107,7 @@ package enum HTTPServer {
 final class InboundParts {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     let watch: SilenceWatch
+    let stop: ReadStop
     private let desk: BodyTap.Desk?
     private var borrowed: BorrowedBody?
     private var turns = 0
@@ -112,12 +115,17 @@ final class InboundParts {
     init(
         _ iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator,
         watch: SilenceWatch,
+        stop: ReadStop,
         desk: BodyTap.Desk?
     ) {
         self.iterator = iterator
         self.watch = watch
+        self.stop = stop
         self.desk = desk
     }
+
+    /// Whether a body comes past the channel now.
+    var isPastChannel: Bool { borrowed != nil }
 
     /// - Returns: nil when the other side has closed.
     /// - Throws: `HTTPFault.silence` when the watch closed the connection.

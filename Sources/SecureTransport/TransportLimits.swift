@@ -34,10 +34,10 @@ package struct TransportLimits: Sendable {
         (bytes: 128 * 1024, count: 18), (bytes: 256 * 1024, count: 12), (bytes: bufferBytes, count: 8),
     ]
     /// Connections of one listener that read with full buffers, and how long one counts that has read nothing large; all others
-    /// read `crowdedBufferBytes` at once. See `FullReaders`.
+    /// read `crowdedBufferBytes` at once: each takes such buffers several times over. See `FullReaders`.
     static let fullReaders = 2
     static let fullReaderLapse: Duration = .seconds(10)
-    static let crowdedBufferBytes = 2 * recordBytes
+    static let crowdedBufferBytes = recordBytes
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
     /// Bytes in the kernel that wait for the peer's window or the path's, from which on it takes no more (TCP_NOTSENT_LOWAT); it

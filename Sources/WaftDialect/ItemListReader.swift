@@ -3,9 +3,9 @@ import Sharing
 
 /// Reads a message with a list of items as its text comes, and parses some of them at a time.
 ///
-/// Looks at brackets, strings and commas only. Whether each part is the JSON that was expected is left to the parser, which
-/// gets every byte: those of the list in parts, all others with an empty list in its place. A text without such a list is
-/// parsed as a whole.
+/// Looks at brackets, commas and the name of the list only. Whether each part is the JSON that was expected is left to the
+/// parser, which gets every byte: those of the list in parts, all others with an empty list in its place. A text without
+/// such a list is parsed as a whole.
 struct ItemListReader<Message: ItemizedMessage> {
     private enum Place {
         case before
@@ -13,11 +13,11 @@ struct ItemListReader<Message: ItemizedMessage> {
         case after
     }
 
-    /// The name of the list, a field of the message itself.
-    private static var name: StaticString { "items" }
     /// Bytes of a part, but for its last item.
     private static var partBytes: Int { 64 << 10 }
 
+    /// The name of the list, a field of the message itself.
+    private let name = JSONName.hash(of: "items")
     /// Bytes outside the list, and of one item in it, beyond which the text is no message of this kind.
     private let frameLimit: Int
 
@@ -30,14 +30,6 @@ struct ItemListReader<Message: ItemizedMessage> {
     private var frame = ByteBuffer()
     /// Items that have come since the last part.
     private var part = ByteBuffer()
-    private var depth = 0
-    private var inString = false
-    private var escaped = false
-    /// How much of the name the string has been so far; nil where it is another.
-    private var likeName: Int?
-    // Whether the name, and then a colon, were the last that came outside of anything.
-    private var isNamed = false
-    private var isNext = false
 
     /// - Parameter frameLimit: bytes outside the list, and of one item in it.
     init(frameLimit: Int = .max) {
@@ -48,13 +40,13 @@ struct ItemListReader<Message: ItemizedMessage> {
     /// - Returns: items that are whole by now, after those that were returned before.
     /// - Throws: `protocolViolation`.
     mutating func read(_ text: ByteBuffer) throws(TransferFault) -> [Message.Item] {
-        try bounds.check(text)
         var items: [Message.Item] = []
         var start = text.readerIndex
         for (offset, byte) in text.readableBytesView.enumerated() {
             let here = text.readerIndex + offset
-            guard let event = see(byte, partBytes: part.readableBytes + here - start) else { continue }
-            switch event {
+            guard let mark = try bounds.see(byte) else { continue }
+            switch event(mark, byte, partBytes: part.readableBytes + here - start) {
+            case nil: continue
             case .listBegins:
                 frame.write(text, from: start, to: here + 1)
                 place = .inList
@@ -111,8 +103,6 @@ struct ItemListReader<Message: ItemizedMessage> {
         return try WaftDialect.parse([Message.Item].self, from: list)
     }
 
-    // MARK: Byte by byte
-
     private enum Event {
         /// With this bracket.
         case listBegins
@@ -122,49 +112,16 @@ struct ItemListReader<Message: ItemizedMessage> {
         case listEnds
     }
 
-    /// - Parameter partBytes: how many have come of the part.
-    private mutating func see(_ byte: UInt8, partBytes: Int) -> Event? {
-        if inString {
-            seeInString(byte)
-            return nil
-        }
-        let (wasNamed, wasNext) = (isNamed, isNext)
-        (isNamed, isNext) = (false, false)
-        switch byte {
-        case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
-            (isNamed, isNext) = (wasNamed, wasNext)
-        case UInt8(ascii: ":"):
-            isNext = wasNamed
-        case UInt8(ascii: "\""):
-            inString = true
-            likeName = 0
-        case UInt8(ascii: "["), UInt8(ascii: "{"):
-            depth += 1
-            if place == .before, wasNext, byte == UInt8(ascii: "[") { return .listBegins }
-        case UInt8(ascii: ","):
-            if place == .inList, depth == 2, partBytes >= Self.partBytes { return .partEnds }
-        case UInt8(ascii: "]"), UInt8(ascii: "}"):
-            depth -= 1
-            // Of whichever kind it is: the parser gets it.
-            if place == .inList, depth == 1 { return .listEnds }
-        default:
-            break
-        }
-        return nil
-    }
-
-    private mutating func seeInString(_ byte: UInt8) {
-        if escaped {
-            escaped = false
-        } else if byte == UInt8(ascii: "\\") {
-            escaped = true
-            likeName = nil
-        } else if byte == UInt8(ascii: "\"") {
-            inString = false
-            isNamed = depth == 1 && likeName == Self.name.utf8CodeUnitCount
-        } else if let like = likeName {
-            let isAlike = like < Self.name.utf8CodeUnitCount && Self.name.utf8Start[like] == byte
-            likeName = isAlike ? like + 1 : nil
+    /// - Parameters:
+    ///   - mark: what the bounds say of the byte.
+    ///   - partBytes: how many have come of the part.
+    private func event(_ mark: JSONBounds.Mark, _ byte: UInt8, partBytes: Int) -> Event? {
+        switch (place, mark, bounds.depth) {
+        case (.before, .opens, 2) where byte == UInt8(ascii: "[") && bounds.topName == name: .listBegins
+        case (.inList, .comma, 2) where partBytes >= Self.partBytes: .partEnds
+        // Of whichever kind it is: the parser gets it.
+        case (.inList, .closes, 1): .listEnds
+        default: nil
         }
     }
 }

@@ -16,6 +16,21 @@ struct JSONBounds {
     /// Names in one object: more than an annotation can have.
     static let names = 1 << 14
 
+    /// A byte outside of strings that divides a text.
+    enum Mark {
+        /// A bracket of either kind.
+        case opens
+        case comma
+        /// A bracket of either kind.
+        case closes
+    }
+
+    /// How many arrays and objects are open.
+    var depth: Int { open.count }
+
+    /// The name, in an object of the depth 1, to which belongs what comes next: as `JSONName.hash`.
+    var topName: UInt64? { open.first?.name }
+
     private var values = 1
     private var inString = false
     private var escaped = false
@@ -32,6 +47,8 @@ struct JSONBounds {
         var expectsName: Bool
         /// Where its names begin in `seen`.
         var start: Int
+        /// Its last name; nil before the first, and after a comma.
+        var name: UInt64?
         /// All its names, where they are many.
         var many: Set<UInt64> = []
 
@@ -42,17 +59,18 @@ struct JSONBounds {
     /// - Throws: `protocolViolation`.
     static func check(_ text: ByteBuffer) throws(TransferFault) {
         var bounds = JSONBounds()
-        try bounds.check(text)
+        try text.withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+            for byte in bytes { _ = try bounds.see(byte) }
+        }
     }
 
-    /// - Parameter text: what comes next of the text.
+    /// - Parameter byte: the next one of the text.
+    /// - Returns: nil in a string, and where nothing is divided.
     /// - Throws: `protocolViolation` where what has come is out of bounds, or not the JSON that is meant.
-    mutating func check(_ text: ByteBuffer) throws(TransferFault) {
-        try text.withUnsafeReadableBytes { (bytes) throws(TransferFault) in
-            for byte in bytes {
-                if inString { try seeInString(byte) } else { try see(byte) }
-            }
-        }
+    mutating func see(_ byte: UInt8) throws(TransferFault) -> Mark? {
+        guard inString else { return try seeOutside(byte) }
+        try seeInString(byte)
+        return nil
     }
 
     private mutating func seeInString(_ byte: UInt8) throws(TransferFault) {
@@ -71,30 +89,46 @@ struct JSONBounds {
         name?.see(byte)
     }
 
-    private mutating func see(_ byte: UInt8) throws(TransferFault) {
+    private mutating func seeOutside(_ byte: UInt8) throws(TransferFault) -> Mark? {
+        let wasAfterComma = afterComma
         switch byte {
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): return
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+            return nil
         case UInt8(ascii: "\""):
+            afterComma = false
             inString = true
             if open.last?.expectsName == true { name = JSONName() }
+            return nil
         case UInt8(ascii: ","), UInt8(ascii: ":"):
-            values += 1
+            try count()
+            afterComma = byte == UInt8(ascii: ",")
             if let last = open.indices.last {
-                open[last].expectsName = open[last].isObject && byte == UInt8(ascii: ",")
+                open[last].expectsName = open[last].isObject && afterComma
+                if afterComma { open[last].name = nil }
             }
+            return afterComma ? .comma : nil
         case UInt8(ascii: "["), UInt8(ascii: "{"):
-            values += 1
+            try count()
+            afterComma = false
             guard open.count < Self.depth else { throw .outOfBounds }
             let isObject = byte == UInt8(ascii: "{")
             open.append(Container(isObject: isObject, expectsName: isObject, start: seen.count))
+            return .opens
         case UInt8(ascii: "]"), UInt8(ascii: "}"):
-            guard !afterComma, let closed = open.popLast() else { throw .notTheJSON }
+            guard !wasAfterComma, let closed = open.popLast() else { throw .notTheJSON }
             seen.removeLast(seen.count - closed.start)
-        case 0x21...0x7E: break
-        // A byte order mark, or another encoding.
-        default: throw .notTheJSON
+            return .closes
+        case 0x21...0x7E:
+            afterComma = false
+            return nil
+        default:
+            // A byte order mark, or another encoding.
+            throw .notTheJSON
         }
-        afterComma = byte == UInt8(ascii: ",")
+    }
+
+    private mutating func count() throws(TransferFault) {
+        values += 1
         if values > Self.values { throw .outOfBounds }
     }
 
@@ -108,6 +142,7 @@ struct JSONBounds {
             ? !seen[open[last].start...].contains(name) : open[last].many.insert(name).inserted
         guard isNew else { throw .malformed("the same name twice in one object") }
         seen.append(name)
+        open[last].name = name
     }
 }
 
@@ -122,6 +157,13 @@ struct JSONName {
     private var unit: UInt32 = 0
     /// The first half of a surrogate pair.
     private var high: UInt32?
+
+    /// What stands for a name that is not escaped.
+    static func hash(of name: String) -> UInt64 {
+        var read = JSONName()
+        for byte in name.utf8 { read.see(byte) }
+        return read.hash
+    }
 
     /// - Parameter byte: the next one between the quotation marks.
     mutating func see(_ byte: UInt8) {

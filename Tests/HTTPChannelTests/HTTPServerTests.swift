@@ -283,6 +283,26 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("a client that goes on sending after its answer is read no further, and still sees the answer")
+    func readNoFurther() async throws {
+        try await LoopbackServer.run(Times(lingering: .seconds(1))) { exchange in
+            try await exchange.respondAndClose(.forbidden, text: "not you")
+        } _: { server in
+            try await server.bare { connection in
+                try await connection.send("POST /a HTTP/1.1\r\ncontent-length: 9000000000000\r\n\r\n")
+                _ = try await connection.receive(through: "not you")
+                // The buffers of the system hold some of it: 33 MB here.
+                let sent = await connection.flood(String(repeating: "x", count: 64 << 10), atMost: 1 << 30)
+                #expect(sent < 128 << 20)
+            }
+            let body = ByteBuffer(repeating: 0, count: 64 << 20)
+            try await server.client { client in
+                let answer = try await client.exchange(.POST, "/b", body: body, patience: .seconds(60))
+                #expect(answer.status == .forbidden)
+            }
+        }
+    }
+
     @Test("a little of a body that nobody read does not cost the connection, a lot does")
     func unreadBody() async throws {
         try await LoopbackServer.run(Times(lingering: .milliseconds(20))) { exchange in

@@ -47,7 +47,7 @@ import Testing
         }
         #expect(sizes(1).max() == 512 * 1024)
         #expect(sizes(2).max() == 512 * 1024)
-        #expect(sizes(3).max() == 32 * 1024)
+        #expect(sizes(3).max() == 16 * 1024)
     }
 
     @Test("who has lost its seat reads into small buffers again, and not into the large ones that it had")
@@ -58,6 +58,6 @@ import Testing
         readers.leave(1)
         #expect(readers.admits(2) && readers.admits(3))
         #expect(allocator.nextBufferSize() == nil)
-        #expect(allocator.buffer(allocator: ByteBufferAllocator()).capacity == 32 * 1024)
+        #expect(allocator.buffer(allocator: ByteBufferAllocator()).capacity == 16 * 1024)
     }
 }

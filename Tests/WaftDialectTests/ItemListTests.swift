@@ -125,7 +125,7 @@ struct ItemListTests {
         var dice = SeededNumbers(seed: seed)
         let long = item("long", more: #","x":"\#(filler())""#)
         let pieces = ["{", "}", "[", "]", ":", ",", "\"", "\\", " ", "\"items\"", "\"items\":[", "null", "1"]
-        for _ in 0..<20 {
+        for _ in 0..<5 {
             var bytes = Array(text([item("a"), long, item("b"), long, item("c")]).utf8)
             for _ in 0..<Int.random(in: 0...2, using: &dice) {
                 // Near the beginning, the end, or a seam.
