@@ -37,7 +37,7 @@ package struct AirDropClient {
     /// Asks, and waits for the answer; closing the connection withdraws the question.
     ///
     /// Where there are links alone, an accepted question is the whole sending.
-    /// - Parameter patience: how long to wait for people on the other side, whatever interim answers come.
+    /// - Parameter patience: maximum wait for the other side's user, including interim answers.
     /// - Throws: `HTTPFault.silence` when nobody answers; `TransferFault` for what does not fit into a question, before
     ///   it is asked.
     package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
@@ -62,7 +62,7 @@ package struct AirDropClient {
     /// - Parameters:
     ///   - flags: the receiver's.
     ///   - patience: how long the other side may be silent.
-    ///   - stall: how long it may make no progress although it says that it is at work; `Limits.work` comes on top.
+    ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` is added.
     ///   - cancellation: when it is requested the connection is broken off, which is AirDrop's word for it.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
     /// - Returns: also where a source could not be read: then nothing of it all has arrived.

@@ -39,8 +39,8 @@ package struct AirDropServer: Sendable {
     /// Serves one connection until it is closed.
     ///
     /// - Parameters:
-    ///   - visitor: who is at its other end: nobody that is known (`PeerID.unproven`), since nothing proves a key.
-    ///   - isIdle: hears whether the connection can be closed in favour of another one.
+    ///   - visitor: the peer; always an unknown one (`PeerID.unproven`), because AirDrop proves no key.
+    ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
         _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
     ) async {
@@ -72,7 +72,7 @@ package struct AirDropServer: Sendable {
     }
 
     private func discover(_ exchange: HTTPExchange) async throws {
-        // Before the body is asked for, as in every question.
+        // Answered before the body is requested, as in every question.
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
         try await exchange.inviteBody()
         // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
@@ -106,7 +106,7 @@ package struct AirDropServer: Sendable {
         try await exchange.answer(AirDropMessage.accepting(card))
     }
 
-    /// - Returns: nil where there is no room for it now.
+    /// - Returns: nil if there is no memory for it now.
     private func question(in exchange: HTTPExchange) async throws -> AskedOffer? {
         let claim = reception.bodies.claim(isContact: false)
         defer { claim.giveBack() }
@@ -119,7 +119,7 @@ package struct AirDropServer: Sendable {
         guard hasCome else { return nil }
         do throws(TransferFault) {
             let asked = try AskedOffer(AskReading(body), registry: registry())
-            // Without it nothing could be taken after people have said yes.
+            // Without this library nothing could be unpacked after the user has accepted.
             if !asked.files.isEmpty { _ = try ArchiveLibrary.functions() }
             return asked
         } catch {

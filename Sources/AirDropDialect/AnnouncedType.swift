@@ -1,11 +1,11 @@
 import Sharing
 import UniformTypes
 
-/// The type of a file or folder that is asked about.
+/// Finds the type of an offered file or folder.
 enum AnnouncedType {
-    /// The more special one of the type that is announced and the type that the name says. Where they contradict each
-    /// other, the nearest type that both conform to: a script that is announced as a picture is neither. An announced
-    /// type that such a kind of item cannot have counts for nothing.
+    /// The more specific of the announced type and the type of the name. If neither conforms to the other, the nearest
+    /// type that both conform to: a script announced as a picture is neither. An announced type that does not fit the
+    /// kind is ignored.
     ///
     /// - Parameters:
     ///   - said: the announced type; nil for none, or one that cannot be read.
@@ -16,7 +16,7 @@ enum AnnouncedType {
         guard let said = said.map(registry.resolved), kind.admits(said, by: registry) else { return named }
         if registry.conforms(said, to: named) { return said }
         if registry.conforms(named, to: said) { return named }
-        // A type that nobody here declares contradicts nothing.
+        // An undeclared type contradicts nothing.
         if !registry.isDeclared(named) || named == .data || named == .folder { return said }
         if !registry.isDeclared(said) { return named }
         let common = registry.supertypes(of: said).map(\.type).first { registry.conforms(named, to: $0) }

@@ -19,7 +19,7 @@ struct Surroundings {
         let environment = ProcessInfo.processInfo.environment
         do {
             home = try Home(environment: environment)
-            // Before anything in it is believed.
+            // Checked before any file in it is read.
             try home.checkTrust()
             let file = try Settings.Partial(file: home.configurationFile, registry: home.typeRegistry())
             let variables = try Settings.Partial(environment: environment)
@@ -32,9 +32,9 @@ struct Surroundings {
     /// Who is known here.
     var people: Acquaintances { Acquaintances(home.contactBook()) }
 
-    /// The Inbox, for verbs that look into it, change it, or hand out of it.
+    /// The path of the Inbox, for verbs that read or change it.
     ///
-    /// - Throws: `CommandFailure` `usage` where somebody else could change it.
+    /// - Throws: `CommandFailure` `usage` if another user could change the Inbox.
     var inbox: String {
         get throws(CommandFailure) {
             do {

@@ -56,7 +56,7 @@ struct ContactsPlace {
     let ownID: () throws -> PeerID
     /// All types that are known here. Reads the disk.
     let registry: () -> TypeRegistry
-    /// What a sender has sent on a day. Reads the disk.
+    /// Bytes that a sender has sent in a day. Reads the disk.
     var amounts: any AmountReading = NoAmounts()
     var now: () -> WallTime = { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
     var zone = TimeZone.current
@@ -80,7 +80,7 @@ extension ContactsPlace {
         )
     }
 
-    /// Bytes that a sender has sent in the last 24 hours; nil where the journal cannot be read.
+    /// Bytes that a sender has sent in the last 24 hours; nil if the journal cannot be read.
     func received(_ sender: AmountSender) -> UInt64? { try? amounts.received(from: sender, on: Day(until: now())) }
 
     func snapshot() throws(CommandFailure) -> ContactSnapshot {
@@ -88,7 +88,7 @@ extension ContactsPlace {
     }
 }
 
-/// Where nothing was ever received.
+/// Amounts of a receiver that has never received anything.
 struct NoAmounts: AmountReading {
     func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 { 0 }
 }
@@ -137,7 +137,7 @@ extension CommandFailure {
 
 /// The id of a key as people type it.
 enum KeyWord {
-    /// - Throws: `CommandFailure` `usage` for anything but a whole id with its check digits, in either case, with or without dashes.
+    /// - Throws: `CommandFailure` `usage` unless it is a whole id with check digits. Case and dashes do not matter.
     static func whole(_ text: String) throws(CommandFailure) -> PeerID {
         if let id = PeerID(text: text) { return id }
         let shown = TerminalText.escaped(text, limit: 80)

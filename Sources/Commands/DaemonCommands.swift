@@ -18,7 +18,7 @@ enum Daemon {
         }
     }
 
-    /// - Returns: nil when none is running.
+    /// - Returns: nil if no receiver is running.
     /// - Throws: `CommandFailure`.
     static func askIfRunning(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply? {
         do throws(CommandFailure) {
@@ -29,7 +29,7 @@ enum Daemon {
         }
     }
 
-    /// Tells the running receiver of a change that was made. Silent if none is running: it reads everything when it starts.
+    /// Tells the running receiver of a change. Does nothing if none is running: it reads everything at its start.
     static func tell(_ request: ControlRequest) async {
         do throws(CommandFailure) {
             _ = try await ask(request)

@@ -70,7 +70,7 @@ struct EventLine: Encodable {
     var reason: String?
     /// What to do about a failure.
     var hint: String?
-    /// Of a failure: what else stands in the way, in the form of `reason`.
+    /// Further reasons of a failure, in the form of `reason`.
     var others: [String]?
     /// Exit code of the command.
     var exit: Int32?

@@ -10,7 +10,7 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
     case declined = 12
     case ineligible = 13
     case noRoom = 14
-    /// No answer in time, or busy until then.
+    /// No answer in time, or busy all the time.
     case noAnswer = 15
     case handlerSaidNo = 16
     case contentChanged = 17
@@ -30,7 +30,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
     package let message: String
     /// What to do, where that is known; one line.
     package let hint: String?
-    /// What else stands in the way, a line each.
+    /// Further reasons, one line each.
     package let others: [String]
 
     package init(_ exit: WaftExit, _ message: String, hint: String? = nil, others: [String] = []) {
@@ -40,7 +40,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
         self.others = others
     }
 
-    /// - Parameter fault: of a source, with all that it names.
+    /// - Parameter fault: the fault of a source, with all its further faults.
     package init(_ fault: SourceFault) {
         self.init(
             WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000),

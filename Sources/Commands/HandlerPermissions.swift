@@ -1,18 +1,18 @@
 import HandlerCatalog
 import HookSandbox
 
-/// What a handler may do in its sandbox: one table for people, one object for programs.
+/// Permissions of a handler in its sandbox: rows for people, one JSON object for programs.
 struct HandlerPermissions: Encodable {
-    /// Absolute paths that it may read besides the system's folders, its bundle, the Inbox and where it writes.
+    /// Absolute paths that it may read besides the system's folders, its bundle, the Inbox and `writes`.
     var reads: [String]
-    /// Absolute paths that it may write besides the temporary folder of each call, its data folder among them.
+    /// Absolute paths that it may write besides the temporary folder of each call; the data folder is the first.
     var writes: [String]
     var network: Bool
-    /// Unix sockets.
+    /// Whether it may connect to Unix sockets.
     var sockets: Bool
     /// Whether it may signal processes that it did not start.
     var signals = false
-    /// What the kernel enforces, and what it does not.
+    /// Describes which of these rules the kernel can enforce.
     var kernel: String
 
     private let dataFolder: String?
@@ -21,7 +21,7 @@ struct HandlerPermissions: Encodable {
         case reads, writes, network, sockets, signals, kernel
     }
 
-    /// - Returns: nil for one without a sandbox, and for what is built in.
+    /// - Returns: nil for a handler without a sandbox, and for a built-in one.
     init?(_ bundle: HandlerBundle, _ support: HookSandbox.Support) {
         let rules = bundle.launch
         guard bundle.executable != nil, rules.sandbox == .strict else { return nil }
@@ -33,7 +33,7 @@ struct HandlerPermissions: Encodable {
         kernel = support.description
     }
 
-    /// Escaped.
+    /// Rows for a table; the values are escaped.
     var rows: [(label: String, values: [String])] {
         let paths = writes.filter { $0 != dataFolder }
         return [

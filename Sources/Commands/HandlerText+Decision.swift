@@ -91,7 +91,7 @@ struct HandlerDecisionDocument: Encodable {
         var identifier: String
         /// `strict` or `none`.
         var sandbox: String?
-        /// What it may do; absent without a sandbox.
+        /// Absent without a sandbox.
         var permissions: HandlerPermissions?
     }
 

@@ -92,7 +92,7 @@ extension HandlerText {
         return "\(declaration.type)" + (parts.isEmpty ? "" : "  " + parts.joined(separator: "; "))
     }
 
-    /// A table of its own, indented: what a handler may do.
+    /// The table of a handler's permissions, indented.
     func permissionLines(of bundle: HandlerBundle) -> [String] {
         guard bundle.executable != nil else { return [] }
         let name = Self.escaped(bundle.name)

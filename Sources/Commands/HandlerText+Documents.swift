@@ -45,7 +45,7 @@ struct HandlerDocument: Encodable {
     var origin: String
     var path: String?
     var version: String?
-    /// Where it may write, and what is kept when it is removed.
+    /// The handler may write to this folder, which is kept when the handler is removed.
     var dataFolder: String?
     var executable: String?
     var installed: String?
@@ -56,9 +56,9 @@ struct HandlerDocument: Encodable {
     var launch: String?
     var launchCalls: [String]?
     var sandbox: String?
-    /// What it may do; absent without a sandbox.
+    /// Absent without a sandbox.
     var permissions: HandlerPermissions?
-    /// As the bundle says it.
+    /// Paths as the bundle declares them.
     var readable: [String]?
     var writable: [String]?
     /// In seconds.

@@ -71,7 +71,7 @@ struct HandlersAddCommand: HandlersVerb {
                 "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", where it lies")",
             ], isChange: true)
         let rules = bundle.launch
-        // The first is the program itself, where that lies elsewhere.
+        // The first path is the program, if it is stored elsewhere.
         report.results += rules.readablePaths.dropFirst(copy ? 0 : 1).map { "  reads  \(HandlerText.path($0))" }
         report.results += ([bundle.dataFolder].compactMap(\.self) + rules.writablePaths)
             .map { "  writes \(HandlerText.path($0))" }

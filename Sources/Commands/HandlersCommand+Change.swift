@@ -20,7 +20,7 @@ struct HandlersRemoveCommand: HandlersVerb {
         var v = 1
         var kind = "removed"
         var path: String
-        /// Of what it has written; absent if there is nothing.
+        /// The handler's data folder; absent if there is none.
         var dataFolder: String?
         var isDataRemoved: Bool
         var forgottenTypes: [String]

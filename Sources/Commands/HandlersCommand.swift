@@ -34,7 +34,7 @@ protocol HandlersVerb: AsyncParsableCommand {
 extension HandlersVerb {
     mutating func run() async throws {
         let report = try report(on: HandlersPlace(try Surroundings()))
-        // Before it is said: what this command says has been done counts from then on.
+        // The receiver uses the change before the command reports it.
         if report.isChange { await Daemon.tell(.refreshHandlers) }
         try report.show()
     }
@@ -45,7 +45,7 @@ struct HandlersPlace {
     let catalog: HandlerCatalog
     /// Absolute path.
     let inbox: String
-    /// What the kernel has to restrict handlers with.
+    /// The kernel's means to restrict handlers.
     var support = HookSandbox.support
     /// After how long a handler is ended that says nothing about that.
     let usualTimeLimit: Duration
@@ -71,7 +71,7 @@ struct HandlersReport {
     /// For standard error.
     var notes: [String] = []
     var exit = WaftExit.done
-    /// Whether handlers or the user's choices about them were changed: a running receiver is told.
+    /// Whether handlers or the user's choices about them have changed. Then the running receiver reads them again.
     var isChange = false
 
     func show() throws {

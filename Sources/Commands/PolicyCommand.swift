@@ -113,7 +113,7 @@ struct PolicyTestCommand: ContactsVerb {
         return report
     }
 
-    /// - Returns: also whose bytes of the day count; nil for a stranger without a key, of whom there are none.
+    /// - Returns: the standing, and the sender whose bytes of the day count; nil for a stranger without a key.
     private func standing(
         _ snapshot: ContactSnapshot
     ) throws(CommandFailure) -> (PeerStanding, sender: AmountSender?) {

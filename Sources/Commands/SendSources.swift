@@ -36,19 +36,19 @@ struct SendSources {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
             throw CommandFailure(error)
         }
-        // With --type there is one item; any other has the type of what it is.
+        // `--type` needs a single item. Without it the type always agrees with the item.
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
             throw CommandFailure(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
         }
         return sources
     }
 
-    /// - Throws: for the items that cannot be sent, in their order.
+    /// - Throws: one fault with the items that cannot be sent, in their order.
     private func make(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> [any ItemSource] {
         var sources: [any ItemSource] = []
         sources.reserveCapacity(paths.count + texts.count + urls.count)
         var found: SourceFault?
-        /// - Returns: whether to look further, for what else stands in the way.
+        /// - Returns: whether to check further items for more faults.
         func add(_ make: () throws(SourceFault) -> any ItemSource) -> Bool {
             do throws(SourceFault) {
                 let source = try make()

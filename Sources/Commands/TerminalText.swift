@@ -5,7 +5,7 @@ package enum TerminalText {
     /// - Parameter limit: most characters of the result, the ellipsis included.
     package static func escaped(_ text: String, limit: Int = 200) -> String { ShownText.line(text, limit: limit) }
 
-    /// What a peer calls itself.
+    /// The name that a peer gives itself, escaped.
     static func peerName(_ name: String) -> String { escaped(ShownText.peerName(name), limit: 64) }
 
     /// A line of JSON that says the same, with nothing in it that a terminal obeys: JSON leaves DEL, the controls above

@@ -1,19 +1,19 @@
 import Glibc
 import HookSandbox
 
-/// A verb that decides for the user: who is known, what is taken, what opens what. Handlers have the user's uid, and may
-/// not use it: they are there for what others have sent.
+/// A verb that decides for the user: about contacts, received items or handlers. Handlers run with the user's uid but
+/// may not run these verbs, because they process content from strangers.
 protocol UserDecision {
-    /// Whether it decides anything with the words that it was given.
+    /// Whether the given arguments change anything.
     var decides: Bool { get }
 }
 
 extension UserDecision {
     var decides: Bool { true }
 
-    /// - Throws: `CommandFailure` `notPermitted` where a handler has started this command.
+    /// - Throws: `CommandFailure` `notPermitted` if a handler has started this command.
     func refuseHandlers() throws(CommandFailure) {
-        // Where it cannot be told, the receiver still asks who speaks to it.
+        // If the descent of this process is unknown, the receiver still checks its caller.
         guard decides, [.handler, .receiver].contains(ProcessDescent.of(getpid())) else { return }
         throw CommandFailure(
             .notPermitted, "a handler has started this command, and handlers do not decide for the user",
@@ -38,6 +38,6 @@ extension HandlersRemoveCommand: UserDecision {}
 extension HandlersEnableCommand: UserDecision {}
 extension HandlersDisableCommand: UserDecision {}
 extension HandlersDefaultCommand: UserDecision {}
-// They come with rules of their own for what is taken.
+// These verbs bring their own rules for received items.
 extension ReceiveCommand: UserDecision {}
 extension WaftDaemonCommand: UserDecision {}

@@ -29,7 +29,7 @@ struct VisibleCommand: ContactsVerb {
         var remaining: Int64?
         var until: String?
         var then: String?
-        /// The visibility that was chosen, where that with which the running receiver was started overrides it.
+        /// The stored visibility, if the start options of the running receiver override it.
         var stored: String?
     }
 
@@ -46,7 +46,7 @@ struct VisibleCommand: ContactsVerb {
     }
 
     mutating func run() async throws {
-        // A running receiver knows better than the file.
+        // The visibility of a running receiver may differ from the file.
         let reply = who == nil ? try? await Daemon.ask(.status) : nil
         if case .status(let status) = reply, let now = status.visible, let stored = status.visibleStored {
             var document = Document(visibility: now)
@@ -56,7 +56,7 @@ struct VisibleCommand: ContactsVerb {
         try await carryOut()
     }
 
-    /// - Parameter stored: the choice that the start of the receiver overrides.
+    /// - Parameter stored: the stored choice, which the receiver's start options override.
     static func line(_ now: String, over stored: String) -> String {
         "\(now) until waft visible chooses, as the receiver was started so; chosen before: \(stored)"
     }

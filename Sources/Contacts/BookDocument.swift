@@ -3,11 +3,10 @@ import Foundation
 import Sharing
 import UniformTypes
 
-/// The book as it stands in its file: JSON, version 2, with its sum in a last line (`SummedDocument`). Whatever is added
-/// to it raises the version, since what this version does not know it would lose when it writes.
+/// The contact book in its file: JSON, version 2, with a checksum in the last line (`SummedDocument`). Every new field
+/// raises the version, because an older Waft drops fields that it does not know when it writes.
 ///
-/// Version 1 had neither the sum nor check digits in its key ids. It is read, and written as version 2 with the next
-/// change.
+/// Version 1 had neither the checksum nor check digits in key ids. It is read; the next change writes version 2.
 struct BookDocument: Codable {
     static let version = 2
 
@@ -15,7 +14,7 @@ struct BookDocument: Codable {
     var contacts: [Entry]
     var blocked: [Stranger]
 
-    /// A key id, in a file of version 1 perhaps without its check digits.
+    /// A key id. A file of version 1 may omit the check digits.
     struct Key: Codable {
         var id: PeerID
         var isChecked = true

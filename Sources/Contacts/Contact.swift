@@ -48,7 +48,7 @@ package struct AcceptanceLimits: Hashable, Sendable {
     package var largestOffer: UInt64?
     /// Items in an offer.
     package var mostItems: Int?
-    /// Bytes of all that comes in 24 hours, whoever accepts it. An item of unknown size is more than any.
+    /// Bytes received from the contact in 24 hours, however accepted. An item of unknown size exceeds any limit.
     package var sizePerDay: UInt64?
     package var times: TimeWindow?
     /// From then on nothing is covered.

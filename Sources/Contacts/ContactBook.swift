@@ -9,15 +9,15 @@ import SystemCalls
 /// readers see the old contents or the new ones, also after a power cut. All calls may block on the disk; `snapshot` costs
 /// one look at the file's stamp where nothing has changed.
 ///
-/// Beside it lies a copy with the same contents. If the file is damaged or missing, whoever notices it moves it away and
-/// puts the copy in its place. If the copy is of no use either, everything stays as it is and every call throws: a book
-/// that is silently empty would forget who is blocked.
+/// A copy with the same contents is stored beside the file. If the file is damaged or missing, the next call moves it
+/// aside and restores the copy. If the copy cannot be used either, both stay as they are and every call throws: an
+/// empty book would silently forget the blocked peers.
 package final class ContactBook: Sendable {
     /// Absolute: `contacts.json` in the state folder.
     package let path: String
     /// The copy.
     package var copyPath: String { path + ".last" }
-    /// Called with one line when the copy has taken the place of the file.
+    /// Called with one line after a copy has replaced the file, or could not replace it.
     private let restored: @Sendable (String) -> Void
 
     private struct Reading {
@@ -29,17 +29,17 @@ package final class ContactBook: Sendable {
 
     private let reading = Mutex<Reading?>(nil)
 
-    /// - Parameter restored: called with one line when a damaged file has been replaced by its copy; from the thread of
-    ///   the call.
+    /// - Parameter restored: called with one line after a copy has replaced the file, or could not replace it. Runs on
+    ///   the caller's thread.
     package init(path: String, restored: @escaping @Sendable (String) -> Void = { _ in }) {
         self.path = path
         self.restored = restored
     }
 
-    /// The contacts as they are in the file now; none where there is neither the file nor its copy.
+    /// The contacts in the file now; empty if neither the file nor its copy exists.
     ///
-    /// - Throws: `ContactError` `damaged` for a file that is too large or not what it should be, and has no good copy;
-    ///   `storage`.
+    /// - Throws: `ContactError` `damaged` if the file is too large or invalid and has no good copy; `storage` if it
+    ///   cannot be read.
     package func snapshot() throws(ContactError) -> ContactSnapshot {
         do {
             if let known = known(try FileStamp(of: path)) { return known }
@@ -56,7 +56,7 @@ package final class ContactBook: Sendable {
         }
     }
 
-    /// - Parameter isLocked: whether the caller has the lock of the folder.
+    /// - Parameter isLocked: whether the caller holds the folder's lock.
     private func load(isLocked: Bool) throws(ContactError) -> ContactSnapshot {
         var damage: ContactError?
         do {
@@ -79,7 +79,7 @@ package final class ContactBook: Sendable {
         return try restore(copy, isLocked: isLocked)
     }
 
-    /// Puts the copy in place of the file, unless somebody else has done so by now.
+    /// Replaces the file with the copy, unless another process has restored it already.
     private func restore(_ copy: [UInt8], isLocked: Bool) throws(ContactError) -> ContactSnapshot {
         do throws(SystemError) {
             let lock: FolderLock? = isLocked ? nil : try FolderLock.taking(SmallFile.folder(of: path))
@@ -92,13 +92,13 @@ package final class ContactBook: Sendable {
                 "the contacts were \(aside.map { "damaged, and lie in \($0) now" } ?? "missing"); their last good copy has "
                     + "taken their place: see waft contacts")
         } catch {
-            // A disk that takes nothing: the copy serves where it lies.
+            // The disk cannot be written: the contents of the copy are used, and the file stays as it is.
             restored("\(path) is damaged, and its last good copy cannot take its place: \(error)")
         }
         return try Self.snapshot(copy, at: copyPath)
     }
 
-    /// - Returns: nil where there is no file.
+    /// - Returns: nil if the file does not exist.
     private func read() throws(ContactError) -> ContactSnapshot? {
         let now = FileStamp.now()
         guard let file = try Self.file(path) else { return nil }

@@ -16,7 +16,7 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
         case blocked
         /// There are as many as there may be.
         case full
-        /// The file is there, and is not what it should be, and its copy is of no use either. Both are left as they are.
+        /// The file exists but is invalid, and its copy cannot be used either. Both are left unchanged.
         case damaged
         /// The disk said no.
         case storage

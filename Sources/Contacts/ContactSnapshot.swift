@@ -57,13 +57,15 @@ package struct ContactSnapshot: Sendable {
         return blocked.contains(id) ? .blocked(nil) : .stranger
     }
 
-    /// The same for one that comes by this protocol: where nobody proves a key nobody can be known.
+    /// The standing of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
+    /// stranger.
     func standing(of id: PeerID, by dialect: Dialect) -> PeerStanding {
         dialect == .waft ? standing(of: id) : .stranger
     }
 
-    /// The contacts that a peer with another key calls itself like. In this order: names that are one with `name`, that
-    /// look like it, that stand in it as words beside others, and that differ from it in one letter (`NameLikeness`).
+    /// The contacts that `name` resembles although the peer's key is another. In this order: equal names, names that
+    /// look the same, names that are whole words in `name`, and names that differ from it in one letter
+    /// (`NameLikeness`).
     ///
     /// For display. At most eight.
     package func impersonated(by name: String, of id: PeerID) -> [Contact] {
@@ -93,8 +95,7 @@ package enum PeerStanding: Hashable, Sendable {
 
 /// How a peer is shown to people, when it offers something or wants to pair.
 package struct Introduction: Hashable, Sendable {
-    /// The user's own name for a contact, or what a stranger calls itself, as `ShownText.peerName` has it: printable,
-    /// 1...63 bytes.
+    /// The user's name for a contact, or a stranger's name cleaned by `ShownText.peerName`: printable, 1...63 bytes.
     package let name: String
     /// The short form of its key's id.
     package let key: String
@@ -102,8 +103,8 @@ package struct Introduction: Hashable, Sendable {
     /// One line, where the stranger calls itself like a contact; nil where it does not.
     package let warning: String?
 
-    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. What a stranger calls itself cannot name a key of its
-    /// own choice (`ShownText.peerName`).
+    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. `ShownText.peerName` keeps a stranger's name from
+    /// imitating the key.
     package var line: String {
         isContact ? name : "stranger \"\(name)\" (\(key))"
     }

@@ -4,7 +4,7 @@ import UniformTypes
 /// An item with what many rules ask of it, found out once.
 struct JudgedItem {
     let item: OfferedItem
-    /// What it is, as far as rules and limits can name it.
+    /// The types that rules and limits compare: see `TypeMemo.types(of:)`.
     private let types: [UniformType]
     private var name: NamePattern.Name?
 
@@ -39,8 +39,9 @@ struct TypeMemo {
         self.registry = registry
     }
 
-    /// The item's type and all that it conforms to. Of a folder only the types of folders, and `public.item`, which is
-    /// everything: who names another type means what is in one file, and nobody has looked into the folder.
+    /// The item's type and all types that it conforms to. For a folder, declared types other than folder types are left
+    /// out, except `public.item`, which matches everything: a rule for such a type is about a file, and the folder's
+    /// content is unknown.
     mutating func types(of item: OfferedItem) -> [UniformType] {
         let key = Key(type: item.type, kind: item.kind.fileKind)
         if let types = known[key] { return types }

@@ -1,7 +1,7 @@
-/// Signs that are read as a Latin letter at a glance: likenesses from Unicode's list of confusables (UTS 39) for lower
-/// case letters, and digits that stand for letters.
+/// Characters that look like a Latin letter at a glance: from Unicode's list of confusables (UTS 39) for lower-case
+/// letters, and digits that stand for letters.
 enum Lookalikes {
-    /// The Latin letter in lower case that a folded scalar looks like; itself where it looks like none.
+    /// The lower-case Latin letter that a folded scalar looks like; the scalar itself if it looks like none.
     static func letter(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         if let letter = letters[scalar] { return letter }
         if let letter = enclosed(scalar) { return letters[letter] ?? letter }
@@ -15,7 +15,7 @@ enum Lookalikes {
         return scalar
     }
 
-    /// Letters in white on black, which have no compatible form.
+    /// White letters on black and regional indicators: they have no compatibility form.
     private static func enclosed(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         for first: UInt32 in [0x1F150, 0x1F170, 0x1F1E6] where (first..<first + 26).contains(scalar.value) {
             return Unicode.Scalar(UInt32(UInt8(ascii: "a")) + scalar.value - first)
@@ -23,7 +23,7 @@ enum Lookalikes {
         return nil
     }
 
-    /// What looks like the first scalar of each row. Capital letters stand for the small ones to which names are folded.
+    /// Each row lists the characters that look like its first one. Capital letters are folded to lower case like names.
     private static let rows = [
         "a а α ɑ ᴀ Ꭺ ꓮ Ⲁ 4 @ ա",
         "b в β ь ъ ʙ Ᏼ ꓐ Ⲃ 8 6 ƅ ხ Ƀ",

@@ -11,8 +11,8 @@ package enum NameFolding {
         return words(compatible(folded))
     }
 
-    /// What two names have in common that look alike at a glance: their keys without accents, spaces, dots and dashes,
-    /// with what looks like a Latin letter as that letter (`Lookalikes`).
+    /// The form that two names share if they look alike at a glance: the key without accents, spaces, dots and dashes,
+    /// and with each lookalike replaced by its Latin letter (`Lookalikes`).
     ///
     /// For display alone: it says too much rather than too little, and decides nothing.
     package static func skeleton(_ name: String) -> String {

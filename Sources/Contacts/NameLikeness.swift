@@ -1,16 +1,16 @@
-/// How near the name that a stranger gives itself comes to those of contacts.
+/// How closely a stranger's name resembles the names of contacts, apart from names that look the same.
 ///
-/// What counts, besides names that look the same: a contact's name as whole words among others (`Oven (contact)`), and
-/// one letter that is another, missing, added or exchanged with its neighbour (`Owen`, `Ovne`) in names of four letters and
-/// more. What does not: a difference in the first letter, by which people tell names apart (`Anna` and `Hanna`), and names
-/// that differ in a digit (`laptop-1` and `laptop-2`).
+/// A name is similar if it contains a contact's name as whole words (`Oven (contact)`). It is also similar if one
+/// letter is replaced, missing, added or swapped with its neighbour (`Owen`, `Ovne`), in names of at least four
+/// letters. Names that differ in the first letter are not similar, because people tell names apart by it (`Anna` and
+/// `Hanna`). Nor are names that differ in a digit (`laptop-1` and `laptop-2`).
 struct NameLikeness {
-    /// Letters of a contact's name that is looked for among other words.
+    /// Minimum letters of a contact's name to look for it among other words.
     private static let shortestWord = 3
-    /// Letters of a contact's name from which another may differ in one.
+    /// Minimum letters of a contact's name to look for names that differ in one letter.
     private static let shortestNear = 4
 
-    /// Those of the name as a whole, and then of each run of words in it.
+    /// The skeleton of the whole name, then of each run of its words.
     let skeletons: [String]
     private let whole: [Unicode.Scalar]
     private let key: [Unicode.Scalar]
@@ -34,7 +34,7 @@ struct NameLikeness {
         self.skeletons = skeletons
     }
 
-    /// Whether a skeleton is another one, and differs from that of the whole name in one letter as is said above.
+    /// Whether a skeleton differs from that of the whole name, and only in one letter, as described above.
     func isNear(_ skeleton: String) -> Bool {
         let other = Array(skeleton.unicodeScalars)
         guard other.count >= Self.shortestNear, abs(whole.count - other.count) <= 1,
@@ -51,7 +51,7 @@ struct NameLikeness {
         return long[(start + 1)...].elementsEqual(short[start...])
     }
 
-    /// Whether the names are of one length and differ in nothing but digits.
+    /// Whether the names have the same length and differ only in digits.
     func differsInNumber(from other: String) -> Bool {
         let other = Self.plain(other)
         guard key.count == other.count else { return false }

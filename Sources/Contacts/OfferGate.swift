@@ -12,8 +12,8 @@ package final class OfferGate: OfferGating {
     /// - Parameters:
     ///   - policy: the rules as they are now.
     ///   - setting: time, types, visibility and what was said for this receiver, as they are now.
-    ///   - dayAmount: bytes that will have come in 24 hours with an offer of a peer's; nil where that is not known. May
-    ///     block on the disk, and is called where a rule or limit asks for it.
+    ///   - dayAmount: bytes received in 24 hours from a peer, including its offer; nil if unknown. Called only if a
+    ///     rule or limit needs it; may block on the disk.
     package init(
         book: ContactBook,
         policy: @escaping @Sendable () -> Policy,
@@ -28,8 +28,7 @@ package final class OfferGate: OfferGating {
         self.caps = CapKeeper(caps)
     }
 
-    /// What a peer may do, whatever it offers: the same that decides on its offers, by who it is alone. May block on the
-    /// disk.
+    /// The access that a peer's standing allows, by the same rules that judge its offers. May block on the disk.
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess {
         guard let snapshot = try? book.snapshot() else { return .barred(Self.unknowable) }
         let standing = snapshot.standing(of: peer, by: dialect)
@@ -37,9 +36,9 @@ package final class OfferGate: OfferGating {
         return standing == .stranger ? .stranger : .contact
     }
 
-    /// Refuses an offer of which nothing would be taken whoever is asked. May block on the disk.
+    /// Refuses an offer if no item could be accepted, even by the user. May block on the disk.
     ///
-    /// - Returns: one verdict an item; nil where something may be taken.
+    /// - Returns: one verdict for each item; nil if an item may still be accepted.
     package func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]? {
         guard let snapshot = try? book.snapshot() else {
             return Array(repeating: Self.unknowable, count: offer.items.count)
@@ -49,7 +48,7 @@ package final class OfferGate: OfferGating {
         if isFlood(offer, from: peer, standing, policy, setting, .now) {
             return Array(repeating: Self.tooMany, count: offer.items.count)
         }
-        // Most offers are declined by no rule, and need not be looked at twice.
+        // Most policies decline nothing: their offers need not be judged twice.
         guard policy.mayDecline(standing, setting) else { return nil }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let answer = decided(offer, from: peer, standing, introduction, policy, setting)
@@ -93,8 +92,8 @@ package final class OfferGate: OfferGating {
             policy.decide(offer, from: standing, setting, dayAmount: dayAmount), setting)
     }
 
-    /// Whether it is a stranger's who may cause no more questions now, and causes one: seen by its first item, before
-    /// anything is asked of all of them. A flood is to cost little.
+    /// Whether the offer would ask the user although this stranger's limit of questions is reached. Only the first item
+    /// is judged, so that a flood costs little.
     private func isFlood(
         _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ policy: Policy, _ setting: PolicySetting,
         _ now: ContinuousClock.Instant
@@ -182,7 +181,7 @@ package struct GateAnswer: Sendable {
         self.introduction = introduction
         self.decisions = decisions
         refusal = nil
-        // Most items are accepted for the same reason: it is held once.
+        // Most items are accepted for the same reason and share one verdict.
         var accepted = ItemVerdict.accepted
         let verdicts = decisions.map { decision -> ItemVerdict? in
             let admittedAs = decision.admittedAs
@@ -216,7 +215,7 @@ package struct GateAnswer: Sendable {
         for (number, index) in open.enumerated() where number < answers.count { verdicts[index] = answers[number] }
         for (index, decision) in decisions.enumerated() where verdicts[index].answer == .accepted {
             let destination = verdicts[index].destination.or(decision.destination)
-            // Most verdicts have none, and cost nothing as long as nothing is set.
+            // Most verdicts have no destination. Setting an equal one would allocate memory for each.
             if destination != verdicts[index].destination { verdicts[index].destination = destination }
         }
         return verdicts

@@ -18,8 +18,8 @@ package import Sharing
 /// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
 /// | 11 | a stranger | ask |
 ///
-/// Rules and limits that name a type hold for a folder only if they name a type of folders, or `public.item`. What is
-/// accepted by one of them, and by nobody, has to be of that type by its content too: see `PolicyDecision.admittedAs`.
+/// A rule or limit with types covers a folder only if it names a folder type or `public.item`. An item that it accepts
+/// without asking the user must have one of these types by its content too: see `PolicyDecision.admittedAs`.
 ///
 /// Who comes by a protocol in which nobody proves a key is a stranger, whatever is known of the id he was given.
 /// `--accept everyone` turns each `ask` of lines 7 to 11 into `accept`, and so does not touch what a rule says in line 6.
@@ -51,7 +51,7 @@ package struct Policy: Hashable, Sendable {
 
     /// For each item of an offer.
     ///
-    /// - Parameter dayAmount: as in `OfferTotals`; needed where `needsDayAmount` says so.
+    /// - Parameter dayAmount: as in `OfferTotals`; required if `needsDayAmount` is true.
     package func decide(
         _ offer: Offer, from standing: PeerStanding, _ setting: PolicySetting, dayAmount: UInt64? = nil
     ) -> [PolicyDecision] {
@@ -60,7 +60,7 @@ package struct Policy: Hashable, Sendable {
         return offer.items.map { judge.decide($0) }
     }
 
-    /// Whether it matters for offers of a peer how much has come in 24 hours.
+    /// Whether decisions about this peer's offers depend on the bytes received in 24 hours.
     package func needsDayAmount(for standing: PeerStanding) -> Bool {
         if standing.contact?.limits.sizePerDay != nil { return true }
         return rules.contains { rule in
@@ -105,12 +105,12 @@ package struct Policy: Hashable, Sendable {
         }
     }
 
-    /// What a peer hears that may not offer anything; nil for one that may.
+    /// The verdict for a peer that may not offer anything; nil for one that may.
     static func refusal(to standing: PeerStanding, _ setting: PolicySetting) -> ItemVerdict? {
         bar(standing, setting)?.refusal(setting)
     }
 
-    /// Whether anything that such a peer offers is declined by a rule, or by what no rule can widen.
+    /// Whether an item from such a peer can be declined without asking the user.
     func mayDecline(_ standing: PeerStanding, _ setting: PolicySetting) -> Bool {
         Self.bar(standing, setting) != nil || rules.contains { $0.outcome == .decline }
     }

@@ -32,9 +32,9 @@ package struct PolicyDecision: Sendable {
         return rules[mismatches.count].destination.or(own)
     }
 
-    /// The types because of which it is accepted, by the rule that held and by the contact's limits: the content must
-    /// have one of each list. Empty where nothing was accepted, or not because of a type: `public.item` and `public.data`
-    /// are everything.
+    /// The lists of types in the matching rule and in the contact's limits; the content must have one type of each
+    /// list. Empty if the item was not accepted because of its type. Lists with `public.item` or `public.data` match
+    /// everything and are left out.
     package var admittedAs: [[UniformType]] {
         guard outcome == .accept, !grounds.takesEverything else { return [] }
         var lists: [[UniformType]] = []
@@ -49,7 +49,7 @@ package struct PolicyDecision: Sendable {
     final class Grounds: Sendable {
         fileprivate let contact: Contact?
         fileprivate let rules: [PolicyRule]
-        /// Whether it would be accepted whatever rules and limits say.
+        /// Whether the receiver accepts everything from everyone. Then rules and limits do not matter.
         fileprivate let takesEverything: Bool
 
         init(contact: Contact?, rules: [PolicyRule], takesEverything: Bool) {

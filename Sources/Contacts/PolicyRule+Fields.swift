@@ -23,7 +23,7 @@ extension PolicyRule {
     /// | `type` | uniform types; the item's conforms to one of them |
     /// | `name` | patterns with `*` and `?` |
     /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
-    /// | `sizePerDay` | of all that the sender has sent in 24 hours, this offer included |
+    /// | `sizePerDay` | of everything that the sender has sent in 24 hours, this offer included |
     /// | `time` | such as `08:00-18:30` |
     /// | `days` | such as `mon-fri`; of a window over midnight the day on which it begins |
     /// | `then` | `accept`, `ask` or `decline`; needed |

@@ -10,7 +10,7 @@ package struct OfferTotals: Hashable, Sendable {
     package var isSizeKnown: Bool
     /// By which protocol it came.
     package var dialect: Dialect
-    /// Bytes that will have come in 24 hours with it; nil where that is not known, which is more than any.
+    /// Bytes received in 24 hours, this offer included; nil if unknown, which exceeds any limit.
     package var dayAmount: UInt64?
 
     package init(
@@ -29,7 +29,7 @@ package struct OfferTotals: Hashable, Sendable {
             isSizeKnown: offer.items.allSatisfy { $0.size != nil }, dialect: offer.dialect, dayAmount: dayAmount)
     }
 
-    /// Whether no more than so many bytes will have come in 24 hours.
+    /// Whether at most `most` bytes are received in 24 hours, this offer included.
     func fitsInDay(_ most: UInt64) -> Bool { isSizeKnown && dayAmount.map { $0 <= most } ?? false }
 }
 
@@ -109,7 +109,7 @@ package struct PolicyRule: Hashable, Sendable {
         /// Bytes of the item. One of unknown size is larger than any.
         case sizeAtMost(UInt64)
         case sizeAtLeast(UInt64)
-        /// Bytes that will have come in 24 hours from the same sender, with this offer; by AirDrop from all senders.
+        /// Bytes received in 24 hours from the same sender, this offer included; all AirDrop senders count together.
         case sizePerDay(UInt64)
         case time(TimeWindow)
     }

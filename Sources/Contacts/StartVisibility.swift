@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The visibility that a receiver was started with. It overrides the stored one until the user chooses a visibility, and
-/// never again while the receiver runs.
+/// The visibility that a receiver was started with. It overrides the stored one until the user chooses a visibility,
+/// and never again while the receiver runs.
 package final class StartVisibility: Sendable {
     private let visibility: Visibility?
     private let file: VisibilityFile
-    /// Of the last choice before the start.
+    /// The mark of the last choice before the start.
     private let mark: UInt32?
     private let isOver = Atomic(false)
 
-    /// - Parameter visibility: nil where the stored one counts from the start.
+    /// - Parameter visibility: nil uses the stored visibility from the start.
     package init(_ visibility: Visibility?, over file: VisibilityFile) {
         self.visibility = visibility
         self.file = file
         mark = (try? file.mark()) ?? nil
     }
 
-    /// Nil once the stored one counts. Reads the file where it has changed.
+    /// Nil once the stored visibility applies. Reads the file if it has changed.
     package var current: Visibility? {
         guard let visibility, !isOver.load(ordering: .relaxed) else { return nil }
         guard let now = (try? file.mark()) ?? nil, now != mark else { return visibility }

@@ -102,8 +102,8 @@ package final class VisibilityFile: Sendable {
         }
     }
 
-    /// A number that each call of `choose` draws anew; nil before the first. It tells a choice of the user's from the last
-    /// one, also one of the same visibility.
+    /// A random number that each call of `choose` replaces; nil before the first. It shows that the user has chosen
+    /// again, even if the visibility is the same.
     ///
     /// - Throws: as `state`.
     package func mark() throws(ContactError) -> UInt32? { try current().mark }
@@ -128,7 +128,7 @@ package final class VisibilityFile: Sendable {
         try change { $0 == choice ? VisibilityChoice($0.lasting) : $0 }
     }
 
-    /// - Parameter mark: that of the choice that is made; nil keeps the last one's.
+    /// - Parameter mark: the mark of the new choice; nil keeps the previous one.
     private func change(
         mark: UInt32? = nil,
         _ body: (VisibilityChoice) throws(ContactError) -> VisibilityChoice

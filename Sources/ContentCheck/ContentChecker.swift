@@ -37,11 +37,11 @@ package struct ContentChecker: Sendable {
         check(MemoryBytes(bytes: bytes), declared: declared)
     }
 
-    /// Checks the content of an open file by a judgement of the caller's. Otherwise like the other `check`.
+    /// Checks the content of an open file with the caller's own judgement. Otherwise like the other `check`.
     ///
     /// - Parameters:
-    ///   - startBytes: how many bytes of the beginning the judgement needs.
-    ///   - judging: gets what the content is, and its beginning.
+    ///   - startBytes: number of leading bytes that `judging` needs.
+    ///   - judging: receives the recognised content, and at most `startBytes` leading bytes.
     package func check(
         descriptor: Int32, size: UInt64, startBytes: Int, judging: (Content, _ start: [UInt8]) -> ContentVerdict
     ) -> ContentVerdict {
@@ -75,7 +75,7 @@ package struct ContentChecker: Sendable {
         ContentJudge(content, declared: declared, types: types, recognizable: recognizable).verdict
     }
 
-    /// The verdict on content that was sent as a text: whatever reads as text is one, a script too, for nobody runs it.
+    /// The verdict on content that was sent as a text. A script is a text too, because a received text is never run.
     package func verdict(onText content: Content, declared: UniformType) -> ContentVerdict {
         guard content.text != nil else {
             return ContentVerdict(.lying, content.type, "sent as a text, but the content is \(words(for: content))")
@@ -86,20 +86,20 @@ package struct ContentChecker: Sendable {
         return verdict(on: content, declared: declared)
     }
 
-    /// Whether content is of a type, as far as anybody could tell: recognised as such, or nothing speaks against it where
-    /// such content is not recognised.
+    /// Whether content has a type. If the content cannot be verified, true only for types that the system does not
+    /// declare.
     package func isContent(_ content: Content, of type: UniformType) -> Bool {
-        // These are everything.
+        // Every content has these types.
         if [.item, .data, .content].contains(type) { return true }
         return switch verdict(on: content, declared: type).outcome {
         case .consistent: true
-        // Of a type that a handler declares little is known.
+        // Only a handler declares such a type, so no signature of it is known.
         case .unverified: !TypeRegistry.system.isDeclared(type)
         case .mislabelled, .lying: false
         }
     }
 
-    /// What content is, in a few words for people.
+    /// A short description of content, for people.
     package func words(for content: Content) -> String { content.words(types: types) }
 
     /// What the content of an open file is, by its bytes alone; nil where it cannot be read. Otherwise like `check`.

@@ -4,18 +4,18 @@ import HookSandbox
 import NIOCore
 import NIOPosix
 
-/// The process at the other end of a control connection, as it was when it connected.
+/// The process that opened a control connection.
 final class Caller: Sendable {
     let user: UInt32
-    /// 0 in a namespace that this process cannot look into.
+    /// Process id; 0 if it runs in a PID namespace that this process cannot see.
     private let process: Int32
-    /// Owned: that very process, also when its number has been given to another; negative where it has ended.
+    /// Owned pidfd: it still names this process after its id is reused. Negative if the kernel gave none.
     private let descriptor: CInt
 
-    /// Asks the kernel. To be called as soon as the connection is there: where the kernel is older than Linux 6.5, the
-    /// process is found by its number.
+    /// Asks the kernel. Call this as soon as the connection is there: before Linux 6.5 the pidfd is opened by process
+    /// id, which may be reused.
     ///
-    /// - Throws: what the kernel said.
+    /// - Throws: `ControlError` if the channel is no socket; `IOError` if the kernel does not give the credentials.
     static func of(_ channel: any Channel) async throws -> Caller {
         guard let socket = channel as? any SocketOptionProvider else { throw ControlError.broken("no socket") }
         let level = SocketOptionLevel(SOL_SOCKET)
@@ -43,7 +43,7 @@ final class Caller: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Why it may not command this receiver; nil where it may. Reads /proc.
+    /// Why the process may not command this receiver; nil if it may. Reads /proc.
     var refusal: String? {
         switch ProcessDescent.of(process, receiver: getpid(), isThere: { isThere }) {
         case .user: return nil
@@ -55,13 +55,13 @@ final class Caller: Sendable {
 
     private var isThere: Bool {
         guard descriptor >= 0 else { return false }
-        // A process that has ended can be read from.
+        // The pidfd becomes readable when the process ends.
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) == 0
     }
 }
 
-/// `struct ucred` of Linux, which the Glibc module does not show: three 32-bit numbers.
+/// Linux's `struct ucred`, which the Glibc module does not export: three 32-bit numbers.
 private struct PeerCredentials {
     var pid: Int32
     var uid: UInt32

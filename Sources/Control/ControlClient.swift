@@ -63,7 +63,7 @@ package enum ControlClient {
         }
     }
 
-    /// What a command says first, on a connection that is open: the file is that of the receiver that listens now.
+    /// The secret and the request. Call this once connected: only then is the secret that of the receiver that listens.
     static func opening(with request: ControlRequest, at socket: ControlSocket) throws -> ByteBuffer {
         var opening = try ControlSecret.line(for: socket)
         opening.writeImmutableBuffer(try ControlCoding.line(request))

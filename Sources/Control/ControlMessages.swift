@@ -1,8 +1,9 @@
 package import Sharing
 import UniformTypes
 
-// What the daemon and the command line say to each other. A command begins with a line that proves who it is
-// (`ControlSecret`). From then on it is one JSON document a line, each request answered by one line; after `watch`, that line is followed by one for each event (`ControlEvent`). Version 1; unknown fields are ignored.
+// The protocol between the daemon and the command line, version 1. A command first sends the secret as a line
+// (`ControlSecret`). From then on each message is one JSON document a line, and each request is answered by one line.
+// After `watch`, one line follows for each event (`ControlEvent`). Unknown fields are ignored.
 
 /// What the command line asks.
 package enum ControlRequest: Codable, Sendable, Equatable {
@@ -20,9 +21,9 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case block(offer: Int)
     /// The visibility or the contacts have been changed: look again.
     case lookAgain
-    /// The handlers or the user's choices about them have been changed: the answer is `done` once that counts.
+    /// Read the handlers and the user's choices about them again; `done` means that they are in effect.
     case refreshHandlers
-    /// Take the folder that lies at the Inbox's path for the Inbox.
+    /// Make the folder at the Inbox's path the Inbox.
     case adoptInbox
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
@@ -68,7 +69,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case done
     /// What was asked for could not be done: one line for the user.
     case refused(String)
-    /// The receiver takes no commands from who asks: one line. The connection ends.
+    /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// How a pairing stands.
     case pairing(PairingStanding)
@@ -92,7 +93,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var freeRoom: UInt64?
     /// Why it cannot be reached; nil where it can.
     package var inboxFault: String?
-    /// Why nothing can be written down, so that nothing is taken; nil where it can.
+    /// Why the journal cannot be written, so that nothing is accepted; nil if it can.
     package var journalFault: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
@@ -102,7 +103,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var sandbox: String?
     /// Who sees it: `off`, `contacts`, `everyone`.
     package var visible: String?
-    /// The visibility that the user has chosen, where that with which the receiver was started overrides it.
+    /// The visibility that the user has stored, if the one given at the receiver's start overrides it.
     package var visibleStored: String?
     /// Seconds for which that holds, rounded up, and what comes then; nil for a choice for good.
     package var visibleSeconds: Int64?
@@ -120,7 +121,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
-    /// One line for each file that is damaged, or was set aside because it was; nil where all are whole.
+    /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
 
     package init(

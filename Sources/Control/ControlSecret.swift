@@ -2,10 +2,10 @@ import Glibc
 import NIOCore
 import SystemCalls
 
-/// What a command shows before it is heard: that it can read a file beside the socket. The uid is no proof: a handler has
-/// it too, and a sandboxed one can read nothing in the run folder (security rule 17).
+/// The secret that a command sends first: the contents of a file beside the socket. The uid is no proof, because a
+/// handler has the same uid. A sandboxed handler can read nothing in the run folder (security rule 17).
 struct ControlSecret: Sendable {
-    /// The line of the protocol, without its newline: hexadecimal digits.
+    /// The secret without the newline that ends its line: hexadecimal digits.
     private let digits: [UInt8]
 
     private static let bytes = 32
@@ -14,10 +14,10 @@ struct ControlSecret: Sendable {
         self.digits = digits
     }
 
-    /// Makes another one and writes it beside the socket, for this user only. The socket is not bound yet: whoever can
-    /// connect finds the file.
+    /// Makes a new secret and writes it beside the socket, for this user only. Call this before the socket is bound, so
+    /// that every client that can connect finds the file.
     ///
-    /// - Throws: what the kernel said.
+    /// - Throws: the kernel's error.
     static func make(for socket: ControlSocket) throws(SystemError) -> ControlSecret {
         let table = Array("0123456789abcdef".utf8)
         var generator = SystemRandomNumberGenerator()
@@ -31,9 +31,9 @@ struct ControlSecret: Sendable {
 
     static func remove(for socket: ControlSocket) { unlink(socket.secretPath) }
 
-    /// The line that a command begins with.
+    /// The first line of a command.
     ///
-    /// - Throws: `ControlError` `denied` where it cannot be read.
+    /// - Throws: `ControlError` `denied` if the file cannot be read.
     static func line(for socket: ControlSocket) throws(ControlError) -> ByteBuffer {
         do {
             var line = ByteBuffer(bytes: try SmallFile.read(socket.secretPath, limit: 2 * bytes))

@@ -4,13 +4,13 @@ import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 
-/// The daemon's end of the control socket: 0600 in a 0700 folder, and only this user's own programs may speak (security
-/// rules 13 and 17): no handler, though it has the same uid.
+/// The daemon's end of the control socket: 0600 in a 0700 folder. Only this user's own programs may command, and no
+/// handler, although it has the same uid (security rules 13 and 17).
 package struct ControlServer: Sendable {
     /// Bytes of one request; the longest is a few hundred.
     private static let requestBytes = 64 << 10
     private static let connections = 32
-    /// Connections that have not shown who they are. Their places are their own: they take none of the others'.
+    /// Connections that have not sent the secret yet. They have places of their own and take none of the others'.
     private static let unproved = 32
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -24,7 +24,7 @@ package struct ControlServer: Sendable {
 
     /// Binds the socket, taking the place of one that a crash left behind.
     ///
-    /// - Parameter proofTimeout: how long a connection may stay that does not show who it is.
+    /// - Parameter proofTimeout: how long a connection may stay open without sending the secret.
     /// - Throws: `ControlError.alreadyRunning` when somebody answers there; `broken` when it cannot be bound.
     package static func bind(
         _ socket: ControlSocket,
@@ -66,7 +66,7 @@ package struct ControlServer: Sendable {
             try await listener.channel.executeThenClose { inbound in
                 for try await connection in inbound {
                     let channel = connection.channel
-                    // There always is one: nobody there is being served.
+                    // Never nil: connections in the lobby are idle, so the one idle longest is evicted.
                     guard let place = lobby.take(leave: { channel.close(promise: nil) }) else { continue }
                     group.addTask { await receive(connection, place, seats, events, answer) }
                 }
@@ -74,7 +74,7 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Hears who is there, and serves the user's own programs.
+    /// Checks the caller and its secret, and serves the user's own programs.
     private func receive(
         _ connection: Connection,
         _ place: Seat,
@@ -106,7 +106,7 @@ package struct ControlServer: Sendable {
                     sayRefusal(refusal, [:])
                     return try await outbound.write(ControlCoding.line(ControlReply.denied(refusal)))
                 }
-                // All are being served: it hears nothing, and comes again.
+                // All seats are busy: the connection ends without an answer, and the client has to retry.
                 guard let seat = seats.take(leave: { channel.close(promise: nil) }) else { return }
                 defer { seat.giveBack() }
                 try await serve(&lines, outbound, channel, seat, events, answer)
@@ -116,7 +116,7 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Whoever is refused does not fill the log.
+    /// Logs at most one refusal a minute, so that refused callers cannot fill the log.
     private func sayRefusal(_ reason: String, _ facts: Logger.Metadata) {
         guard refusals.withLockedValue({ $0.mayBeSaid(now: .now) }) else { return }
         logger.warning(
@@ -145,7 +145,7 @@ package struct ControlServer: Sendable {
             case .unknown, .nonsense:
                 reply = .refused("the receiver does not know this request; is it older than this command?")
             }
-            // From here on it is up to the other side.
+            // Idle from here on: a client that does not read its reply may be evicted.
             seat.setBusy(false)
             try await outbound.write(ControlCoding.line(reply))
         }

@@ -3,7 +3,7 @@ import Foundation
 /// Where a receiver listens for its user's commands.
 package struct ControlSocket: Sendable, Hashable {
     package let path: String
-    /// The file that only the user's own programs can read.
+    /// Path of the secret (`ControlSecret`), a file that only the user's own programs can read.
     var secretPath: String { path + ".secret" }
 
     /// Bytes that fit into a Unix socket's address, its final NUL not counted.
@@ -27,7 +27,7 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         case alreadyRunning
         /// It answers, and does not do what it was asked.
         case refused
-        /// It takes no commands from this program.
+        /// The receiver takes no commands from this program.
         case denied
         case broken
     }

@@ -1,4 +1,4 @@
-/// Lets something be logged once in an interval: strangers and handlers do not fill the log.
+/// Allows a log message once per interval, so that strangers and handlers cannot fill the log.
 package struct LogRateLimiter: Sendable {
     private let interval: Duration
     private var last: ContinuousClock.Instant?
@@ -7,7 +7,7 @@ package struct LogRateLimiter: Sendable {
         self.interval = interval
     }
 
-    /// - Returns: whether the interval has passed since this last said yes.
+    /// - Returns: whether the interval has passed since the last `true`.
     package mutating func mayBeSaid(now: ContinuousClock.Instant) -> Bool {
         if let last, now - last < interval { return false }
         last = now

@@ -1,24 +1,24 @@
-/// A text document with its sum in a last line of its own, by which any change to it is noticed:
+/// A text document whose last line is a checksum of all lines before it:
 ///
 /// ```
 /// {"version":2,…}
 /// {"sum":"xxh3-128:0123456789abcdef0123456789abcdef"}
 /// ```
 ///
-/// Against faults of disks and programs, not against people: anybody can compute the sum.
+/// It detects faults of disks and programs. It does not protect against people: anyone can compute the checksum.
 package enum SummedDocument {
     package enum Reading: Hashable, Sendable {
-        /// The document without the line, which fits.
+        /// The checksum is right. This is the document without the checksum line.
         case whole([UInt8])
-        /// There is no such line at the end.
+        /// The last line is no checksum.
         case unsummed
-        /// The line does not fit what is before it.
+        /// The checksum does not match the document.
         case damaged
     }
 
     private static let beginning = Array("{\"sum\":\"".utf8)
 
-    /// - Parameter document: ends with a line end.
+    /// - Parameter document: must end with a newline.
     package static func adding(to document: [UInt8]) -> [UInt8] { document + line(document[...]) }
 
     package static func reading(_ bytes: [UInt8]) -> Reading {

@@ -93,9 +93,9 @@ package final class HTTPClient {
     /// Sends a request without a body, or with one that is held whole, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - patience: how long the other side may take for the answer to begin.
-    ///   - maximum: how long it may take where it shows by interim answers that it lives; each is good for `patience`. Nil:
-    ///     interim answers change nothing.
+    ///   - patience: how long the other side may take to begin its answer.
+    ///   - maximum: the limit if the other side sends interim answers, each of which restarts `patience`. Nil: interim
+    ///     answers do not extend the wait.
     /// - Throws: `HTTPFault`, or what `reader` throws: then the connection is of no further use.
     package func exchange(
         _ method: HTTPMethod,
@@ -140,9 +140,9 @@ package final class HTTPClient {
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - patience: how long the other side may take for a piece of the body, and then for the answer to begin.
+    ///   - patience: how long the other side may take to accept a piece of the body, and then to begin its answer.
     ///   - maximum: as for `exchange`, for each piece and for the answer.
-    ///   - next: the next piece, nil at the end. It is not asked for more once the other side has answered.
+    ///   - next: the next piece, nil at the end. Not called again once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
     /// - Throws: `HTTPFault`, or what `next` or `reader` throws: then the connection is of no further use.
     package func upload(
@@ -198,7 +198,7 @@ package final class HTTPClient {
         return try await answer(timeout, reader)
     }
 
-    /// The other side may have answered before it closed: that says more than the broken connection does.
+    /// Reads the answer that the other side may have sent before it closed: it says more than `fault`.
     private func earlyAnswer(
         after fault: HTTPFault, _ timeout: Timeout, _ reader: BodyReader?
     ) async throws -> HTTPAnswer {
@@ -301,7 +301,7 @@ package final class HTTPClient {
         } catch  where connection.watch.expired {
             throw HTTPFault.silence
         } catch  where error is IOError || error is ChannelError {
-            // It was cut off instead of being closed.
+            // The connection was reset instead of closed.
             throw HTTPFault.closed
         } catch {
             throw HTTPFault.malformed("the answer is not HTTP: \(error)")

@@ -74,7 +74,7 @@ package final class HTTPExchange {
         return body
     }
 
-    /// The whole body, as it comes.
+    /// Passes the body to `read` as it arrives.
     /// - Parameter read: takes the next bytes; returns whether more are wanted.
     /// - Returns: whether the body was read to its end.
     /// - Throws: `HTTPFault`, or what `read` throws; `tooLarge` at the first byte over `limit`.
@@ -195,7 +195,7 @@ package final class HTTPExchange {
         try await respondAndClose(status, contentType: "text/plain", body: ByteBuffer(string: text + "\n"))
     }
 
-    /// Reads what the responder left of the body, and forgets it.
+    /// Reads the rest of the body and drops it.
     /// - Returns: whether the connection can serve another request.
     func finish() async throws -> Bool {
         guard hasAnswered, !mustClose else { return false }
@@ -215,8 +215,8 @@ package final class HTTPExchange {
     /// Waits for a little until the client, who has its answer, closes the connection.
     ///
     /// Closing at once would send a reset to a client that is still sending, which would never see the answer, and
-    /// drop what the socket has not taken yet. A client that goes on sending is left waiting: reading what nobody wants
-    /// would take the time of those whose bytes are wanted.
+    /// drop what the socket has not taken yet. After `HTTPLimits.unwantedBytes` nothing more is read, because reading
+    /// unwanted bytes would slow down other clients.
     func linger() async throws {
         let end = ContinuousClock.now + patience.lingering
         var skipped = 0

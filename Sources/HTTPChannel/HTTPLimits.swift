@@ -15,8 +15,8 @@ enum HTTPLimits {
     /// parser stops, could send for ever. One read of the layer below fits in any case.
     static let unparsedBytes = 1 << 20
 
-    /// Bytes of a body that are read after an early answer so that the connection can serve another request, and how long
-    /// they may take. Beyond either the connection ends.
+    /// How much of a body, and for how long, is read after an early answer so that the connection can serve another
+    /// request. Beyond either limit the connection ends.
     static let unwantedBytes = 64 << 10
     static let unwantedWait: Duration = .seconds(10)
 }

@@ -58,11 +58,12 @@ package enum HTTPServer {
     /// Answers requests until either side is done with the connection; returns when it is closed.
     ///
     /// - Parameters:
-    ///   - idle: how long the connection may lie unused until the next request; asked before each.
+    ///   - idle: how long the connection may be unused before the next request; evaluated before each request.
     ///   - silence: how long the other side may send nothing in the middle of one.
     ///   - interim: how often a client that waits for its answer is told that it is not forgotten.
     ///   - lingering: how long is read on after an early answer, so that it is not lost to a reset.
-    ///   - isIdle: hears true when the wait for the next request begins, and false when its head has come.
+    ///   - isIdle: called with true when the wait for the next request begins, and with false when its head has
+    ///     arrived.
     ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its status;
     ///     any other error closes the connection.
     package static func serve(
@@ -124,7 +125,7 @@ final class InboundParts {
         self.desk = desk
     }
 
-    /// Whether a body comes past the channel now.
+    /// Whether the body is now read past the channel (`BodyInlet`).
     var isPastChannel: Bool { borrowed != nil }
 
     /// - Returns: nil when the other side has closed.

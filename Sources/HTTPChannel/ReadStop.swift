@@ -1,9 +1,10 @@
 import NIOCore
 private import Synchronization
 
-/// Takes nothing more from a client that goes on sending what nobody wants, once it is told so.
+/// Stops reading from a client that keeps sending an unwanted body.
 ///
-/// The client waits until the connection is closed: reading and dropping would cost as much as reading.
+/// The client then waits until the connection is closed. Reading and dropping its bytes would cost as much as using
+/// them.
 final class ReadStop: ChannelDuplexHandler, Sendable {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,7 +13,7 @@ final class ReadStop: ChannelDuplexHandler, Sendable {
 
     private let hasStopped = Atomic<Bool>(false)
 
-    /// From any thread, for good.
+    /// Stops reading for good. Callable from any thread.
     func stop() { hasStopped.store(true, ordering: .relaxed) }
 
     func read(context: ChannelHandlerContext) {

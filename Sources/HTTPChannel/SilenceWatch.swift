@@ -3,8 +3,8 @@ private import Synchronization
 
 /// Ends a connection on which the other side keeps us waiting for too long.
 ///
-/// The one who waits says so: `expect` before, `rest` after. That is a few atomic stores an event, so that the hot path
-/// can afford it; the clock is looked at by a repeated task on the event loop.
+/// The waiting code calls `expect` before and `rest` after each wait. Both are a few atomic stores, which the hot path
+/// can afford; a repeated task on the event loop checks the clock.
 package final class SilenceWatch: ChannelInboundHandler, Sendable {
     package typealias InboundIn = NIOAny
 
@@ -12,9 +12,9 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
     private let deadline = Atomic<UInt64>(.max)
     /// Uptime in nanoseconds when the waiting last began.
     private let beginning = Atomic<UInt64>(0)
-    /// Nanoseconds that a sign of life is good for.
+    /// Nanoseconds of further silence that a sign of life allows.
     private let patience = Atomic<UInt64>(0)
-    /// Uptime in nanoseconds beyond which no sign of life draws the waiting out.
+    /// Uptime in nanoseconds beyond which signs of life do not extend the wait.
     private let end = Atomic<UInt64>(0)
     private let hasExpired = Atomic<Bool>(false)
     private let interval: TimeAmount
@@ -26,7 +26,7 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
 
     /// From now on, something has to happen within `patience`.
     ///
-    /// - Parameter maximum: how long signs of life can draw the waiting out; nil: they cannot.
+    /// - Parameter maximum: the longest wait if signs of life extend it; nil: they do not.
     package func expect(within patience: Duration, atMost maximum: Duration? = nil) {
         let wait = Self.nanoseconds(patience)
         let most = maximum.map(Self.nanoseconds) ?? wait
@@ -37,19 +37,19 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
         deadline.store(now + min(wait, most), ordering: .relaxed)
     }
 
-    /// The other side has shown that it is alive: it gets the same patience anew, as far as the maximum allows. Nothing happens
-    /// where nobody waits.
+    /// The other side has shown that it is alive: `patience` starts again, within the maximum. Without a wait nothing
+    /// happens.
     func signOfLife() {
         let before = deadline.load(ordering: .relaxed)
         let later = min(
             NIODeadline.now().uptimeNanoseconds + patience.load(ordering: .relaxed), end.load(ordering: .relaxed))
         guard before != .max, later > before else { return }
-        // Another thread may have begun to wait for something else, or have ceased to.
+        // Another thread may have begun another wait meanwhile, or ended this one.
         _ = deadline.compareExchange(expected: before, desired: later, ordering: .relaxed)
     }
 
     private static func nanoseconds(_ duration: Duration) -> UInt64 {
-        // A century is for ever, and a wait that should be over already is none.
+        // Clamped so that nothing overflows: longer waits count as a century, negative ones as zero.
         let (seconds, attoseconds) = min(max(duration, .zero), .seconds(100 * 366 * 86_400)).components
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }

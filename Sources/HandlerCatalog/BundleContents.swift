@@ -80,7 +80,7 @@ struct BundleContents {
         return rules
     }
 
-    /// `CFBundleVersion`; empty where there is none, or none that can be kept.
+    /// `CFBundleVersion`; empty if it is missing, too long or not text.
     mutating func version() -> String {
         let key = "CFBundleVersion"
         switch keys[key] {

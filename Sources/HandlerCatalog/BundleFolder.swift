@@ -33,9 +33,9 @@ struct BundleFolder: Hashable, Sendable {
         let executable: String?
     }
 
-    /// What reading a bundle depends on, besides the bundle.
+    /// The inputs of reading a bundle, besides the bundle itself.
     struct Surroundings {
-        /// As `HandlerCatalog` has them.
+        /// As in `HandlerCatalog`.
         var device: String?
         var home: String?
         var folders: HandlerFolders
@@ -152,7 +152,7 @@ struct BundleFolder: Hashable, Sendable {
         if status.st_uid != geteuid(), status.st_uid != 0 { throw .owner(name, status.st_uid) }
     }
 
-    /// When the folder was made. Not when it was changed: people edit what is in it.
+    /// When the folder was created, not when it changed: people edit the files in it.
     private func installed() -> Timestamp {
         var seconds: Int64 = 0
         var nanoseconds: UInt32 = 0

@@ -31,7 +31,7 @@ package struct BundleIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The program that the configuration names.
     package static let hook = BundleIdentifier(known: "org.waft.hook")
 
-    /// Whether no bundle can have it: it means what is built in, or names the folder of the hook's data.
+    /// Whether no bundle may use it: it belongs to the Inbox or the hook, or names the hook's data folder.
     var isReserved: Bool { self == .inbox || self == .hook || key == HandlerFolders.hookDataName }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

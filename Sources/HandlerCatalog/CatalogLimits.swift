@@ -27,7 +27,7 @@ package enum CatalogLimits {
     /// Types that one bundle declares.
     package static let declarations = 256
 
-    /// Paths under `WaftReadablePaths`, and again under `WaftWritablePaths`.
+    /// Paths under `WaftReadablePaths`, and as many under `WaftWritablePaths`.
     package static let namedPaths = 64
 
     /// Bytes of `CFBundleVersion`.

@@ -59,7 +59,7 @@ struct CatalogPlaces: Sendable {
         }
     }
 
-    /// Only what makes the bundle counts, and not what else people keep in its folder.
+    /// Only the files that define the bundle count, not other files that people keep in its folder.
     mutating func add(_ bundle: BundleFolder) {
         interests[bundle.path, default: Interest()].names.insert(BundleFolder.infoName)
         stamped[bundle.path] = true

@@ -10,7 +10,7 @@ extension CatalogSnapshot {
     /// 5. role: the one asked for, then Editor, Viewer, Shell; the others open nothing;
     /// 6. installed first, then the identifier.
     ///
-    /// What a type conforms to depends on whether the item is a file or a folder: see `TypeRegistry.reach`.
+    /// The supertypes of a type depend on whether the item is a file or a folder: see `TypeRegistry.reach`.
     /// - Parameters:
     ///   - kind: whether it is a file or a folder, where that is known.
     ///   - role: what is wanted of the handler, if anything; others are not left out.

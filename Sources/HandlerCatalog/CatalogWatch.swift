@@ -3,10 +3,10 @@ package import Logging
 /// Keeps a snapshot of the handlers that is never old: bundles that come, change and go, and the user's choices, are
 /// noticed without a restart.
 ///
-/// A thread of its own hears of changes and reads again once nothing has happened for a moment: a bundle that is just
-/// being copied is read when it is whole, or again when it has become so. That takes a while, and an offer must not be
-/// judged by handlers of before: a use also compares the files' times, if nobody did so a short time ago. Without events
-/// from the kernel each use compares them.
+/// A thread of its own receives the kernel's events, and reads again once there was none for a moment: a bundle that is
+/// being copied is read when it is complete. That delay must not let an old handler judge an offer: each use also
+/// compares the files' times, unless the last comparison is younger than `maximumAge`. Without the kernel's events each
+/// use compares them.
 package final class CatalogWatch: Sendable {
     private let core: WatchCore
 
@@ -15,7 +15,7 @@ package final class CatalogWatch: Sendable {
     /// - Parameters:
     ///   - listening: whether to ask the kernel for events; if not, each use looks.
     ///   - quiet: for how long nothing may have happened before it is read again.
-    ///   - maximumAge: for how long a comparison of the files' times counts while it is listening.
+    ///   - maximumAge: how long a comparison of the files' times stays valid while it is listening.
     package init(
         _ catalog: HandlerCatalog,
         listening: Bool = true,
@@ -31,10 +31,10 @@ package final class CatalogWatch: Sendable {
         core.stop()
     }
 
-    /// The handlers as they are, at most `maximumAge` ago. May wait for the disk.
+    /// The handlers as they were at most `maximumAge` ago. May wait for the disk.
     package var current: CatalogSnapshot { core.current }
 
-    /// Reads the catalog now. What was changed before this call is in the result, and in `current` from then on.
+    /// Reads the catalog now. The result and each later `current` include all changes made before this call.
     @discardableResult
     package func refresh() -> CatalogSnapshot { core.refresh() }
 

@@ -1,13 +1,13 @@
 import Glibc
 import Sharing
 
-/// Places that no handler can be given by a rule of its own: Waft's configuration, state and control socket, and all
-/// handlers with what they have written. The Inbox can be read, and is emptied by handlers, but never written.
+/// Places that no handler's own rules can open: Waft's configuration, state and control socket, and all handlers with
+/// their data. Handlers can read the Inbox and move items out of it, but not write in it.
 ///
-/// This is what is said when a handler is added or its bundle is read. The sandbox looks again at each call: links can
-/// lead elsewhere by then.
+/// This check runs when a handler is added and when its bundle is read. The sandbox checks again at each call, because
+/// a link may have changed since.
 package struct ClosedPlaces: Hashable, Sendable {
-    /// What a handler wants to do at a path.
+    /// The access to a path that a handler asks for.
     package enum Access: Hashable, Sendable, CaseIterable {
         case read
         case write
@@ -16,7 +16,7 @@ package struct ClosedPlaces: Hashable, Sendable {
     package struct Place: Hashable, Sendable {
         /// Absolute; need not exist.
         package let path: String
-        /// What is there, as it is called within a sentence: `the Inbox`.
+        /// A noun for messages: `the Inbox`.
         package let name: String
 
         package init(_ path: String, _ name: String) {
@@ -28,20 +28,19 @@ package struct ClosedPlaces: Hashable, Sendable {
     private let inbox: Place?
 
     /// - Parameters:
-    ///   - places: that are neither read nor written.
+    ///   - places: neither read nor written by handlers.
     ///   - inbox: absolute path of the Inbox; nil if none is to be guarded.
     package init(_ places: [Place] = [], inbox: String? = nil) {
         self.places = places
         self.inbox = inbox.map { Place($0, "the Inbox") }
     }
 
-    /// Absolute paths of all that is neither read nor written: what the sandbox closes.
+    /// Absolute paths of the places that handlers neither read nor write; the sandbox closes them.
     package var paths: [String] { places.map(\.path) }
 
-    /// Closes more.
     mutating func add(_ more: [Place]) { places += more }
 
-    /// Why a handler cannot be given a path, and what would do, in one line; nil if it can. Quotes the path as it is.
+    /// Why a handler may not access a path, with a remedy, in one line; nil if it may. Quotes the path unchanged.
     package func trouble(_ path: String, _ access: Access) -> String? {
         let real = Paths.resolved(path)
         if access == .write, let inbox, let words = Self.overlap(path, real, inbox) {
@@ -52,7 +51,7 @@ package struct ClosedPlaces: Hashable, Sendable {
                 return Self.sentence(words, "which is closed to handlers")
             }
         }
-        // Also of a bundle that is not installed, or not yet.
+        // The bundle need not be installed.
         let isInBundle = PathText.names(in: real).contains { $0.hasSuffix(BundleFolder.suffix) }
         guard isInBundle else { return nil }
         return Self.sentence(.within("\(path) is in a handler's bundle"), "which is closed to handlers")
@@ -80,12 +79,12 @@ package struct ClosedPlaces: Hashable, Sendable {
 }
 
 extension Paths {
-    /// Whether a path without links lies in a folder.
+    /// Whether a path is below a folder. Neither may contain links.
     static func isBeneath(_ path: String, _ folder: String) -> Bool {
         path != folder && path.utf8.starts(with: (folder == "/" ? "/" : folder + "/").utf8)
     }
 
-    /// The absolute path without links, `.` and `..`, as far as there is something.
+    /// The absolute path without `.`, `..` and links; the part that does not exist is kept as it is.
     static func resolved(_ path: String) -> String {
         var head = absolute(path, from: "/")
         var tail = ""

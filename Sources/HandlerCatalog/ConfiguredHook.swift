@@ -21,7 +21,7 @@ package struct ConfiguredHook: Hashable, Sendable {
         var problem: HandlerProblem?
     }
 
-    /// - Parameter dataFolder: absolute path of the folder where it may write.
+    /// - Parameter dataFolder: absolute path of the folder where the hook may write.
     func read(dataFolder: String, closed: ClosedPlaces) -> Reading {
         var status = stat()
         guard stat(path, &status) == 0 else {

@@ -1,10 +1,10 @@
 import Foundation
 package import SystemCalls
 
-/// Which version of each handler has said yes to `first-launch`: a JSON object in Waft's own state, where no handler
-/// writes. The last version counts; one that goes back to an older version is asked again.
+/// Records the version of each handler that answered yes to `first-launch`: a JSON object in Waft's own state, where no
+/// handler can write. Only the last version is kept; a handler that returns to an older version is asked again.
 ///
-/// A file that is damaged says nothing: handlers are asked once more.
+/// A damaged file counts as empty: handlers are asked once more.
 package struct FirstLaunches: Hashable, Sendable {
     /// Absolute.
     package let path: String
@@ -20,14 +20,14 @@ package struct FirstLaunches: Hashable, Sendable {
         read()[Self.key(identifier)] == version
     }
 
-    /// Writes down that it has said yes.
+    /// Records that this version has said yes.
     ///
     /// - Throws: `SystemError`.
     package func note(_ identifier: BundleIdentifier, version: String) throws(SystemError) {
         try change { $0[Self.key(identifier)] = version }
     }
 
-    /// Forgets a handler: one that is installed again is asked again.
+    /// Forgets a handler, so that it is asked again if it is installed again.
     ///
     /// - Throws: `SystemError`.
     package func forget(_ identifier: BundleIdentifier) throws(SystemError) {

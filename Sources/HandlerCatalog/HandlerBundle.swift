@@ -23,7 +23,7 @@ extension HandlerOrigin: Comparable {
 package struct HandlerBundle: Hashable, Sendable {
     /// `CFBundleIdentifier`.
     package let identifier: BundleIdentifier
-    /// `CFBundleVersion`; empty where it has none.
+    /// `CFBundleVersion`; empty if it has none.
     package let version: String
     /// `CFBundleName`, or the folder's name where it has none.
     package let name: String
@@ -31,7 +31,7 @@ package struct HandlerBundle: Hashable, Sendable {
     package let folderName: String
     /// Absolute path of the folder, for the hook of the configuration of the one it lies in; empty for what is built in.
     package let path: String
-    /// Absolute path of the folder where it may write, which need not be there yet; nil for what is built in.
+    /// Absolute path of the handler's data folder, which may be missing; nil for a built-in handler.
     package let dataFolder: String?
     package let origin: HandlerOrigin
     /// Since when the folder is there.

@@ -2,16 +2,16 @@ import Foundation
 import SystemCalls
 
 extension HandlerCatalog {
-    /// What `remove` came to.
+    /// The result of `remove`.
     package struct Removal: Sendable {
-        /// Absolute path that is no more.
+        /// Absolute path of the removed bundle.
         package let path: String
-        /// Absolute path of what the handler has written, which is kept; nil if that is nothing, or another bundle's too.
+        /// Absolute path of the handler's data folder, which is kept; nil if there is none or another bundle uses it.
         package let dataFolder: String?
     }
 
-    /// Removes a handler from the user's folder, a broken one too, and the user's choices about it. What it has written
-    /// is kept.
+    /// Removes a handler from the user's folder, even a broken one, and the user's choices about it. Keeps its data
+    /// folder.
     ///
     /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`; for a bundle that cannot be used, its folder's name.
     /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours`, `storage`.

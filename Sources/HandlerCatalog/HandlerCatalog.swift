@@ -16,9 +16,9 @@ package struct HandlerCatalog: Sendable {
     package let rule: EligibilityRule
     /// The program that the configuration names; nil for none.
     package let hook: ConfiguredHook?
-    /// What no handler can be given, the folders of the handlers among it.
+    /// Places that no handler may access, including the folders of the handlers.
     package let closed: ClosedPlaces
-    /// Which handlers have been launched for the first time; nil where that is not kept.
+    /// Records first launches; nil for no record.
     package let firstLaunches: FirstLaunches?
 
     /// - Parameters: as the properties say; the folders of the handlers are added to `closed`.
@@ -86,7 +86,7 @@ package struct HandlerCatalog: Sendable {
         return (snapshot, readings)
     }
 
-    /// What reading bundles depends on. A bundle that is a link to elsewhere is closed there as well.
+    /// The inputs of reading bundles. If a bundle is a link, its target is closed to handlers as well.
     func surroundings(of bundles: [BundleFolder]) -> BundleFolder.Surroundings {
         var closed = closed
         closed.add(

@@ -6,7 +6,7 @@ import SystemCalls
 package struct HandlerFolders: Hashable, Sendable {
     /// The user's own: the only one that is written to. Absolute.
     package let user: String
-    /// With a folder for each handler where that may write, named after its identifier; outlives the bundle. Absolute.
+    /// Contains a data folder for each handler, named after its identifier; it outlives the bundle. Absolute.
     package let data: String
     /// For everybody on this machine. Absolute.
     package let machine: String

@@ -85,7 +85,7 @@ struct CheckedRecipe {
             if let trouble = closed.trouble(program, .read) {
                 throw .unfitProgram(program, "\(trouble), or have it copied")
             }
-            // Else the script in the bundle could not execute it.
+            // Otherwise the script in the bundle could not execute it.
             rules.readablePaths = [program]
         }
         for path in recipe.readable {
@@ -95,7 +95,7 @@ struct CheckedRecipe {
         }
         for path in recipe.writable {
             let absolute = Paths.absolute(path, from: workingDirectory)
-            // First what is closed: that need not be there yet.
+            // Checked first, because a closed place need not exist.
             if let trouble = closed.trouble(absolute, .write) { throw .unfit(trouble) }
             guard Paths.isFolder(absolute) else { throw .unfit("\(absolute) is not a folder that can be written to") }
             rules.writablePaths.append(absolute)

@@ -10,7 +10,7 @@ package struct LaunchRules: Hashable, Sendable {
         case resident
     }
 
-    /// A question that it wants to be asked before the first URL (`WaftLaunchCalls`), in the order in which they are.
+    /// A question that it wants to be asked before the first URL (`WaftLaunchCalls`), in the order of asking.
     package enum Call: String, Hashable, Sendable, CaseIterable {
         /// Once for each version of the bundle, until the answer is yes.
         case firstLaunch = "first-launch"
@@ -27,14 +27,14 @@ package struct LaunchRules: Hashable, Sendable {
     package var mode: Mode
     package var calls: Set<Call>
     package var sandbox: Sandbox
-    /// What it may read besides the system's folders, its bundle and the Inbox (`WaftReadablePaths`): absolute, `~/`
-    /// resolved.
+    /// Paths that it may read besides the system's folders, its bundle and the Inbox (`WaftReadablePaths`): absolute,
+    /// `~/` resolved.
     package var readablePaths: [String]
-    /// Where it may read and write besides its data folder (`WaftWritablePaths`): absolute, `~/` resolved.
+    /// Paths that it may read and write besides its data folder (`WaftWritablePaths`): absolute, `~/` resolved.
     package var writablePaths: [String]
     /// Whether it may use the network (`WaftNetwork`).
     package var allowsNetwork: Bool
-    /// Whether it may connect to Unix sockets, and so ask other programs (`WaftSockets`).
+    /// Whether it may connect to the Unix sockets of other programs (`WaftSockets`).
     package var allowsSockets: Bool
     /// After how long it is ended (`WaftTimeout`, in seconds), more than 0; nil where the bundle leaves that open.
     package var timeout: Duration?
@@ -61,7 +61,7 @@ package struct LaunchRules: Hashable, Sendable {
 }
 
 extension LaunchRules {
-    /// Why its sandbox cannot be made, with the key that is to blame; nil if it can. Looks at the disk for links.
+    /// Why its sandbox cannot be set up, with the key at fault; nil if it can. Resolves links on the disk.
     package func trouble(_ closed: ClosedPlaces) -> (key: LaunchRules.PathList, reason: String)? {
         guard sandbox == .strict else { return nil }
         for path in readablePaths {
@@ -78,7 +78,7 @@ extension LaunchRules {
         case readable = "WaftReadablePaths"
         case writable = "WaftWritablePaths"
 
-        /// The same in the configuration.
+        /// The key of this list in the configuration.
         package var setting: String {
             switch self {
             case .readable: "hookReadable"

@@ -14,7 +14,7 @@ final class WatchCore: Sendable {
         var lastStream: UInt64 = 0
     }
 
-    /// What the snapshot was read from, and when that was last compared with the disk.
+    /// The files that the snapshot was read from, and the time of the last comparison with the disk.
     private struct Look {
         var places: CatalogPlaces
         var stamps: [String: CatalogPlaces.Stamp]
@@ -26,7 +26,7 @@ final class WatchCore: Sendable {
     private let maximumAge: Duration
     private let logger: Logger
     private let state: Mutex<State>
-    /// Held while the catalog is read and published: an older reading never replaces a newer one.
+    /// Held while the catalog is read and published, so that an older reading never replaces a newer one.
     private let look: Mutex<Look?>
     /// Written to when the thread is to end; nil where there is none to be had.
     private let wake: Wake?
@@ -172,7 +172,7 @@ final class WatchCore: Sendable {
             for bundle in catalog.list().bundles { base.add(bundle) }
             _ = try events.cover(base.interests, isAll: false)
             for _ in 0..<tries {
-                // New is only what lies deeper in a bundle than its own folder, and a bundle that came meanwhile.
+                // Only folders deep in a bundle, and bundles added meanwhile, can be new here.
                 guard try events.cover(read(&look).interests, isAll: true) else { return }
             }
         }
@@ -188,9 +188,9 @@ final class WatchCore: Sendable {
 
     // MARK: Looking
 
-    /// The snapshot, read again if a file is not what it was.
+    /// The snapshot, read again if a file has changed.
     ///
-    /// - Parameter age: for how long a comparison with the disk counts.
+    /// - Parameter age: how long a comparison with the disk stays valid.
     private func looked(within age: Duration) -> CatalogSnapshot {
         look.withLock { look in
             let now = ContinuousClock.now
@@ -208,7 +208,7 @@ final class WatchCore: Sendable {
 
     /// Reads everything and publishes it.
     ///
-    /// Stamps are taken before what they stand for is read: what changes while it is read is seen at the next look.
+    /// Takes stamps before it reads the files, so that the next look finds a change made during the reading.
     @discardableResult
     private func read(_ look: inout Look?) -> CatalogPlaces {
         let now = ContinuousClock.now

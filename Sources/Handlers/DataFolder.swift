@@ -1,12 +1,12 @@
 import Glibc
 package import SystemPackage
 
-/// A handler's own folder, `handler-data/IDENTIFIER`, where it may write and which outlives its calls and its bundle.
+/// A handler's data folder, `handler-data/IDENTIFIER`: it may write there, and the folder outlives calls and bundle.
 package enum DataFolder {
     /// Makes the folder, 0700, and those above it if they are missing. Blocks on the disk.
     ///
-    /// - Throws: `Errno`; `notDirectory` for anything else that is there, a link among it, and `permissionDenied` for a
-    ///   folder of somebody else's.
+    /// - Throws: `Errno`; `notDirectory` if anything else is there, such as a link; `permissionDenied` if the folder
+    ///   belongs to another user.
     static func make(_ path: String) throws(Errno) {
         if mkdir(path, 0o700) == 0 { return }
         switch errno {
@@ -22,7 +22,7 @@ package enum DataFolder {
         guard status.st_uid == geteuid() else { throw .permissionDenied }
     }
 
-    /// What cannot be made is told when the folder itself is.
+    /// Ignores errors: making the folder itself reports them.
     private static func makeParents(of path: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return }
         let parent = String(path[..<slash])
@@ -31,12 +31,12 @@ package enum DataFolder {
         mkdir(parent, 0o700)
     }
 
-    /// Removes the folder with all that a handler has written, however deep that is. Blocks on the disk.
+    /// Removes the folder with all that it contains, at any depth. Blocks on the disk.
     ///
-    /// - Throws: `Errno`, if it cannot be taken away from its place.
+    /// - Throws: `Errno` if it cannot be renamed.
     package static func remove(_ path: String) throws(Errno) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { throw .invalidArgument }
-        // Under a name that no identifier is: what lies deep in it is moved up beside it.
+        // No identifier has this name. `TreeRemoval` moves deep folders to names beside it.
         var template = Array((path[..<slash] + "/.removed.XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
         let aside = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

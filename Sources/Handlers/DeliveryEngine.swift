@@ -52,7 +52,8 @@ package final class DeliveryEngine: Delivering {
     ///
     /// - Parameters:
     ///   - subject: what the choice of a handler depends on, for an arrival; may read the disk.
-    ///   - isInboxThere: whether what is not in the Inbox has left it; where the Inbox's disk is not mounted, deliveries wait.
+    ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
+    ///     have left the Inbox.
     ///   - observe: hears the answers about what an earlier run left, about which nobody else waits to hear.
     ///   - places: how many hooks run at the same time.
     package init(

@@ -136,7 +136,7 @@ struct DeliveryLoop {
         }
         let handler = candidate.program.identifier
         var desk = desks[handler] ?? Desk(program: candidate.program)
-        // One that was changed is launched anew.
+        // A changed program must answer its launch questions again.
         if desk.program != candidate.program { (desk.program, desk.isLaunched) = (candidate.program, false) }
         desks[handler] = desk
         if let notBefore = entry.notBefore {
@@ -229,7 +229,7 @@ struct DeliveryLoop {
             var status = stat()
             guard lstat(arrival.stored.path, &status) == 0 || errno != ENOENT else {
                 guard engine.isInboxThere() else {
-                    // It lies on a disk that is not mounted now.
+                    // The disk of the Inbox is not mounted, so the item may still exist.
                     pausedUntil = engine.clock.uptime() + Self.journalPause
                     for number in numbers where entries[number] != nil { desks[handler]?.queue.insert(number) }
                     return

@@ -17,17 +17,17 @@ package struct HandlerProgram: Hashable, Sendable {
 
     /// `CFBundleIdentifier`, or `hookIdentifier`.
     package var identifier: String
-    /// `CFBundleVersion`; empty where there is none.
+    /// `CFBundleVersion`; empty if there is none.
     package var version: String
     package var name: String
     /// Absolute path.
     package var executable: String
     /// Absolute path of the folder in which it is started.
     package var folder: String
-    /// Absolute path of all that it is, which it can read: the folder of its bundle, or one file.
+    /// Absolute path of the program's own files, which it can read: the folder of its bundle, or one file.
     package var bundle: String
-    /// Absolute path of the folder of its own, where it may write and which outlives the call: `WAFT_DATA`. The runner
-    /// makes it. Nil for a program that has its temporary folder alone.
+    /// Absolute path of its data folder, where it may write and which outlives the call: `WAFT_DATA`. The runner makes
+    /// it. Nil for a program that may write only in its temporary folder.
     package var dataFolder: String?
     package var mode: LaunchRules.Mode
     /// What it wants to be asked before the first URL.
@@ -35,7 +35,7 @@ package struct HandlerProgram: Hashable, Sendable {
     /// After how long a call is ended, more than 0.
     package var timeLimit: Duration
     package var sandbox: SandboxPlan.Level
-    /// Absolute paths where it may read besides.
+    /// Further absolute paths that it may read.
     package var readablePaths: [String]
     /// Absolute paths where it may write besides.
     package var writablePaths: [String]
@@ -44,7 +44,7 @@ package struct HandlerProgram: Hashable, Sendable {
     /// Whether it may connect to Unix sockets.
     package var allowsSockets: Bool
 
-    /// - Parameters: as the properties say; without `bundle` it is `folder`.
+    /// - Parameters: as the properties say; `bundle` defaults to `folder`.
     package init(
         identifier: String,
         version: String = "",
@@ -114,8 +114,8 @@ package struct HandlerProgram: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
-    ///   - dataFolder: a folder of its own, not the one around the executable, which it is started in; nil for none.
-    ///   - rules: what it may read and write, and whether it may use the network and Unix sockets; the rest is not used.
+    ///   - dataFolder: a folder of its own, not the executable's folder, in which it starts; nil for none.
+    ///   - rules: the paths, network and Unix sockets that it may use; the other rules are ignored.
     /// - Throws: `Unfit` when there is no executable regular file at the path.
     package static func hook(
         path: String,
@@ -148,7 +148,7 @@ package struct HandlerProgram: Hashable, Sendable {
         )
     }
 
-    /// Whether it is a bundle, and not one file.
+    /// Whether it is a bundle, not a single file.
     var isBundle: Bool { bundle == folder }
 
     /// Whether it is the configuration's own hook, and not a bundle's.

@@ -8,7 +8,7 @@ import SystemPackage
 
 /// Runs programs as the hook contract says, and brings back what they answer.
 ///
-/// A program in its sandbox ends with all that it has started. Without one, what it leaves running lives on.
+/// A sandboxed program ends with all its processes. Processes that an unsandboxed one leaves behind keep running.
 package struct HandlerRunner: Sendable {
     let inbox: String
     let scratchFolder: String
@@ -24,7 +24,7 @@ package struct HandlerRunner: Sendable {
     ///   - scratchFolder: absolute path of the folder in which each call gets a folder for its temporary files, 0700,
     ///     removed after it; made where it is missing. Nobody else writes in it.
     ///   - forbiddenPlaces: absolute paths that stay closed to every sandboxed program: `SandboxPlan.forbiddenPlaces`.
-    ///   - firstLaunches: which handlers have said yes to their first launch; nil to ask at every launch.
+    ///   - firstLaunches: records first launches; nil to ask at every launch.
     ///   - grace: how long a program that is asked to leave has to do so.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     package init(
@@ -52,7 +52,7 @@ package struct HandlerRunner: Sendable {
 
     /// Starts the program with a call, and waits for its answer: its exit code.
     ///
-    /// What it has started and left running ends with it or, without a sandbox, goes on; what that prints is read and
+    /// Processes that it leaves behind end with it or, without a sandbox, keep running; their output is read and
     /// logged.
     /// - Throws: when the task is cancelled: the program has been ended, and this attempt counts for nothing.
     package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
@@ -84,8 +84,8 @@ package struct HandlerRunner: Sendable {
         return outcome
     }
 
-    /// Asks what the program wants to be asked before the first URL: all questions, even where the first answer is no.
-    /// The question about the first launch is asked until a version of the bundle has said yes.
+    /// Asks all questions that the program wants before the first URL, even after a no. Asks `first-launch` until this
+    /// version of the bundle has said yes.
     ///
     /// - Returns: nil where all answers are yes; otherwise the first that is not.
     /// - Throws: as `run`.
@@ -158,7 +158,7 @@ package struct HandlerRunner: Sendable {
             writablePaths: program.writablePaths,
             allowsNetwork: program.allowsNetwork,
             allowsSockets: program.allowsSockets,
-            // Also a bundle that is a link to elsewhere.
+            // The bundle is closed even if it is a link to a folder elsewhere.
             forbiddenPlaces: forbiddenPlaces + (program.isBundle ? [program.bundle] : []),
             client: getpid()
         )

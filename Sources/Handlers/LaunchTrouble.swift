@@ -16,7 +16,7 @@ struct LaunchTrouble: Error {
         .resourceTemporarilyUnavailable, .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .textFileBusy,
     ]
 
-    /// An arrival waits until the launcher is installed: nothing is lost by that.
+    /// An arrival waits until the launcher is installed, so none is lost.
     static func noLauncher(_ path: String) -> LaunchTrouble {
         LaunchTrouble(
             reason: "\(path) is missing, which starts handlers; install wafthook beside waft and waftd", isPassing: true

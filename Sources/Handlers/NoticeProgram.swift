@@ -23,8 +23,8 @@ package struct NoticeProgram: Sendable {
     ///   - name: what it is called in messages.
     ///   - scratchFolder: as `OfferArbiter` has it.
     ///   - timeLimit: more than 0.
-    ///   - rules: what it may read and write besides, and whether it may use the network and Unix sockets.
-    ///   - forbiddenPlaces: as `HandlerRunner` has them.
+    ///   - rules: the paths, network and Unix sockets that it may also use.
+    ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
     package init(

@@ -46,8 +46,8 @@ package struct OfferArbiter: Sendable {
     ///   - scratchFolder: absolute path of a folder for what each question needs, 0700; made where it is missing, its own
     ///     parent not. Nobody else writes in it. `HandlerRunner.sweep` of the same folder removes what a crash has left.
     ///   - timeLimit: more than 0.
-    ///   - rules: what it may read besides, and whether it may use the network and Unix sockets; it writes nowhere else.
-    ///   - forbiddenPlaces: as `HandlerRunner` has them.
+    ///   - rules: the paths that it may read, network and Unix sockets; writable paths are ignored.
+    ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - grace: how long it has to leave when it is asked to.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.

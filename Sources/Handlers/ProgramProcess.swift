@@ -12,7 +12,7 @@ enum ProgramExit: Hashable, Sendable {
     case unknown
 }
 
-/// A launcher with the program that it has started. It is not ended by being let go of.
+/// A launcher and the program that it has started. Deinit does not end them.
 final class ProgramProcess: Sendable {
     /// What to start.
     struct Start: Sendable {
@@ -41,7 +41,7 @@ final class ProgramProcess: Sendable {
     /// How long a killed process may take to be gone: one that hangs in a system call of a dead disk may take for ever.
     private static let patience: Duration = .seconds(10)
 
-    /// Its number.
+    /// Process id of the launcher.
     private let number: pid_t
     private let state: Mutex<State>
 
@@ -146,10 +146,10 @@ final class ProgramProcess: Sendable {
         return exit.map(Ending.exited) ?? .cancelled
     }
 
-    /// Asks all that it has started to leave, and ends what is left of it when `grace` is over. Returns when it is gone,
-    /// whether or not the task is cancelled.
+    /// Asks all its processes to leave, and kills the rest after `grace`. Returns when they have ended, at the latest
+    /// `patience` after the kill, even if the task is cancelled.
     ///
-    /// The process is the launcher: it carries the signals out, and leaves when nobody is left.
+    /// The launcher passes the signals on, and exits once its processes have ended.
     func end(grace: Duration) async {
         await Task { [self] in
             kill(number, SandboxPlan.leaveSignal)

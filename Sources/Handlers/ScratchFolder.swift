@@ -27,7 +27,7 @@ struct ScratchFolder: Sendable {
         return ScratchFolder(path: String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 
-    /// Makes a folder that stays empty, in a folder of scratch folders, which need not be there.
+    /// Makes an empty folder that nothing can be written in (0500), and its parent folder if that is missing.
     ///
     /// - Throws: `Errno`.
     static func makeEmpty(_ path: String) throws(Errno) {

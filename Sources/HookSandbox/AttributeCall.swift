@@ -1,16 +1,16 @@
 import CLinuxShims
 import Glibc
 
-/// A system call by which a program changes mode, owner, times or a label of a file, as its arguments say it. The
-/// addresses are those of the program.
+/// A system call that changes the mode, owner, times or a label (extended attribute) of a file, with its arguments. The
+/// addresses are those of the calling program.
 struct AttributeCall: Hashable, Sendable {
-    /// The file that is meant.
+    /// The file to change.
     enum Target: Hashable, Sendable {
-        /// What is open as this descriptor.
+        /// The open file of this descriptor.
         case open(Int32)
         /// - Parameters:
-        ///   - folder: the descriptor from which a relative path is taken, or AT_FDCWD.
-        ///   - canBeEmpty: whether an empty path means what is open as `folder`.
+        ///   - folder: the descriptor that a relative path starts from, or AT_FDCWD.
+        ///   - canBeEmpty: whether an empty path means the open file of `folder`.
         case path(UInt64, folder: Int32, followsLink: Bool, canBeEmpty: Bool)
     }
 
@@ -27,7 +27,7 @@ struct AttributeCall: Hashable, Sendable {
     enum Change: Hashable, Sendable {
         case mode(UInt32)
         case owner(user: UInt32, group: UInt32)
-        /// - Parameter address: 0 for now.
+        /// - Parameter address: 0 for the current time.
         case times(UInt64, TimeFormat)
         case setLabel(name: UInt64, value: UInt64, size: UInt64, flags: Int32)
         case removeLabel(name: UInt64)
@@ -43,7 +43,7 @@ struct AttributeCall: Hashable, Sendable {
     /// - Parameters:
     ///   - name: of the system call.
     ///   - arguments: its six.
-    /// - Returns: nil for a call that is not known, or not in this form.
+    /// - Returns: nil for an unknown call or unknown flags.
     init?(_ name: String, _ arguments: [UInt64]) {
         guard arguments.count == 6 else { return nil }
         let first = Int32(truncatingIfNeeded: arguments[0])

@@ -3,27 +3,27 @@ import Glibc
 
 /// Carries out changes of mode, owner, times and labels for a hook, in the places where it may write and nowhere else.
 ///
-/// The paths are the hook's text. Each is opened beneath an open writable place, and the kernel lets no path out of it:
-/// whatever the hook does meanwhile, a file elsewhere is never reached, nor a file system elsewhere touched.
+/// The hook chooses the paths. Each is opened beneath an open writable place, and the kernel lets no path out of it. So
+/// the hook reaches no file and no file system elsewhere, even if it makes links meanwhile.
 struct AttributeWarden: ~Copyable {
     /// A place where the hook may write.
     private struct Place {
-        /// Owned by the warden, open for as long as it lives.
+        /// Owned, open as long as the warden exists.
         let file: Int32
         let isFolder: Bool
-        /// The parts of its path, as it was named and as it is without links.
+        /// The components of its path: as it was named, and without links.
         let names: [[String]]
     }
 
-    /// A path is given with its NUL, PATH_MAX.
+    /// Bytes of a path with its NUL: PATH_MAX.
     private static let maximumPath = 4096
-    /// XATTR_NAME_MAX with NUL, XATTR_SIZE_MAX.
+    /// Bytes: XATTR_NAME_MAX with its NUL, and XATTR_SIZE_MAX.
     private static let maximumLabelName = 256
     private static let maximumLabel = 65_536
 
     private let places: [Place]
 
-    /// - Parameter paths: those where the hook may write; what does not exist is passed over.
+    /// - Parameter paths: the hook's writable paths; a missing one is skipped.
     init(_ paths: [String]) {
         places = paths.compactMap { path in
             guard let place = try? OpenPlace.make(path) else { return nil }
@@ -37,9 +37,9 @@ struct AttributeWarden: ~Copyable {
     deinit { for place in places { close(place.file) } }
 
     /// - Parameters:
-    ///   - thread: that made the call, and waits.
-    ///   - isWaiting: whether it still is the same thread that waits; asked right before the change.
-    /// - Throws: `CallError`: what the call fails with.
+    ///   - thread: the thread that made the call and waits for its answer.
+    ///   - isWaiting: whether the same thread still waits; called right before the change.
+    /// - Throws: `CallError` with the errno for the hook.
     func carryOut(_ call: AttributeCall, thread: pid_t, isWaiting: () -> Bool) throws(CallError) {
         let memory = try CallerMemory(thread: thread)
         let file = try locate(call.target, thread, memory)
@@ -51,7 +51,7 @@ struct AttributeWarden: ~Copyable {
 
     // MARK: Finding the file
 
-    /// - Returns: open with O_PATH; the caller closes it.
+    /// - Returns: a descriptor opened with O_PATH; the caller closes it.
     private func locate(
         _ target: AttributeCall.Target, _ thread: pid_t, _ memory: borrowing CallerMemory
     ) throws(CallError) -> Int32 {
@@ -63,7 +63,7 @@ struct AttributeWarden: ~Copyable {
                 guard canBeEmpty else { throw CallError(number: ENOENT) }
                 return try locate(folder, thread)
             }
-            // Names of places are compared as text: one that is no UTF-8 matches none, and those beneath are passed on.
+            // Places are compared as text: a path that is not UTF-8 is in none, and is refused.
             guard let path = String(validating: bytes, as: UTF8.self) else { throw .refused }
             if followsLink, let descriptor = Self.descriptor(in: path, thread) {
                 return try locate(descriptor, thread)
@@ -73,12 +73,11 @@ struct AttributeWarden: ~Copyable {
         }
     }
 
-    /// What is open as a descriptor of the hook, or its working directory.
+    /// Opens the file of one of the hook's descriptors, or the hook's working directory.
     private func locate(_ descriptor: Int32, _ thread: pid_t) throws(CallError) -> Int32 {
         let file = CLinuxShims_open_place(Self.name(of: descriptor, thread))
         guard file >= 0 else { throw CallError(number: EBADF) }
-        // Where it is by the kernel's word. It cannot come from elsewhere: no hook can link or rename a file of another
-        // place into its own.
+        // The kernel's path of the file is reliable: no hook can link or rename a file of another place into its own.
         if let path = try? Self.link("/proc/self/fd/\(file)"), place(Self.parts(path), last: 1) != nil { return file }
         close(file)
         throw .refused
@@ -86,7 +85,7 @@ struct AttributeWarden: ~Copyable {
 
     private func open(_ path: String, _ followsLink: Bool) throws(CallError) -> Int32 {
         let parts = Self.parts(path)
-        // Without `..` in the text, where no place matches before: which file it is decides the kernel in any case.
+        // If no place matches, try the path without `..`. The kernel decides in any case which file it is.
         guard let found = place(parts) ?? place(Self.withoutParents(parts)) else { throw .refused }
         guard found.place.isFolder else { return fcntl(found.place.file, F_DUPFD_CLOEXEC, 3) }
         let rest = found.rest.isEmpty ? "." : found.rest.joined(separator: "/")
@@ -96,7 +95,7 @@ struct AttributeWarden: ~Copyable {
         throw errno == EXDEV || errno == EAGAIN ? .refused : .last
     }
 
-    /// The place in which a path is, and the rest of the path.
+    /// The place of a path, and the rest of the path. If `last` is 1, only the places' paths without links count.
     private func place(_ parts: [String], last: Int = 0) -> (place: Place, rest: [String])? {
         for place in places {
             for name in place.names.suffix(last == 0 ? 2 : last) where parts.starts(with: name) {
@@ -114,13 +113,13 @@ struct AttributeWarden: ~Copyable {
         parts.reduce(into: []) { if $1 == ".." { _ = $0.popLast() } else { $0.append($1) } }
     }
 
-    /// The kernel's name for a descriptor of the hook.
+    /// The path in /proc of one of the hook's descriptors.
     private static func name(of descriptor: Int32, _ thread: pid_t) -> String {
         // AT_FDCWD
         descriptor == -100 ? "/proc/\(thread)/cwd" : "/proc/\(thread)/fd/\(descriptor)"
     }
 
-    /// The descriptor that a path names by way of /proc or /dev/fd: the C library does so where the kernel has no call.
+    /// The descriptor that a path names through /proc or /dev/fd, as the C library does if the kernel lacks a call.
     private static func descriptor(in path: String, _ thread: pid_t) -> Int32? {
         for prefix in ["/proc/self/fd/", "/proc/thread-self/fd/", "/proc/\(thread)/fd/", "/dev/fd/"] {
             if path.hasPrefix(prefix) { return Int32(path.dropFirst(prefix.count)) }
@@ -140,19 +139,19 @@ struct AttributeWarden: ~Copyable {
     }
 }
 
-/// A change with all that it needs.
+/// A change with its arguments, copied from the hook's memory.
 private enum Change {
     /// AT_EMPTY_PATH
     private static let emptyPath: Int32 = 0x1000
 
     case mode(UInt32)
     case owner(user: UInt32, group: UInt32)
-    /// Access and modification; nil for now.
+    /// Access and modification time; nil for the current time.
     case times([timespec]?)
     case setLabel(name: [CChar], value: [UInt8], flags: Int32)
     case removeLabel(name: [CChar])
 
-    /// - Throws: `CallError` for what lies outside of the bounds, EFAULT.
+    /// - Throws: `CallError`: EFAULT, EPERM, or E2BIG, ERANGE or EINVAL for a value out of bounds.
     init(_ change: AttributeCall.Change, _ memory: borrowing CallerMemory) throws(CallError) {
         switch change {
         case .mode(let mode): self = .mode(mode & 0o1777)
@@ -188,7 +187,7 @@ private enum Change {
         return times
     }
 
-    /// - Throws: `CallError` EPERM for labels by which the system gives rights.
+    /// - Throws: `CallError` EPERM for labels that the system grants rights with: `security.` and `trusted.`.
     private static func label(_ address: UInt64, _ memory: borrowing CallerMemory) throws(CallError) -> [CChar] {
         let name = try memory.text(at: address, maximum: 256, tooLong: ERANGE)
         guard !name.starts(with: "security.".utf8), !name.starts(with: "trusted.".utf8) else { throw .refused }
@@ -198,7 +197,7 @@ private enum Change {
     /// - Parameter file: open with O_PATH.
     /// - Returns: false with `errno` set.
     func apply(to file: Int32) -> Bool {
-        // Calls with a path, for O_PATH alone allows those with a descriptor nothing.
+        // Use calls with a path, because calls with a descriptor refuse one that was opened with O_PATH.
         let path = "/proc/self/fd/\(file)"
         switch self {
         case .mode(let mode): return !isLink(file, EOPNOTSUPP) && chmod(path, mode_t(mode)) == 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A number of `errno`, as a system call fails with it.
+/// The `errno` of a failed system call.
 struct CallError: Error, Hashable {
     let number: Int32
 
@@ -8,14 +8,14 @@ struct CallError: Error, Hashable {
     static let refused = CallError(number: EPERM)
 }
 
-/// The memory of a process that waits for the answer to a system call.
+/// The memory of a thread that waits for the answer to a system call.
 struct CallerMemory: ~Copyable {
     private static let pageSize: UInt64 = 4096
 
     /// Owned.
     private let file: Int32
 
-    /// - Throws: `CallError` EPERM where this process may not look into that one.
+    /// - Throws: `CallError` EPERM if this process may not read that memory.
     init(thread: pid_t) throws(CallError) {
         file = open("/proc/\(thread)/mem", O_RDONLY | O_CLOEXEC)
         if file < 0 { throw .refused }
@@ -23,7 +23,7 @@ struct CallerMemory: ~Copyable {
 
     deinit { close(file) }
 
-    /// - Throws: `CallError` EFAULT where not all of it is there.
+    /// - Throws: `CallError` EFAULT if not all bytes are readable.
     func bytes(at address: UInt64, count: Int) throws(CallError) -> [UInt8] {
         guard count > 0 else { return [] }
         guard let offset = Int(exactly: address) else { throw CallError(number: EFAULT) }
@@ -34,12 +34,12 @@ struct CallerMemory: ~Copyable {
 
     /// The bytes before the first NUL.
     ///
-    /// - Throws: `CallError` with `tooLong` where there is no NUL in the first `maximum` bytes, EFAULT.
+    /// - Throws: `CallError`: `tooLong` if the first `maximum` bytes have no NUL, EFAULT if they are not readable.
     func text(at address: UInt64, maximum: Int, tooLong: Int32) throws(CallError) -> [UInt8] {
         var text: [UInt8] = []
         var next = address
         while text.count < maximum {
-            // No further than the page: the next may not be there.
+            // Read only to the end of the page: the next page may not be mapped.
             let rest = Int(Self.pageSize - next % Self.pageSize)
             let piece = try bytes(at: next, count: min(rest, maximum - text.count))
             if let end = piece.firstIndex(of: 0) { return text + piece[..<end] }
@@ -49,7 +49,7 @@ struct CallerMemory: ~Copyable {
         throw CallError(number: tooLong)
     }
 
-    /// A number of 8 bytes.
+    /// An 8-byte number, little-endian.
     func number(at address: UInt64) throws(CallError) -> Int64 {
         try bytes(at: address, count: 8).enumerated().reduce(0) { $0 | Int64($1.element) << (8 * $1.offset) }
     }

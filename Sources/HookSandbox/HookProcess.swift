@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// Steps by which the launcher divides itself into a hook and its warden.
+/// The steps in which the launcher splits into a hook and its warden.
 enum HookProcess {
     /// Blocks all signals.
     ///
-    /// - Returns: those that were blocked before.
+    /// - Returns: the signals that were blocked before.
     static func blockSignals() -> sigset_t {
         var all = sigset_t()
         var before = sigset_t()
@@ -16,13 +16,13 @@ enum HookProcess {
 
     /// Opens the process that started this one.
     ///
-    /// - Parameter expected: its number where that is known.
-    /// - Returns: readable when it has gone; -1 where the kernel cannot tell.
-    /// - Throws: `SandboxError` when it has gone already.
+    /// - Parameter expected: its process id, if known.
+    /// - Returns: a pidfd, readable once the process has ended; -1 if the kernel gives none.
+    /// - Throws: `SandboxError` if it has ended already.
     static func openClient(_ expected: Int32?) throws(SandboxError) -> Int32 {
         let parent = getppid()
         let file = CLinuxShims_pidfd_open(parent)
-        // The number was the parent's as long as it still is.
+        // If the parent is still the same, its id was not reused.
         guard getppid() == parent, expected ?? parent == parent else {
             if file >= 0 { close(file) }
             throw .notRestricted("the process that asked for it has gone")
@@ -30,7 +30,7 @@ enum HookProcess {
         return file
     }
 
-    /// Keeps nothing open or busy that was given for the hook.
+    /// Releases the working directory and the standard streams, which are for the hook alone, and allows no core file.
     static func letGoOfCaller() {
         _ = chdir("/")
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -39,9 +39,9 @@ enum HookProcess {
         _ = CLinuxShims_setrlimit(CLinuxShims_RLIMIT_CORE, 0, 0)
     }
 
-    /// Ends this process as another has ended.
+    /// Ends this process the way another process ended.
     ///
-    /// - Parameter status: as waitpid(2) has it.
+    /// - Parameter status: of the other process, as in waitpid(2).
     static func end(as status: Int32) -> Never {
         let signal = status & 0x7f
         guard signal != 0 else { _exit((status >> 8) & 0xff) }

@@ -3,11 +3,11 @@ import Glibc
 
 /// What this kernel can do for the sandbox of hooks.
 package enum HookSandbox {
-    /// Whether Landlock is there, and which of it.
+    /// Whether the kernel has Landlock, and which version.
     package enum Landlock: Hashable, Sendable {
         /// With this version of its ABI, from 1.
         case abi(Int)
-        /// Not there, and why.
+        /// Missing, and why.
         case unavailable(reason: String)
 
         /// The version of the ABI, 0 for none.
@@ -21,19 +21,19 @@ package enum HookSandbox {
 
     /// Whether system calls can be filtered.
     package enum Filter: Hashable, Sendable {
-        /// Changes of modes, owners, times and labels can be carried out by the warden.
+        /// The warden can be asked to change modes, owners, times and labels.
         case asking
-        /// Calls can be refused, but not asked for.
+        /// Calls can be refused, but not passed to the warden.
         case refusing(reason: String)
         case unavailable(reason: String)
     }
 
-    /// What holds here.
+    /// The parts of the sandbox that this kernel enforces.
     package struct Support: Hashable, Sendable, CustomStringConvertible {
         let landlock: Landlock
         let filter: Filter
 
-        /// What a kernel with these parts can do.
+        /// Describes a kernel with these parts.
         package init(landlock: Landlock, filter: Filter) {
             self.landlock = landlock
             self.filter = filter
@@ -42,7 +42,7 @@ package enum HookSandbox {
         /// The version of Landlock's ABI, 0 for none.
         package var abi: Int { landlock.abi }
 
-        /// What the kernel does not enforce, in words that follow "handlers"; empty where it enforces all.
+        /// The missing rules, as phrases that follow "handlers"; empty if the kernel enforces all.
         package var gaps: [String] {
             var gaps: [String] = []
             switch landlock {
@@ -62,7 +62,7 @@ package enum HookSandbox {
             return gaps
         }
 
-        /// One line: the parts that are there, why others are not, and what is not enforced for that.
+        /// One line: the existing parts, why others are missing, and the rules that are therefore not enforced.
         package var description: String {
             var parts: [String] = []
             switch landlock {
@@ -79,7 +79,7 @@ package enum HookSandbox {
         }
     }
 
-    /// Landlock is asked of the kernel each time, seccomp once.
+    /// Asks the kernel about Landlock each time, about seccomp once.
     package static var support: Support { Support(landlock: landlock, filter: filter) }
 
     static var landlock: Landlock {

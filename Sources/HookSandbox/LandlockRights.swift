@@ -23,7 +23,7 @@ struct LandlockRights: OptionSet, Hashable, Sendable {
     static let make = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_MAKE_REG | CLinuxShims_LANDLOCK_MAKE_DIR | CLinuxShims_LANDLOCK_MAKE_SYM
             | CLinuxShims_LANDLOCK_MAKE_FIFO | CLinuxShims_LANDLOCK_MAKE_SOCK)
-    /// To make a device in a folder, which is given to nobody: by it root reaches the disk itself.
+    /// To make a device in a folder. No hook gets it: through a device root reaches the disk itself.
     static let makeDevice = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_MAKE_CHAR | CLinuxShims_LANDLOCK_MAKE_BLOCK)
 
@@ -31,9 +31,9 @@ struct LandlockRights: OptionSet, Hashable, Sendable {
     static let readable: LandlockRights = [.read, .execute]
     /// The rights of a hook where it may write.
     static let writable: LandlockRights = [.read, .execute, .write, .truncate, .control, .refer, .remove, .make]
-    /// The rights of a hook over the contents of the Inbox. What somebody has sent is not executed.
+    /// The rights of a hook over the contents of the Inbox. Received files are not executed.
     static let inbox: LandlockRights = [.read, .remove, .refer]
-    /// The rights of a hook over devices that keep nothing.
+    /// The rights of a hook over devices that store nothing.
     static let device: LandlockRights = [.read, .write, .truncate, .control]
     /// The rights that a file, not a folder, can be given; the kernel refuses the others.
     static let ofFile: LandlockRights = [

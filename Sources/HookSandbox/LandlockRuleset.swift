@@ -15,8 +15,8 @@ struct LandlockRuleset: ~Copyable {
 
     deinit { close(file) }
 
-    /// Denies all rights over files that the version of the ABI knows, TCP unless the network is allowed, and signals and
-    /// abstract sockets out of the sandbox.
+    /// Denies all rights over files that the version of the ABI knows. Denies TCP unless the network is allowed (ABI
+    /// 4), and signals and abstract sockets out of the sandbox (ABI 6).
     static func make(abi: Int, allowsNetwork: Bool) throws(SandboxError) -> LandlockRuleset {
         let handled = LandlockRights.known(abi: abi)
         let file = CLinuxShims_landlock_create_ruleset(

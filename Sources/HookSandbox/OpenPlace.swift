@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// A file or folder that a rule is about, open without the right to read or write, and closed when it is let go.
+/// The file or folder of a rule, opened with O_PATH and closed on deinit.
 struct OpenPlace: ~Copyable {
     /// Owned.
     let file: Int32
-    /// Where it is, with no link in it: of the open file, so that nothing can be changed between the look and the rule.
+    /// Path without links. It is that of the open file, so that nothing can change between the check and the rule.
     let path: String
 
     private init(owning file: Int32, path: String) {
@@ -27,10 +27,10 @@ struct OpenPlace: ~Copyable {
         return OpenPlace(owning: file, path: String(cString: real))
     }
 
-    /// Whether the other is this place, or lies in it.
+    /// Whether the other is this place or inside it.
     func contains(_ other: borrowing OpenPlace) -> Bool { contains(other.path) }
 
-    /// - Parameter other: a path with no link in it.
+    /// - Parameter other: a path without links.
     func contains(_ other: String) -> Bool {
         other == path || path == "/" || other.utf8.starts(with: (path + "/").utf8)
     }

@@ -1,35 +1,35 @@
 import Glibc
 
-/// Why a process may not decide for the user: Waft started it, or a process above it, for what others have sent.
+/// Whether a process acts for the user, or Waft started it or an ancestor of it because of received items.
 ///
-/// A handler has the user's uid, so that the uid alone says nothing. Each handler has a launcher of Waft's above it, which
-/// stays there and inherits what the handler leaves behind.
+/// A handler has the user's uid, so the uid proves nothing. The ancestors of each handler include one of Waft's
+/// launchers, which stays and adopts the processes that the handler leaves behind.
 package enum ProcessDescent: Hashable, Sendable {
-    /// No handler is above it.
+    /// It does not descend from a handler.
     case user
-    /// A launcher is above it, or it is one.
+    /// It is a launcher, or descends from one.
     case handler
-    /// A program of Waft is above it: a receiver that has started a handler without a launcher, or has opened something.
+    /// It descends from a receiver that has started a handler without a launcher, or has opened something.
     case receiver
-    /// It cannot be told; one line, why.
+    /// Unknown; one line with the reason.
     case unknown(String)
 
-    /// Processes above another one that are looked at; more are no honest program's.
+    /// Maximum number of ancestors to look at; no honest program has more.
     private static let maximumDepth = 1_024
-    /// Walks that are begun anew because a process ended on the way.
+    /// Maximum number of walks: a walk starts again if an ancestor ends meanwhile.
     private static let maximumTries = 16
 
-    /// Walks from a process up to the first one of its namespace.
+    /// Walks from a process up to the first process of its namespace.
     ///
     /// - Parameters:
-    ///   - process: its number in this process's namespace.
-    ///   - receiver: the number of a receiver, where that is known; others are known by their program.
-    ///   - isThere: whether the process still lives: asked once its folder in /proc is open, so that the folder is not that
-    ///     of another process to which the number has been given since.
+    ///   - process: its id in this process's namespace.
+    ///   - receiver: the process id of a receiver, if known; other receivers are recognised by their program.
+    ///   - isThere: whether the process still lives. It is called once the process's folder in /proc is open: then the
+    ///     folder is not that of a later process with the same id.
     package static func of(
         _ process: Int32, receiver: Int32? = nil, isThere: () -> Bool = { true }
     ) -> ProcessDescent {
-        // A process of a namespace that this one cannot see into has the number 0.
+        // The id is 0 if the process runs in a namespace that this one cannot see.
         guard process > 0 else { return .unknown("it runs in a container that the receiver cannot look into") }
         guard ProcessFolder.isOfThisNamespace else { return .unknown("/proc is not there, or another namespace's") }
         for _ in 0..<maximumTries {
@@ -39,7 +39,7 @@ package enum ProcessDescent: Hashable, Sendable {
         return .unknown("the processes above it end faster than they can be looked at")
     }
 
-    /// - Returns: nil where a process on the way has ended: its children have another parent now.
+    /// - Returns: nil if an ancestor has ended, since its children now have another parent.
     private static func walk(from first: ProcessFolder, _ receiver: Int32?) -> ProcessDescent? {
         guard let isLauncher = first.isLauncher else { return nil }
         if isLauncher { return .handler }
@@ -50,13 +50,13 @@ package enum ProcessDescent: Hashable, Sendable {
             if number == receiver { return .receiver }
             guard let parent = ProcessFolder(number) else {
                 if kill(number, 0) == 0 { return .unknown("/proc does not show process \(number), which is above it") }
-                // Hidden, as /proc can be set up to hide other users' processes: not the user's, and so no launcher.
+                // /proc can hide other users' processes: this one is not the user's, and so no launcher.
                 if errno == EPERM { return .user }
                 return nil
             }
             guard let isLauncher = parent.isLauncher else { return nil }
             let isWaft = parent.isWaft
-            // Still its parent: so the number was that of its parent all the time, and not another process's.
+            // If it is still the parent, its id was not reused meanwhile.
             guard child.parent == number else { return nil }
             if isLauncher { return .handler }
             if isWaft { return .receiver }
@@ -66,15 +66,15 @@ package enum ProcessDescent: Hashable, Sendable {
     }
 }
 
-/// The folder of one process in /proc. It stays that of this process: where the process has gone, nothing can be read.
+/// The folder of one process in /proc. Once the process has ended, nothing can be read, even if its id is reused.
 private final class ProcessFolder {
     private let descriptor: Int32
 
-    /// Bytes of a command line that are looked at: the path of a launcher's program and its first argument.
+    /// Maximum bytes read of a command line: the path of a launcher's program and its first argument.
     private static let commandBytes = 8_192
     private static let statusBytes = 1_024
 
-    /// - Returns: nil where it has gone, or /proc does not show it.
+    /// - Returns: nil if the process has ended or /proc does not show it.
     init?(_ process: pid_t) {
         descriptor = open("/proc/\(process)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 { return nil }
@@ -82,7 +82,7 @@ private final class ProcessFolder {
 
     deinit { close(descriptor) }
 
-    /// Whether /proc counts processes as this process does.
+    /// Whether /proc is that of this process's namespace.
     static var isOfThisNamespace: Bool {
         var bytes = [CChar](repeating: 0, count: 32)
         let count = readlink("/proc/self", &bytes, bytes.count - 1)
@@ -90,7 +90,7 @@ private final class ProcessFolder {
         return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) == "\(getpid())"
     }
 
-    /// The parent's number, 0 above the first process; nil where this process has gone.
+    /// The parent's process id, 0 for the first process; nil if this process has ended.
     var parent: pid_t? {
         // `number (name) state parent …`, and the name may contain anything.
         guard let status = read("stat", Self.statusBytes), let end = status.lastIndex(of: UInt8(ascii: ")")) else {
@@ -100,19 +100,19 @@ private final class ProcessFolder {
         return fields.count > 1 ? pid_t(String(decoding: fields[1], as: UTF8.self)) : nil
     }
 
-    /// Whether Waft started this process as a launcher; nil where it has gone.
+    /// Whether Waft started this process as a launcher; nil if it has ended.
     var isLauncher: Bool? {
         guard let command = read("cmdline", Self.commandBytes) else { return nil }
         let words = command.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
         return words.count > 1 && words[1].elementsEqual(SandboxPlan.verb.utf8)
     }
 
-    /// Whether its program is one of Waft's. No for what may not be looked at: that is another user's.
+    /// Whether its program is one of Waft's. False if this process may not see it: then it is another user's.
     var isWaft: Bool {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlinkat(descriptor, "exe", &bytes, bytes.count)
         guard count > 0 else { return false }
-        // A program that has been replaced since it was started ends with ` (deleted)`.
+        // The kernel adds ` (deleted)` if the program was replaced since its start.
         let path = bytes[..<count].map(UInt8.init(bitPattern:))
         let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
         return ["waft", "waftd", "waft (deleted)", "waftd (deleted)"].contains(name)

@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// The processes that descend from this one, which is their subreaper: none of them can leave it.
+/// The descendants of this process. It is their subreaper, so none of them can leave it.
 enum ProcessTree {
-    /// Reaps what has ended.
+    /// Reaps the children that have ended.
     ///
-    /// - Parameter ended: gets each with its status, as waitpid(2) has it.
+    /// - Parameter ended: gets the id and status of each, as in waitpid(2).
     /// - Returns: whether a child is left.
     static func reap(_ ended: (pid_t, Int32) -> Void) -> Bool {
         while true {
@@ -22,13 +22,13 @@ enum ProcessTree {
         }
     }
 
-    /// Kills the children of this process. Theirs come to it in turn: time and again, this outruns those that fork.
+    /// Kills the children of this process. Their children become its own, so repeated calls outrun processes that fork.
     static func killChildren() {
         for child in children(of: getpid()) { kill(child, SIGKILL) }
     }
 
-    /// Sends a signal to all of them, as far as they are there now: those that fork meanwhile may escape it, and come to
-    /// this process as children sooner or later.
+    /// Sends a signal to all descendants that exist now. A process forked meanwhile may miss it, and becomes a child of
+    /// this process sooner or later.
     static func signal(_ signal: Int32) {
         var pending = [getpid()]
         var seen: Set<pid_t> = [getpid()]
@@ -41,7 +41,7 @@ enum ProcessTree {
     }
 
     private static func send(_ signal: Int32, to process: pid_t, childOf parent: pid_t) {
-        // Nobody but us reaps our own: the number is still theirs.
+        // Only this process reaps its children, so the id is not reused.
         if parent == getpid() {
             kill(process, signal)
             return
@@ -49,7 +49,7 @@ enum ProcessTree {
         let file = CLinuxShims_pidfd_open(process)
         guard file >= 0 else { return }
         defer { close(file) }
-        // The number could be another's by now; if it came to us it is met there.
+        // The id may be reused by now: signal only a process with the same parent.
         if self.parent(of: process) == parent { _ = CLinuxShims_pidfd_send_signal(file, signal) }
     }
 
@@ -57,7 +57,7 @@ enum ProcessTree {
         var children: [pid_t] = []
         for thread in numbers(in: "/proc/\(process)/task") {
             guard let text = read("/proc/\(process)/task/\(thread)/children") else {
-                // Built without it. Those that this process cannot see are not its own.
+                // The kernel lacks this file. Search /proc instead, which shows this process all its children.
                 if process == getpid() { return numbers(in: "/proc").filter { parent(of: $0) == process } }
                 continue
             }

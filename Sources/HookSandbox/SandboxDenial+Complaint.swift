@@ -8,7 +8,7 @@
 struct Complaint {
     /// Whether the kernel's word was EXDEV, not EACCES.
     let isCrossDevice: Bool
-    /// Whether its words are those of a change: of a file that is there they may also be of reading.
+    /// Whether it names a change of a file. If not, and the file exists, it may be about reading.
     let isOfWriting: Bool
     /// The absolute paths in it, in order.
     let paths: [String]

@@ -1,12 +1,12 @@
 import Glibc
 
-/// An access that the sandbox seems to have refused, read from what the hook said about it: the kernel tells nobody else.
+/// An access that the sandbox seems to have refused, guessed from the hook's messages: the kernel tells only the hook.
 package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// What can be done about it.
     package enum Remedy: Hashable, Sendable {
         /// To let the hook write in this folder, or to this file.
         case allow(path: String)
-        /// To let the hook read this file or folder, or write there: the words do not tell them apart.
+        /// To let the hook read this file or folder, or write there: the message does not say which of them it tried.
         case allowReading(path: String)
         /// None: this is one of Waft's own folders.
         case leaveWaft
@@ -25,8 +25,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// Most denials that are told of.
     package static let mostDenials = 8
 
-    /// The path that was refused, an absolute path as the hook said it. It is the hook's text: to be
-    /// escaped for wherever it is shown.
+    /// The refused path, an absolute path as the hook printed it. It is the hook's text: escape it for every output.
     package let path: String
     /// What can be done about it.
     package let remedy: Remedy
@@ -111,7 +110,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         }
         let writable = [plan.dataFolder, plan.temporaryFolder] + plan.writablePaths
         // Where two are named, the second is where it should have gone.
-        // A script that complains names itself, too.
+        // A script's message names the script as well.
         let programs = [plan.executable] + plan.readablePaths.filter { !Self.isFolder($0) }
         let candidates = complaint.paths.filter { !programs.contains($0) }
         guard let denied = candidates.last(where: { path in !writable.contains { Self.isBeneath(path, $0) } })
@@ -122,7 +121,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
             return
         }
         if plan.forbiddenPlaces.contains(where: { $0 != plan.bundle && Self.isBeneath(denied, $0) }) {
-            // Its own bundle lies among the handlers.
+            // The hook's own bundle is inside the handlers' folder, which is closed.
             remedy = Self.isBeneath(denied, plan.bundle) ? .useData : .leaveWaft
             return
         }

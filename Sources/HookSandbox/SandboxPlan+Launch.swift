@@ -15,9 +15,9 @@ package struct SandboxedStart: Hashable, Sendable {
 extension SandboxPlan {
     /// The variable in which the plan travels; the launcher removes it before it executes the hook.
     static let variable = "WAFT_SANDBOX_PLAN"
-    /// The first argument of a launcher, by which ``ProcessDescent`` knows it.
+    /// The first argument of a launcher. ``ProcessDescent`` recognises a launcher by it.
     package static let verb = "__sandboxed"
-    /// The launcher `wafthook`, which lies beside this program's file.
+    /// The launcher `wafthook`, in the same folder as this program's file.
     package static let launcher: String = {
         var bytes = [CChar](repeating: 0, count: longestPath + 1)
         let count = max(0, readlink("/proc/self/exe", &bytes, longestPath))
@@ -26,13 +26,13 @@ extension SandboxPlan {
         return String(decoding: folder, as: UTF8.self) + "/wafthook"
     }()
 
-    /// Asks the launcher to ask all that it has started to leave.
+    /// Tells the launcher to ask all its processes to leave.
     package static let leaveSignal = SIGTERM
-    /// Asks the launcher to end all that it has started at once.
+    /// Tells the launcher to end all its processes at once.
     package static let endSignal = SIGQUIT
 
-    /// What to start: the launcher. It stays as long as the hook does, ends as the hook ended, and
-    /// takes ``leaveSignal`` and ``endSignal``.
+    /// Describes the start of the launcher. The launcher stays as long as the hook, ends as the hook ended, and takes
+    /// ``leaveSignal`` and ``endSignal``.
     ///
     /// The caller also sets the working directory (the folder of the bundle) and the standard streams, which the launcher
     /// passes on. The hook leads a process group of its own.

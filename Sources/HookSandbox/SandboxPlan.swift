@@ -7,7 +7,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package enum Level: String, Codable, Hashable, Sendable, CaseIterable {
         /// The rules, as far as the kernel has them; without Landlock the hook runs with the limits alone.
         case strict
-        /// No rules and no limits: the hook is executed as it is, and what it leaves running on purpose lives on.
+        /// No rules and no limits: the hook is executed as it is, and processes that it leaves behind keep running.
         case none
         /// The rules, or the hook is not executed at all where the kernel has no Landlock.
         case require
@@ -30,10 +30,10 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var executable: String
     /// What follows the executable's own path in its arguments.
     package var arguments: [String]
-    /// Where the program is, which it may read and execute but not change: the folder of its bundle or, for a single
-    /// program, the file of the executable alone and not the folder around it.
+    /// The program's own place, which it may read and execute but not change: the folder of its bundle or, for a single
+    /// program, the executable file alone and not its folder.
     package var bundle: String
-    /// A folder of the handler's own, which outlives the call and where it may write. The caller makes it.
+    /// The handler's data folder, which outlives the call and where it may write. The caller makes it.
     package var dataFolder: String
     /// A folder made for the hook alone, where it may write; its `TMPDIR`. The caller makes and removes it.
     package var temporaryFolder: String
@@ -47,11 +47,11 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var allowsNetwork: Bool
     /// Whether the hook may connect to Unix sockets, and so to other programs of the user and the system.
     package var allowsSockets: Bool
-    /// Folders and files that stay closed to every hook: Waft's configuration, state and control socket, and the folders of
-    /// all handlers. A readable or writable path that equals, contains or lies in one of them is refused; the bundle,
-    /// the data folder and the temporary folder may lie in one. Those that do not exist count for nothing.
+    /// Folders and files that stay closed to every hook: Waft's configuration, state and control socket, and the
+    /// folders of all handlers. A readable or writable path that equals, contains or is inside one of them is refused;
+    /// the bundle, the data folder and the temporary folder may be inside one. Missing ones are ignored.
     package var forbiddenPlaces: [String]
-    /// The process that asks for the hook and starts the launcher; nil for whichever does. The hook ends with it.
+    /// Process id of the launcher's parent, which asks for the hook; nil for any parent. The hook ends with it.
     package var client: Int32?
     /// What the hook may use up.
     package var limits: ResourceLimits

@@ -3,12 +3,12 @@ import Glibc
 
 /// Takes rights from the calling thread, for good, as a plan says.
 enum SandboxRules {
-    /// Folders around a forbidden place whose other entries are allowed one by one have at most so many.
+    /// Maximum number of entries allowed one by one, per folder that contains a forbidden place.
     private static let maximumEntries = 4096
 
-    /// - Returns: the descriptor by which the warden answers the calls that change modes, owners, times and labels; -1
-    ///   where the kernel has none. The caller's.
-    /// - Throws: `SandboxError` where the rules that the plan needs are not in force. What was taken stays taken.
+    /// - Returns: the descriptor on which the warden answers calls that change modes, owners, times and labels; -1 if
+    ///   the kernel has none. The caller owns it.
+    /// - Throws: `SandboxError` if the rules that the plan needs are not in force. Rights already taken stay taken.
     static func restrict(by plan: SandboxPlan) throws(SandboxError) -> Int32 {
         let support = HookSandbox.landlock
         let abi = max(0, min(support.abi, plan.newestABI ?? support.abi))
@@ -17,7 +17,7 @@ enum SandboxRules {
             throw .notRestricted("it requires Landlock, which is not there: \(reason)")
         }
         try limit(by: plan.limits)
-        // As root, a hook without them is a user among others.
+        // Without capabilities, a hook of root has only the rights of an ordinary user.
         guard CLinuxShims_no_new_privileges() == 0, CLinuxShims_drop_capabilities() == 0 else {
             throw .notRestricted("privileges could not be given up: \(SandboxError.lastCause)")
         }
@@ -42,10 +42,10 @@ enum SandboxRules {
 
     private static func restrictFiles(by plan: SandboxPlan, abi: Int) throws(SandboxError) {
         let rules = try LandlockRuleset.make(abi: abi, allowsNetwork: plan.allowsNetwork)
-        // Those that do not exist hold nothing.
+        // Missing places hold nothing to protect.
         let forbidden = plan.forbiddenPlaces.compactMap { try? OpenPlace.make($0).path }
         let inbox = try OpenPlace.make(plan.inbox)
-        // Waft itself chooses the Inbox, and has an empty one for programs that are not to see it.
+        // The Inbox may be inside a forbidden place: programs that may not see the Inbox get an empty folder there.
         if let covered = forbidden.first(where: { inbox.contains($0) }) {
             throw .notRestricted("\(plan.inbox) contains \(covered), which is closed to handlers")
         }
@@ -56,7 +56,7 @@ enum SandboxRules {
             throw .notRestricted("\(plan.bundle) contains \(covered), which is closed to every handler")
         }
         try allow(.readable, bundle, plan.bundle, rules)
-        // A file that is missing or no program is told of when it is executed.
+        // If the file is missing or no program, executing it reports that.
         if let executable = try? OpenPlace.make(plan.executable), !executable.isFolder {
             try allow(.readable, executable, plan.executable, rules)
         }
@@ -74,7 +74,7 @@ enum SandboxRules {
             guard !inbox.contains(place), !place.contains(inbox) else {
                 throw .notRestricted("\(path) is in the Inbox or contains it, and so cannot be writable")
             }
-            // Its own bundle says what a handler may do.
+            // The bundle grants the handler's rights, so the handler may not write there.
             if isNamed, bundle.isFolder { try refuseOverlap(place, path, [bundle.path]) }
             try allow(.writable, place, path, rules)
         }
@@ -94,7 +94,7 @@ enum SandboxRules {
         }
     }
 
-    /// - Throws: `SandboxError` if the place equals, contains or lies in a forbidden one.
+    /// - Throws: `SandboxError` if the place equals, contains or is inside a forbidden one.
     private static func refuseOverlap(
         _ place: borrowing OpenPlace, _ path: String, _ forbidden: [String]
     ) throws(SandboxError) {
@@ -103,8 +103,8 @@ enum SandboxRules {
         }
     }
 
-    /// Lets a part of the system be read. If a forbidden place is in it, its other entries are allowed one by one: rules
-    /// only add, and nothing could close the forbidden place again.
+    /// Makes a part of the system readable. If it contains a forbidden place, its other entries are allowed one by one:
+    /// rules only add rights, and none could close the forbidden place again.
     private static func allowSystem(
         _ path: String, _ forbidden: [String], _ rules: borrowing LandlockRuleset
     ) throws(SandboxError) {
@@ -119,15 +119,15 @@ enum SandboxRules {
         for _ in 0..<maximumEntries {
             guard let entry = readdir(folder) else { return }
             let name = String(cString: CLinuxShims_dirent_name(entry))
-            // A link leads where another rule decides.
+            // The rule for a link's target decides.
             if name != ".", name != "..", entry.pointee.d_type != DT_LNK {
                 try allowSystem(place.path + "/" + name, forbidden, rules)
             }
         }
     }
 
-    /// What is open works in any case; this lets `> /dev/stderr` open it once more. Pipes and sockets need no rule, and
-    /// take none.
+    /// Open streams work without a rule; these rules allow `> /dev/stderr` to open one again. Pipes and sockets need no
+    /// rule, and the kernel takes none.
     private static func allowStreams(_ rules: borrowing LandlockRuleset) {
         for stream: Int32 in 0...2 {
             let mode = fcntl(stream, F_GETFL)

@@ -1,10 +1,10 @@
 import CLinuxShims
 import Glibc
 
-/// The launcher: a program of Waft that was started to start the hook under its rules, and to stay as its warden.
+/// The launcher: a program of Waft that starts a hook under its rules and stays as its warden.
 package enum SandboxedLaunch {
-    /// Exit codes of a launcher without a hook. Hooks exit with such codes so seldom that, with the line
-    /// on standard error, they cannot be mistaken: with 127 a shell script exits for a command that it does not find.
+    /// Exit codes of a launcher that started no hook. Few hooks use them, and the line on standard error makes them
+    /// unambiguous. A shell script would exit with 127 for a command that it does not find.
     static let exitNotRestricted: Int32 = 118
     static let exitNotExecuted: Int32 = 119
     /// How the launcher's one line begins.
@@ -29,8 +29,8 @@ package enum SandboxedLaunch {
         (0..<min(2, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
     }
 
-    /// Starts the hook and stays as its warden, or says why there is no hook. It returns in the process that was to become
-    /// the hook, or where there is none.
+    /// Starts the hook and stays as its warden, or returns why there is no hook. It returns in the process that should
+    /// become the hook or, if there is none, in the launcher.
     private static func run() -> SandboxError {
         do throws(SandboxError) {
             guard let text = getenv(SandboxPlan.variable) else {
@@ -55,14 +55,14 @@ package enum SandboxedLaunch {
         _ plan: SandboxPlan, _ mask: sigset_t, _ client: Int32
     ) throws(SandboxError) -> SandboxError {
         let attributes = AttributeWarden([plan.dataFolder, plan.temporaryFolder] + plan.writablePaths)
-        // The way of the listener from the hook, which makes it, to the warden.
+        // Passes the listener from the hook, which makes it, to the warden.
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .notRestricted("no pair of sockets: \(SandboxError.lastCause)")
         }
         let hook = try forkHook()
         if hook == 0 {
-            // A warden that is killed for want of memory takes the hook along.
+            // If the kernel kills the warden for lack of memory, the hook must end too.
             _ = CLinuxShims_set_parent_death_signal(SIGKILL)
             let listener = try SandboxRules.restrict(by: plan)
             if listener >= 0 {
@@ -100,14 +100,14 @@ package enum SandboxedLaunch {
         _exit(0)
     }
 
-    /// - Returns: 0 in the process that is to become the hook, which leads a process group.
+    /// - Returns: 0 in the process that becomes the hook, which leads a process group; the hook's id in the warden.
     private static func forkHook() throws(SandboxError) -> pid_t {
         guard CLinuxShims_become_subreaper() == 0 else {
             throw .notRestricted("this process cannot take over its descendants: \(SandboxError.lastCause)")
         }
         let hook = CLinuxShims_fork()
         guard hook >= 0 else { throw .notRestricted("no process: \(SandboxError.lastCause)") }
-        // On both sides: whichever comes first, the group is there.
+        // Called in both processes, so that the group exists whichever runs first.
         setpgid(hook, 0)
         return hook
     }
@@ -131,7 +131,7 @@ package enum SandboxedLaunch {
     }
 }
 
-/// That there was no hook, as seen by who started it.
+/// A launcher's failure to start a hook, as its caller sees it.
 package struct SandboxLaunchFailure: Hashable, Sendable {
     /// Whether the rules were in force, and only the hook itself could not be executed.
     package let isExecution: Bool

@@ -3,13 +3,13 @@ import Glibc
 extension SystemCallFilter {
     private typealias Condition = SystemCallRule.Condition
 
-    /// What a hook is refused where Landlock has no rule.
+    /// Refuses a hook the calls for which Landlock has no rule.
     static func hook(_ plan: SandboxPlan) -> SystemCallFilter {
         SystemCallFilter(
             rules: common + [sockets(plan), socketPairs(plan)] + arguments + [changesOfAttributes])
     }
 
-    /// What the warden of a hook is refused: all that it never does.
+    /// Refuses a hook's warden the calls that it never makes.
     static let warden = SystemCallFilter(
         rules: common + [
             SystemCallRule(
@@ -33,8 +33,8 @@ extension SystemCallFilter {
             ("perf_event_open", 298, 241),
         ])
 
-    /// Parts of the kernel that no hook has to do with: keys, programs in the kernel, the machine's own settings. Requests
-    /// by io_uring would pass this filter by.
+    /// Parts of the kernel that no hook needs: keys, programs in the kernel, the machine's own settings. io_uring's
+    /// requests would bypass this filter.
     private static let machine = SystemCallRule(
         .refuse(EPERM),
         [
@@ -68,8 +68,8 @@ extension SystemCallFilter {
             ("msgrcv", 70, 188), ("msgctl", 71, 187), ("mq_open", 240, 180), ("mq_unlink", 241, 181),
         ])
 
-    /// Newer forms of other calls, whose arguments lie in memory where no filter sees them. Programs take the older form
-    /// from a kernel that has none of these. The warden's own openat2(2) is no change.
+    /// Newer forms of other calls. Their arguments are in memory, which no filter sees. Programs use the older form if
+    /// the kernel lacks the newer one. openat2(2) is not among them, because the warden needs it.
     private static let withoutChecks = SystemCallRule(
         .refuse(ENOSYS),
         [("clone3", 435, 435), ("setxattrat", 463, 463), ("removexattrat", 466, 466), ("file_setattr", 469, 469)])
@@ -83,7 +83,7 @@ extension SystemCallFilter {
                 // Streams and datagrams: no raw packets.
                 Condition(argument: 1, mask: 0xf, values: [1, 2]),
             ])
-            // NETLINK_ROUTE, by which the C library asks for the machine's own addresses.
+            // NETLINK_ROUTE: the C library asks it for the machine's own addresses.
             allowed.append([
                 Condition(argument: 0, values: [UInt32(AF_NETLINK)]), Condition(argument: 2, values: [0]),
             ])
@@ -92,8 +92,8 @@ extension SystemCallFilter {
         return SystemCallRule(.allow(onlyIf: allowed, else: EACCES), [("socket", 41, 198)])
     }
 
-    /// Pairs of sockets, as programs use them between their own processes. Each of a pair of datagram sockets could be
-    /// connected to another program's socket.
+    /// Pairs of sockets, which programs use between their own processes. A datagram socket of a pair could be connected
+    /// to another program's socket.
     private static func socketPairs(_ plan: SandboxPlan) -> SystemCallRule {
         let types: [UInt32] = plan.allowsSockets ? [1, 2, 5] : [1, 5]
         return SystemCallRule(
@@ -108,7 +108,7 @@ extension SystemCallFilter {
 
     /// Calls that are refused for some arguments.
     private static let arguments = [
-        // The structure of openat2(2) lies in memory; see `withoutChecks`.
+        // The argument structure of openat2(2) is in memory; see `withoutChecks`.
         SystemCallRule(.refuse(ENOSYS), [("openat2", 437, 437)]),
         SystemCallRule(
             .allow(onlyIf: [[Condition(argument: 0, mask: newNamespaces, values: [0])]], else: EPERM),
@@ -116,7 +116,7 @@ extension SystemCallFilter {
         SystemCallRule(
             .allow(onlyIf: [[Condition(argument: 0, mask: newNamespaces | 0x80, values: [0])]], else: EPERM),
             [("unshare", 272, 97)]),
-        // No file is made that runs with the rights of its owner.
+        // Refuses to make a file that runs with its owner's rights.
         SystemCallRule(
             .allow(onlyIf: [[Condition(argument: 2, mask: setID, values: [0])]], else: EPERM),
             [("open", 2, nil), ("mknodat", 259, 33)]),
@@ -125,7 +125,7 @@ extension SystemCallFilter {
         SystemCallRule(
             .allow(onlyIf: [[Condition(argument: 1, mask: setID, values: [0])]], else: EPERM),
             [("creat", 85, nil), ("mknod", 133, nil)]),
-        // Limits, priority and processors of other processes of the user, to whom rules about signals do not apply.
+        // Only its own limits, priority and processors: Landlock does not protect those of the user's other processes.
         SystemCallRule(
             .allow(onlyIf: [[Condition(argument: 0, values: [0])]], else: EPERM),
             [
@@ -145,8 +145,8 @@ extension SystemCallFilter {
             [("ioctl", 16, 29)]),
     ]
 
-    /// FS_IOC_SETFLAGS (and its 32-bit form), FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY: they
-    /// need no file that is open for writing. TIOCSTI, TIOCLINUX: input in the name of whoever sits at the terminal.
+    /// FS_IOC_SETFLAGS (and its 32-bit form), FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY:
+    /// they need no file that is open for writing. TIOCSTI, TIOCLINUX: they fake input of the terminal's user.
     private static let refusedControls: [UInt32] = [
         0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4080_6685, 0x800c_6613, 0x5412, 0x541c,
     ]
@@ -162,7 +162,7 @@ extension SystemCallFilter {
             ("fremovexattr", 199, 16),
         ])
 
-    /// The name of a call that changes attributes, by its number on this machine.
+    /// Names of the calls that change attributes, by their numbers on this machine.
     static let attributeCallNames: [Int32: String] = {
         var names: [Int32: String] = [:]
         for call in changesOfAttributes.calls {

@@ -3,7 +3,7 @@ import Glibc
 
 /// A rule for some system calls.
 struct SystemCallRule: Sendable {
-    /// What happens to a call.
+    /// The treatment of a call.
     enum Verdict: Sendable {
         /// It fails with this errno.
         case refuse(Int32)
@@ -25,7 +25,7 @@ struct SystemCallRule: Sendable {
     }
 
     let verdict: Verdict
-    /// Each with its number in the two architectures; nil where it does not exist.
+    /// Each with its number in both architectures; nil if an architecture lacks the call.
     let calls: [(name: String, x86_64: UInt32?, aarch64: UInt32?)]
 
     init(_ verdict: Verdict, _ calls: [(name: String, x86_64: UInt32?, aarch64: UInt32?)]) {
@@ -77,8 +77,8 @@ struct SystemCallFilter: Sendable {
 
     /// Puts the calling thread under the filter.
     ///
-    /// - Returns: where the calls are answered that ask; -1 where the kernel has no such thing, or a filter in force has it
-    ///   already: those calls are then carried out.
+    /// - Returns: the descriptor on which calls with the verdict `ask` are answered; -1 if the kernel has none, or if
+    ///   an earlier filter has one. Then those calls are carried out.
     func installWithListener() throws(SandboxError) -> Int32 {
         guard Self.isKnown else { return -1 }
         let program = program(asking: true)
@@ -88,7 +88,7 @@ struct SystemCallFilter: Sendable {
         return -1
     }
 
-    /// Puts the calling thread under the filter; calls that ask are carried out. A kernel without filters has none.
+    /// Puts the calling thread under the filter, if the kernel has one. Calls with the verdict `ask` are carried out.
     func install() throws(SandboxError) {
         guard Self.isKnown else { return }
         let program = program(asking: false)
@@ -105,7 +105,7 @@ struct SystemCallFilter: Sendable {
             Instruction(code: Code.load, if_true: 0, if_false: 0, value: Offset.number),
         ]
         #if arch(x86_64)
-            // The numbers of the x32 ABI, by which every call can be made too.
+            // Every call has a second number in the x32 ABI, which would bypass the rules.
             program += [
                 Instruction(code: Code.jumpIfAtLeast, if_true: 0, if_false: 1, value: 0x4000_0000),
                 Self.give(Code.fail(ENOSYS)),
@@ -127,7 +127,7 @@ struct SystemCallFilter: Sendable {
         Instruction(code: Code.give, if_true: 0, if_false: 0, value: value)
     }
 
-    /// What is done with a call; ends with an answer in any case.
+    /// The instructions for one call; they always give an answer.
     private static func body(_ verdict: SystemCallRule.Verdict, asking: Bool) -> [Instruction] {
         switch verdict {
         case .refuse(let error): [give(Code.fail(error))]
@@ -136,7 +136,7 @@ struct SystemCallFilter: Sendable {
         }
     }
 
-    /// Allows the call if all conditions hold, and goes on behind itself otherwise.
+    /// Allows the call if all conditions hold, and continues after the last instruction otherwise.
     private static func alternative(_ conditions: [SystemCallRule.Condition]) -> [Instruction] {
         var code = [give(Code.allow)]
         for condition in conditions.reversed() {
@@ -144,7 +144,7 @@ struct SystemCallFilter: Sendable {
                 Instruction(code: Code.load, if_true: 0, if_false: 0, value: Offset.argument(condition.argument)),
                 Instruction(code: Code.and, if_true: 0, if_false: 0, value: condition.mask),
             ]
-            // After the comparisons one jump for the value that is none of them, and one for the value that is.
+            // Two jumps follow the comparisons: one if no value matches, one if a value does.
             for (index, value) in condition.values.enumerated() {
                 let distance = UInt8(condition.values.count - index)
                 test.append(Instruction(code: Code.jumpIfEqual, if_true: distance, if_false: 0, value: value))

@@ -1,5 +1,5 @@
-/// The parts of the system that every hook can read, since ordinary programs do not run without them. None of them is
-/// written by users, and none contains their files; those that do not exist are passed over.
+/// The parts of the system that every hook can read, because ordinary programs need them. Users neither write them nor
+/// keep files there. Missing ones are skipped.
 enum SystemPlaces {
     /// Folders and files, with the reason for each.
     static let readable: [(path: String, reason: String)] = [
@@ -36,6 +36,6 @@ enum SystemPlaces {
         ("/sys/kernel/mm", "sizes of pages"),
     ]
 
-    /// Devices that every hook can read and write: nothing is kept by them.
+    /// Devices that every hook can read and write, because they store nothing.
     static let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"]
 }

@@ -1,36 +1,36 @@
 import CLinuxShims
 import Glibc
 
-/// The parent of a hook: stays when the hook has been started, passes on how it ended, and leaves nothing of it behind.
+/// The parent of a hook. It outlives the hook, passes on how the hook ended, and ends the hook's other processes.
 ///
-/// SIGTERM asks the hook's processes to leave, SIGQUIT ends them at once; so does the end of the process that asked for the
-/// hook. It has one thread, and no other part of Waft runs in it.
+/// SIGTERM asks the hook's processes to leave. SIGQUIT, or the end of the process that asked for the hook, ends them at
+/// once. The warden has one thread, and no other part of Waft runs in it.
 struct Warden: ~Copyable {
-    /// Whose end is the end of the call.
+    /// The processes that belong to the call.
     enum Charge {
-        /// All that descends from the warden: it ends with the hook.
+        /// All descendants of the warden, which ends with the hook.
         case descendants
-        /// The hook's process group. What the hook leaves running lives on, and the warden with it.
+        /// The hook's process group. Processes that the hook leaves behind keep running, and so does the warden.
         case group
     }
 
-    /// Looks at processes that are being ended without a pause between them, so that none forks meanwhile.
+    /// Number of rounds of killing without a pause in between, so that no process can fork meanwhile.
     private static let hastyLooks = 10_000
-    /// Between two later looks, in microseconds: a process in a call of a dead disk may take for ever.
+    /// Pause between later rounds, in microseconds: a process in a call of a dead disk may never end.
     private static let endingPause: UInt32 = 10_000
-    /// Between two looks at a group that was asked to leave, in milliseconds: the kernel does not tell of its end.
+    /// Interval of checks of a group that was asked to leave, in milliseconds: the kernel does not report its end.
     private static let settlingPause: Int32 = 20
 
     private let hook: pid_t
     private let charge: Charge
-    /// Readable when the process that asked for the hook has gone; -1 for not any more, or where the kernel cannot tell.
+    /// Readable once the process that asked for the hook has ended; -1 after that, or if the kernel has no pidfds.
     private var client: Int32
-    /// Where the hook asks for changes of attributes; -1 for nowhere.
+    /// Receives the hook's calls that change attributes; -1 for none.
     private let listener: Int32
     private let attributes: AttributeWarden
     private let signals: Int32
 
-    /// How the hook ended, as waitpid(2) has it.
+    /// The status of the ended hook, as in waitpid(2).
     private var status: Int32?
     private var isAskedToLeave = false
     private var hasReported = false
@@ -47,9 +47,9 @@ struct Warden: ~Copyable {
         signals = CLinuxShims_signalfd()
     }
 
-    /// Returns when nobody is left.
+    /// Returns when no child is left.
     ///
-    /// - Parameter report: gets how the hook ended, as waitpid(2) has it, when the call is over.
+    /// - Parameter report: gets the hook's status, as in waitpid(2), when the call is over.
     mutating func run(report: (Int32) -> Void) {
         while true {
             let hasChildren = reap()
@@ -64,7 +64,7 @@ struct Warden: ~Copyable {
     }
 
     private func isOver(_ hasChildren: Bool) -> Bool {
-        // Those that were asked have their time to leave, even if the hook itself has left.
+        // Processes that were asked to leave get time to do so, even after the hook itself has ended.
         guard isAskedToLeave else { return true }
         switch charge {
         case .descendants: return !hasChildren
@@ -98,7 +98,7 @@ struct Warden: ~Copyable {
     }
 
     private mutating func take(_ signal: Int32) {
-        // What lives on after the call is nobody's any more.
+        // After the call, the remaining processes get no more signals.
         guard !hasReported else { return }
         switch signal {
         case SIGTERM, SIGINT, SIGHUP:
@@ -112,7 +112,7 @@ struct Warden: ~Copyable {
         }
     }
 
-    /// Ends everybody that has to end with the call; descendants have gone when it returns.
+    /// Ends the processes that belong to the call. All descendants have ended when it returns.
     private mutating func endAll() {
         switch charge {
         case .group: if !hasReported { kill(-hook, SIGKILL) }

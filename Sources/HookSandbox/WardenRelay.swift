@@ -1,13 +1,13 @@
 import CLinuxShims
 import Glibc
 
-/// The process that is waited for where a hook has no rules: what the hook leaves running lives on, so its warden cannot
-/// tell by its own end how the hook ended. The warden stays between the two, and by it anybody can see that a process was
-/// started by a handler.
+/// The process that the caller waits for if a hook has no rules. Processes that the hook leaves behind keep running
+/// with their warden, so the warden's own end cannot tell how the hook ended. The warden stays above them, so that
+/// everybody can see that a handler started them.
 enum WardenRelay {
-    /// Makes this process the relay, and goes on in a new one as the warden.
+    /// Makes this process the relay, and continues in a new process as the warden.
     ///
-    /// - Returns: in the warden, where to write how the hook ended.
+    /// - Returns: in the warden, the descriptor to which it writes the hook's status.
     static func fork() throws(SandboxError) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw .notRestricted("no pipe: \(SandboxError.lastCause)") }
@@ -37,7 +37,7 @@ enum WardenRelay {
             guard watched[1].revents != 0 else { continue }
             var status: Int32 = 0
             if read(reports, &status, MemoryLayout<Int32>.size) != MemoryLayout<Int32>.size {
-                // It did not come to a hook, and has said why.
+                // The warden started no hook, and has reported why.
                 while waitpid(warden, &status, 0) < 0, errno == EINTR {}
             }
             HookProcess.end(as: status)

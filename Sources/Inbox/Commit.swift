@@ -214,7 +214,7 @@ struct Commit {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
         do throws(SystemError) {
-            // A handler may have removed the mark just now; nobody else's file is to become it.
+            // A handler may just have removed the mark. A received file must not take its place.
             let isMark = item.folder == nil && name.text == InboxMark.name
             if !isMark, try move(staged, to: name, in: folder) { return name }
             if conflict == .skip { throw SystemError(EEXIST) }

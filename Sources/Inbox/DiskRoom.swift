@@ -19,12 +19,12 @@ enum DiskRoom {
         return free > kept ? free - kept : 0
     }
 
-    /// Makes a file and removes it. A file system that became read-only by an error of its disk still says in all figures
-    /// and flags that it can be written; only a change shows that it cannot.
+    /// Creates a file and removes it. A file system that became read-only after a disk error still reports itself as
+    /// writable: only a write shows that it is not.
     ///
     /// - Parameters:
-    ///   - folder: where the file is made; nothing in it has its name.
-    /// - Throws: why nothing can be made there. A full disk is no reason: the figures of the file system say so better.
+    ///   - folder: the folder for the file; it must contain no entry of this name.
+    /// - Throws: the error of the write. A full disk is not reported: the figures of the file system show it better.
     static func probe(in folder: Int32, name: String) throws(SystemError) {
         do throws(SystemError) {
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -37,10 +37,10 @@ enum DiskRoom {
         }
     }
 
-    /// Files and folders that an ordinary user may still make there, and leave the reserve's share of them alone.
+    /// Number of files and folders that an ordinary user may still create without using up the reserve's share.
     ///
-    /// - Parameter removable: those that count as free because they can be removed.
-    /// - Returns: `.max` for a file system that does not count them.
+    /// - Parameter removable: entries that count as free because they can be removed.
+    /// - Returns: `.max` if the file system does not count entries.
     static func freeEntries(
         onFileSystemOf file: Int32, keeping reserve: DiskReserve = .bytes(0), removable: UInt64 = 0
     ) throws(SystemError) -> UInt64 {
@@ -76,7 +76,7 @@ package enum DiskReserve: Hashable, Sendable {
         }
     }
 
-    /// Inodes that are left to everybody else: the same share of all as of the bytes.
+    /// Inodes that are kept free: the same share as of the bytes.
     /// - Parameter size: bytes of the file system.
     func entries(of total: UInt64, ofFileSystem size: UInt64) -> UInt64 {
         let kept = bytes(ofFileSystem: size)

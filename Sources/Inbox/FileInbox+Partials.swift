@@ -24,7 +24,7 @@ extension FileInbox {
         var spared: [String: UInt64] = [:]
         for item in items {
             guard let key = PartialKey(item, from: peer) else { continue }
-            // The disk takes more than the bytes of contents: a block or two for each entry, which counts besides.
+            // Contents take more of the disk than their bytes: a block or two for each entry, and `Limits.entryBytes`.
             let entries = (item.entries ?? 1).multipliedSaturating(by: 8_192 + Limits.entryBytes)
             let (most, overflow) = key.size.addingReportingOverflow(min(entries, .max - 65_536) + 65_536)
             spared[Partials.name(of: key)] = overflow ? .max : most

@@ -19,11 +19,11 @@ package final class FileInbox: InboxStoring {
     let opening: BeneathOpening
     private let bounds: PartialBounds
     private let time: KeptTime
-    /// Nil where any folder at the path is the Inbox.
+    /// Nil accepts any folder at the path as the Inbox.
     private let recognition: InboxRecognition?
 
-    /// The staging folder of what comes now; nil as long as another Inbox lies at the path. What was begun in an earlier one
-    /// stays there.
+    /// The current staging folder; nil while another Inbox is at the path. Items begun in an earlier staging folder
+    /// stay in it.
     var staging: StagingFolder? { state.withLock { $0.staging } }
 
     private struct State {
@@ -42,9 +42,9 @@ package final class FileInbox: InboxStoring {
     ///   - conflict: what becomes of an item whose name is taken.
     ///   - checker: looks into files before they are moved in; nil where that is not wanted.
     ///   - partials: bounds of what is kept of items that do not come whole.
-    ///   - memory: by which the Inbox is known again (`InboxRecognition`). If another folder lies at the path, nothing is
-    ///     made or stored there, and every call says so, until the Inbox is back or `adopt` is called. Nil: any folder is
-    ///     the Inbox.
+    ///   - memory: remembers the Inbox, to recognise it (`InboxRecognition`). While another folder is at the path,
+    ///     nothing is created or stored there and every call fails, until the Inbox is back or `adopt` is called. Nil
+    ///     accepts any folder as the Inbox.
     /// - Throws: `InboxError`, also when another receiver has this Inbox.
     package convenience init(
         path: String,
@@ -98,12 +98,12 @@ package final class FileInbox: InboxStoring {
         self.state = Mutex(State(inbox: inbox, staging: staging, checker: checker))
     }
 
-    /// Takes what lies at the path for the Inbox from now on; makes a folder where none is.
+    /// Makes the folder at the path the Inbox; creates it if it does not exist.
     ///
-    /// - Throws: `storage` where that cannot be written down, there or in the memory.
+    /// - Throws: `storage` if the mark cannot be written or the memory cannot be updated.
     package func adopt() throws(TransferFault) { try recognition?.adopt(try Self.opened(path)) }
 
-    /// As the method, for when no receiver runs.
+    /// Does the same while no receiver runs.
     package static func adopt(_ path: String, memory: any InboxMemory) throws(TransferFault) {
         let recognition: InboxRecognition
         do {
@@ -207,10 +207,10 @@ package final class FileInbox: InboxStoring {
         )
     }
 
-    /// Whether the Inbox of before lies at the path, so that what is not in it has left it.
+    /// Whether the known Inbox is at the path. Only then does a missing item mean that it was removed from the Inbox.
     package var isThere: Bool { (try? currentInbox()) != nil }
 
-    /// The Inbox as it lies at its path now: people move and remove folders while we run, and disks come and go.
+    /// The Inbox at its path now: users move and remove folders at any time, and disks are mounted and unmounted.
     func currentInbox() throws(TransferFault) -> OpenFolder {
         var statuses = (stat(), stat())
         if let known = state.withLock({ $0.inbox }), fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,
@@ -232,10 +232,10 @@ package final class FileInbox: InboxStoring {
         return found
     }
 
-    /// Opens the folder at the path, and makes it where it may.
+    /// Opens the folder at the path; creates it if `InboxRecognition` allows it.
     ///
-    /// - Returns: nil where that is not the Inbox of before.
-    /// - Throws: `SystemError`, or a `TransferFault` where the folder cannot be marked.
+    /// - Returns: nil if the folder is not the known Inbox.
+    /// - Throws: `SystemError`, or a `TransferFault` if the folder cannot be marked.
     private static func recognized(_ path: String, _ recognition: InboxRecognition?) throws -> OpenFolder? {
         let mayMake = recognition?.mayMake ?? true
         do {
@@ -252,8 +252,8 @@ package final class FileInbox: InboxStoring {
     /// The staging folder from which what is written comes into the Inbox by a rename: another one than before where the
     /// Inbox's disk has been mounted anew, or the folder removed.
     ///
-    /// On another disk nothing is made unless the Inbox there was recognized: where its disk is not mounted now, the folder
-    /// on which it would be is no Inbox.
+    /// On another disk a staging folder is created only if the Inbox there was recognized. Otherwise the folder may be
+    /// the empty mount point of the Inbox's disk.
     /// - Throws: `EXDEV` where there is none; `EBUSY` where an item that was begun before keeps another from being opened.
     private func currentStaging(of inbox: OpenFolder) throws(SystemError) -> StagingFolder {
         try state.withLock { state throws(SystemError) in
@@ -275,7 +275,7 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    /// Opens a folder of the user's, following links, and makes it where it is missing and that is wanted.
+    /// Opens a folder of the user, following links. Creates a missing folder if `mayMake` is true.
     private static func openFolder(
         _ path: String, mayMake: Bool
     ) throws(SystemError) -> (folder: OpenFolder, isNew: Bool) {

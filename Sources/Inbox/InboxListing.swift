@@ -26,8 +26,8 @@ package enum InboxListing {
         package var mark: String?
     }
 
-    /// Everything in the Inbox at `path` but the staging folder and the mark, in the order of the bytes of the names; nothing where
-    /// there is no Inbox yet. What vanishes meanwhile is left out.
+    /// All entries of the Inbox at `path` except the staging folder and the mark, in the order of the bytes of their
+    /// names; empty if there is no Inbox yet. Entries that vanish meanwhile are left out.
     ///
     /// - Throws: `InboxError` where there is something that cannot be read as a folder.
     package static func entries(at path: String) throws(InboxError) -> [Entry] {

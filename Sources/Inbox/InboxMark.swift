@@ -2,11 +2,11 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// The id of an Inbox, in a file in it: by this an Inbox is told from the empty folder on which its disk is not mounted.
+/// The file in an Inbox that holds its id. It distinguishes the Inbox from the empty mount point of an unmounted disk.
 enum InboxMark {
     static let name = ".waft-inbox"
     private static let digits = 32
-    /// Bytes that are read; more than it has.
+    /// Bytes to read: more than a valid mark has, so that a longer file is refused.
     private static let maximumBytes = 64
 
     /// 128 random bits.
@@ -15,7 +15,7 @@ enum InboxMark {
         return (0..<digits).map { _ in String(Int.random(in: 0..<16, using: &numbers), radix: 16) }.joined()
     }
 
-    /// - Returns: nil where there is none, or something else of that name.
+    /// - Returns: nil if the mark is missing or invalid.
     static func read(in folder: OpenFolder) -> String? {
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard raw >= 0 else { return nil }
@@ -29,17 +29,17 @@ enum InboxMark {
         return id.utf8.count == digits && id.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) } ? String(id) : nil
     }
 
-    /// Writes it anew; it is on the disk when this returns.
+    /// Replaces the mark; it is on the disk when this returns.
     static func write(_ id: String, in folder: OpenFolder) throws(SystemError) {
         // A folder of that name is not ours to remove.
         if unlinkat(folder.raw, name, 0) != 0, errno != ENOENT { throw .last }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let file = FileDescriptor(owning: try systemCall { openat(folder.raw, name, flags, 0o444) })
-        // The umask takes from what is given at the making.
+        // The umask has reduced the mode given to `openat`.
         fchmod(file.raw, 0o444)
         try SmallFile.write(Array("\(id)\n".utf8), to: file.raw)
         try systemCall { fsync(file.raw) }
-        // Not on file systems on which folders cannot be synced.
+        // Fails on file systems that cannot sync folders; that is no error.
         fsync(folder.raw)
     }
 

@@ -3,17 +3,17 @@ package import Sharing
 import Synchronization
 import SystemCalls
 
-/// Whether what lies at the Inbox's path is the Inbox of before.
+/// Decides whether the folder at the Inbox's path is the Inbox that was there before.
 ///
 /// | the mark in the folder | the folder | it is |
 /// |---|---|---|
-/// | any, or none | nothing was ever known at the path | the Inbox from now on |
+/// | any or none | nothing was known at the path | the Inbox from now on |
 /// | the known one | any: it may have been moved or restored | the Inbox |
-/// | none: handlers and people may remove it | the known one, or made here just now | the Inbox; the mark is written anew |
-/// | none | another: a disk is not mounted | another one |
-/// | another one | any | another one |
+/// | none: it may have been removed | the known one, or created just now | the Inbox; the mark is written again |
+/// | none | another one: a disk is not mounted | another folder |
+/// | another one | any | another folder |
 ///
-/// A folder that is missing is made where the one above it lies on the file system on which the Inbox lay.
+/// A missing folder is created only if its parent is on the file system on which the Inbox was.
 final class InboxRecognition: Sendable {
     private let path: String
     private let memory: any InboxMemory
@@ -21,26 +21,26 @@ final class InboxRecognition: Sendable {
 
     private struct State {
         var known: KnownInbox?
-        /// With what it was recognised last.
+        /// The mark's stamp and the folder at the last recognition. While both are unchanged, the mark is not read.
         var seen: (stamp: FileStamp, folder: FileIdentity)?
     }
 
-    /// - Throws: where it cannot be read what is known.
+    /// - Throws: if the memory cannot be read.
     init(at path: String, _ memory: any InboxMemory) throws(JournalFault) {
         self.path = path
         self.memory = memory
         state = Mutex(State(known: try memory.knownInbox(at: path)))
     }
 
-    /// Whether the Inbox is made where nothing lies at its path.
+    /// Whether a missing Inbox may be created.
     var mayMake: Bool {
         guard let known = state.withLock({ $0.known }) else { return true }
         var status = stat()
         return stat(SmallFile.folder(of: path), &status) == 0 && UInt64(status.st_dev) == known.folder.device
     }
 
-    /// - Parameter isNew: whether it was made just now.
-    /// - Throws: `TransferFault.anotherInbox`; `storage` where the mark cannot be written, or that not be remembered.
+    /// - Parameter isNew: whether the folder was created just now.
+    /// - Throws: `TransferFault.anotherInbox`; `storage` if the mark cannot be written or the memory cannot be updated.
     func check(_ folder: OpenFolder, isNew: Bool) throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             let identity = try Self.identity(of: folder)
@@ -54,7 +54,7 @@ final class InboxRecognition: Sendable {
         }
     }
 
-    /// Takes what lies at the path for the Inbox from now on.
+    /// Makes this folder the Inbox from now on.
     func adopt(_ folder: OpenFolder) throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             state.known = nil
@@ -90,7 +90,7 @@ final class InboxRecognition: Sendable {
 }
 
 extension TransferFault {
-    /// Nothing is stored in a folder that is not the Inbox of before. Said to senders.
+    /// Nothing is stored in a folder that is not the known Inbox. Senders see this message.
     package static let anotherInbox = TransferFault(
         .noRoom, "the Inbox is not the one of before; is it mounted?")
 }

@@ -4,8 +4,8 @@ package import Sharing
 package struct PartialBounds: Hashable, Sendable {
     /// Since it was last written to or looked for.
     package var lifetime: Duration
-    /// Bytes on the disk, `Limits.entryBytes` for each file, folder and link among them. What was kept last stays even when it alone is more than that, or large files could never be
-    /// resumed; with 0 nothing is kept.
+    /// Maximum bytes on the disk, including `Limits.entryBytes` for each file, folder and link. The latest item is kept
+    /// even if it alone exceeds the quota: otherwise large files could never be resumed. With 0 nothing is kept.
     package var quota: UInt64
 
     package init(lifetime: Duration, quota: UInt64) {

@@ -12,14 +12,14 @@ final class Partials: Sendable {
     static let consentLimit = 4_096
 
     private struct Entry {
-        /// Of the disk; what is written to it now is not in it.
+        /// Disk use without the bytes that are being written now.
         var use: DiskUse
         var used: Timestamp
         /// The same by the steady clock; nil for what an earlier process has left.
         var usedHere: Duration?
         var isInUse = false
 
-        /// What counts against the bounds.
+        /// Bytes that count against the bounds.
         var weight: UInt64 { Footprint(bytes: use.bytes, entries: use.entries).bytes }
 
         /// What an earlier process has left is older, whatever the wall clock said then.
@@ -135,7 +135,7 @@ final class Partials: Sendable {
     /// Bytes of a name's that lie on the disk.
     func bytes(of name: String) -> UInt64 { state.withLock { $0.entries[name]?.use.bytes ?? 0 } }
 
-    /// What would be free if all that nobody is at were removed.
+    /// Disk use that removing every partial item not in use would free.
     var removable: DiskUse {
         state.withLock { state in
             state.entries.values.reduce(into: DiskUse()) { sum, entry in
@@ -279,7 +279,7 @@ extension Timestamp {
     }
 }
 
-/// What things take of the disk.
+/// Space that files and folders take on the disk.
 struct DiskUse {
     var bytes: UInt64 = 0
     /// Files, folders and links.
@@ -287,7 +287,7 @@ struct DiskUse {
 }
 
 extension DiskUse {
-    /// Of a file, or of a folder with everything in it; what cannot be looked at counts for nothing.
+    /// The use of a file, or of a folder with its contents. Entries that cannot be read count as nothing.
     init(of name: String, in folder: Int32) {
         var pending = [name]
         while let path = pending.popLast() {

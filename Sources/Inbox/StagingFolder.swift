@@ -121,11 +121,11 @@ final class StagingFolder: Sendable {
         {}
     }
 
-    /// Files and folders after which it is looked how much room is left: a look costs a question to a network's server.
+    /// Created files and folders between two checks of the free room: a check can be a request to a file server.
     private static let lookStep: UInt64 = 64
 
-    /// Something is about to be made: now and then looks whether things as small as that use up the reserve, and makes room
-    /// for the next ones.
+    /// Call before each file, folder or link is created. Checks at intervals whether small entries use up the reserve,
+    /// and removes partial items to make room.
     /// - Throws: `noRoom`.
     func aboutToMake(_ display: String) throws(TransferFault) {
         guard reserve != .bytes(0), made.wrappingAdd(1, ordering: .relaxed).oldValue % Self.lookStep == 0 else {

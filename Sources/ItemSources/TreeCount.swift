@@ -15,17 +15,17 @@ struct TreeCount {
     private let user = geteuid()
     private var helper: Helper?
 
-    /// - Throws: for the things that cannot be sent, in their order, each with its path, the reason and what to do.
+    /// - Throws: one fault for the entries that cannot be sent, in walk order: path, reason and advice for each.
     static func totals(of root: consuming FileDescriptor, origin: String) throws(SourceFault) -> TreeTotals {
         let walk = try FolderWalk(root, origin: origin, isOffered: false)
         var count = TreeCount()
         if let totals = try? count.together(walk) { return totals }
-        // Two walks do not know the order of what they find, and stop at the first.
+        // Two walks stop at the first fault and find faults in no fixed order, so one walk searches again.
         return try count.inOrder(walk)
     }
 
-    /// - Returns: nil where the helper has found something that cannot be sent, or there is too much.
-    /// - Throws: for something that cannot be sent.
+    /// - Returns: nil if the helper found an entry that cannot be sent, or if the folder exceeds the limits.
+    /// - Throws: for an entry that cannot be sent.
     private mutating func together(_ walk: FolderWalk) throws(SourceFault) -> TreeTotals? {
         defer { helper?.stop() }
         var totals = TreeTotals()
@@ -63,7 +63,7 @@ struct TreeCount {
                 guard let step = try again.next() else { break }
                 if try totals.count(step, of: again, for: user) { continue }
             } catch {
-                // The walk goes on behind what it could not reach.
+                // The walk continues after the entry that failed.
                 guard var faults = found else {
                     found = error
                     continue
@@ -126,7 +126,7 @@ struct TreeCount {
             end.signal()
         }
 
-        /// - Returns: nil where something cannot be sent, or there is too much.
+        /// - Returns: nil if an entry cannot be sent, or if the folder exceeds the limits.
         private func count(_ walk: FolderWalk, for user: uid_t) -> TreeTotals? {
             var totals = TreeTotals()
             do throws(SourceFault) {

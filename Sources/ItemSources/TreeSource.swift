@@ -16,7 +16,7 @@ package final class TreeSource: ItemSource {
     /// - Parameters:
     ///   - path: where it lies; a link there is followed.
     ///   - item: its name and type.
-    /// - Throws: `SourceFault` for the things in it that cannot be sent.
+    /// - Throws: `SourceFault` for the entries that cannot be sent.
     init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
         self.path = path
         self.origin = path

@@ -36,9 +36,9 @@ struct TreeTotals: Equatable {
         return entries <= Limits.entriesPerItem && bytes <= Limits.itemBytes
     }
 
-    /// What a walk has reached.
-    /// - Returns: false where it would be more than one item may have.
-    /// - Throws: where it cannot be sent.
+    /// Counts the entry that a walk has reached.
+    /// - Returns: false if the item would exceed the limits of one item.
+    /// - Throws: if the entry cannot be sent.
     mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceFault) -> Bool {
         switch step {
         case .folder, .link: addEntry()

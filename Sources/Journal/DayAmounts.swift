@@ -20,7 +20,7 @@ private enum DayAmounts {
             case .peer(let peer): ("peer", peer.bareText)
             case .dialect(let dialect): ("dialect", dialect.rawValue)
             }
-        // As numbers that cannot overflow: sizes are bit patterns.
+        // `total` adds floating-point numbers, which cannot overflow; sizes are bit patterns.
         let statement = try database.cachedStatement(
             sql: "SELECT total(size) FROM arrivals "
                 + "WHERE arrived > ? AND arrived <= ? AND \(whose) = ? AND stored_name IS NOT NULL")

@@ -3,12 +3,12 @@ package import Sharing
 import SystemCalls
 
 extension Journal {
-    /// Opens the journal in a folder as `init` does. One that is damaged, or is none, is moved away with its log, and a new
-    /// one is begun: its numbers go on above those of the old one, where these can still be read, so that none is given
-    /// twice. Nothing that lies in the Inbox is in the new one, so that no handler is called for it again.
+    /// Opens the journal in a folder as `init` does. A file that is damaged or not a journal is moved aside with its
+    /// log and replaced by a new one. The numbers continue after the old ones if these can be read, so that no number
+    /// is used twice. The new journal has no entries for items in the Inbox, so no handler is called for them again.
     ///
-    /// - Parameter damaged: called with one line when that has happened.
-    /// - Throws: as `init`, but not for damage that can be moved away.
+    /// - Parameter damaged: called with one line after a journal was replaced.
+    /// - Throws: as `init`, except for a damaged file that can be moved aside.
     package static func openingOrReplacing(
         folder: String,
         now: (@Sendable () -> WallTime)? = nil,
@@ -21,7 +21,7 @@ extension Journal {
             do throws(JournalTrouble) {
                 return try Journal(opening: file, now: now, unreadable: unreadable)
             } catch  where error.isDamage {
-                // Whoever has the lock knows that nobody has the file open.
+                // While this lock is held, no other receiver has the file open.
                 let lock = try JournalLock(file)
                 let aside = try file.setAside()
                 let journal = try Journal(opening: file, lock: lock, now: now, unreadable: unreadable)
@@ -38,7 +38,7 @@ extension Journal {
         }
     }
 
-    /// Numbers that a damaged file is believed to have given; what it says beyond is damage.
+    /// A last number outside this range counts as damage.
     private static let plausibleNumbers: ClosedRange<Int64> = 1...(1 << 40)
 
     private static func lastNumber(in path: String) -> Int64? {
@@ -48,7 +48,7 @@ extension Journal {
             .filter(plausibleNumbers.contains).max()
     }
 
-    /// A new journal that does not know the Inbox would take any folder for it.
+    /// The Inboxes of the old journal. Without them the new journal would accept any folder as the Inbox.
     private static func inboxes(in path: String) -> [(path: DatabaseValue, inbox: KnownInbox)] {
         guard let queue = try? DatabaseQueue(path: path, configuration: JournalReader.configuration) else { return [] }
         let rows = try? queue.read { database in
@@ -71,7 +71,7 @@ extension Journal {
 }
 
 extension JournalFile {
-    /// Moves the file and what belongs to it away.
+    /// Moves the journal and its log files aside; returns the new path.
     fileprivate func setAside() throws(JournalTrouble) -> String {
         do {
             return try DamagedFile.setAside(path, with: ["-wal", "-shm", "-journal"])

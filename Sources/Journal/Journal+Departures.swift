@@ -25,8 +25,7 @@ extension Journal {
         }
     }
 
-    /// Bytes and entries of a peer's items in the Inbox, by what was written down; with their paths, since people move
-    /// things out by hand.
+    /// Recorded bytes and entries of a peer's items in the Inbox, with their paths: users move items out by hand.
     package func lying(
         from peer: PeerID
     ) throws(JournalFault) -> [(path: String, size: UInt64, entries: UInt64)] {
@@ -42,7 +41,7 @@ extension Journal {
                     continue
                 }
                 let entries = Int64.fromDatabaseValue(row[2]).map { UInt64(bitPattern: $0) } ?? 0
-                // 0 stands for an unknown number.
+                // 0 means unknown.
                 lying.append((path: path, size: UInt64(bitPattern: size), entries: max(entries, 1)))
             }
             return lying

@@ -28,8 +28,8 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     private let lock: JournalLock
     private let firstDamage = Mutex<String?>(nil)
 
-    /// One line, where what was read or written since it was opened has shown that the file is damaged. All that needs the
-    /// journal fails from then on, nothing is stored without it, and the next start sets it aside.
+    /// One line if a read or write since the opening has found damage. From then on all calls that need the journal
+    /// fail, nothing is stored, and the next start moves the file aside.
     package var damage: String? { firstDamage.withLock { $0 } }
 
     /// Opens the journal in a folder, or makes an empty one; the folder too where it is not there.
@@ -53,7 +53,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    /// - Parameter lock: nil to take it.
+    /// - Parameter lock: the lock that the caller holds; nil takes it.
     init(
         opening file: JournalFile,
         lock: JournalLock? = nil,

@@ -13,9 +13,9 @@ struct JournalFile: Sendable {
     /// What the one writer locks.
     var lockPath: String { folder + "/journal.lock" }
 
-    /// What becomes of a damaged file.
+    /// Hint for a damaged file.
     var remedy: String { "a receiver that is started moves journal.sqlite away and begins a new one" }
-    /// What a person can do about a file of a newer version.
+    /// Hint for a file of a newer version.
     var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to begin a new one" }
 
     /// Makes the folder (0700) and an empty file (0600) where there are none, and takes the file and what is beside it

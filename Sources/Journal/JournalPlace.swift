@@ -1,16 +1,15 @@
 import Foundation
 package import Sharing
 
-/// The files of an open journal, by which it is known whether they still have their names.
+/// The files of an open journal, to detect that one was removed or replaced.
 ///
-/// A file that was removed, or moved away, takes all that is written to it, and nobody finds it again: at the next start
-/// there is another journal.
+/// Writes to a removed or moved file are lost: the next start finds another journal.
 struct JournalPlace: Sendable {
     private struct Identity: Equatable {
         var device: dev_t
         var inode: ino_t
 
-        /// Nil where nothing lies at the path. Follows links, as SQLite does.
+        /// Nil if nothing is at the path. Follows links, as SQLite does.
         init?(of path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -20,7 +19,7 @@ struct JournalPlace: Sendable {
 
     private let known: [(path: String, identity: Identity)]
 
-    /// Looks at the files of a journal that has just been opened.
+    /// Records the files of a journal that has just been opened.
     init(of file: JournalFile) {
         known = [file.path, file.logPath].compactMap { path in Identity(of: path).map { (path, $0) } }
     }
@@ -29,8 +28,8 @@ struct JournalPlace: Sendable {
 }
 
 extension Journal {
-    /// Whether what is written to the journal can be found again: its files still lie where they were opened.
-    /// - Throws: a line without paths, for senders too.
+    /// Checks that the journal's files are still where they were opened.
+    /// - Throws: `JournalFault` with a line without paths, because senders see it too.
     package func checkPlace() throws(JournalFault) {
         guard place.isKept else { throw JournalFault(Self.placeLost) }
     }

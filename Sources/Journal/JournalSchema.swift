@@ -36,7 +36,7 @@ enum JournalSchema {
         return try migrator.completedMigrations(database).last
     }
 
-    /// Throws a `DatabaseError` where a table or a column is not there under its name.
+    /// Throws a `DatabaseError` if a table or column is missing.
     static func checkColumns(_ database: Database) throws {
         for (columns, table) in [
             (ArrivalRow.columns, "arrivals"), (UnsettledRow.columns, "arrivals"), (AttemptRow.columns, "attempts"),
@@ -122,7 +122,7 @@ enum JournalSchema {
     // By which protocol it came. Null: Waft's own, as everything did before there was another.
     private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
 
-    // What comes in a day is counted.
+    // For the sum of the bytes received in a day.
     private static let days = "CREATE INDEX arrivals_by_time ON arrivals (arrived);"
 
     // What a sender that comes again is recognised by.
@@ -131,8 +131,9 @@ enum JournalSchema {
         CREATE INDEX arrivals_by_name_and_peer ON arrivals (name, peer);
         """
 
-    // Of a tree that came in another order than that of the bytes: the digest that its sender knows. And the entries that
-    // came, whatever was said of them before. Null in arrivals from before, whose digest is over the order in which they came.
+    // `sent_digest`: the sender's digest of a tree that came in another order than that of the bytes. `entries_came`:
+    // the number of received entries; the offered one may differ. Both are null in older arrivals, whose digest is over
+    // the order of arrival.
     private static let order = """
         ALTER TABLE arrivals ADD COLUMN sent_digest TEXT;
         ALTER TABLE arrivals ADD COLUMN entries_came INTEGER;
@@ -144,7 +145,7 @@ enum JournalSchema {
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
         """
 
-    /// Which Inbox has lain at a path.
+    /// The known Inbox of each path.
     private static let inboxes = """
         CREATE TABLE inboxes (
             path ANY NOT NULL PRIMARY KEY,

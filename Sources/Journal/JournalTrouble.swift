@@ -7,7 +7,7 @@ struct JournalTrouble: Error {
     let code: TransferFault.Code
     /// One line, lower case: what failed to happen, and why.
     let line: String
-    /// Whether it is the journal that is not what it should be, and not the disk, another process or a newer version.
+    /// Whether the journal itself is damaged. False for trouble with the disk, another process or a newer version.
     let isDamage: Bool
 
     init(_ line: String, code: TransferFault.Code = .storage, isDamage: Bool = false) {
@@ -19,7 +19,8 @@ struct JournalTrouble: Error {
     /// - Parameters:
     ///   - doing: what failed to happen: `could not …`.
     ///   - file: the journal.
-    ///   - isOpening: then SQL that does not work is damage too: tables are not what they should be.
+    ///   - isOpening: whether the journal is being opened. Then failing SQL counts as damage: the tables are not as
+    ///     expected.
     init(_ error: any Error, doing: String, file: JournalFile, isOpening: Bool = false) {
         switch error {
         case let trouble as JournalTrouble: self = trouble

@@ -55,7 +55,7 @@ package struct OutboxJob: Codable, Sendable, Equatable {
         }
     }
 
-    /// Version 1 had no check digits in the key and no sum.
+    /// Version 1 had no check digits in the key and no checksum.
     static let version = 2
 
     /// The version of this form.

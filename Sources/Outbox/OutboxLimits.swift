@@ -21,8 +21,8 @@ package enum OutboxLimits {
     static let textBytes = 64 << 20
     /// Jobs that are sent at once.
     package static let places = 4
-    /// A job that moves fewer than `stallBytes` in this time leaves its place where another job waits for one. Longer than an
-    /// offer waits for its answer.
+    /// A job that sends fewer than `stallBytes` in this time leaves its place if another job waits for one. Longer than
+    /// the wait for the answer to an offer.
     package static let stall: Duration = .seconds(300)
     package static let stallBytes: UInt64 = 16 << 20
 }

@@ -17,7 +17,7 @@ struct OutboxLoop {
         var cancellation: Cancellation
         /// When it began, by the engine's clock.
         var begun: Duration
-        /// It was broken off, because another job waits for its place.
+        /// Whether it was cancelled because another job waits for its place.
         var isLeaving = false
     }
 
@@ -27,7 +27,7 @@ struct OutboxLoop {
     /// Those that are over.
     private var final: Set<JobNumber> = []
     private var failed: Set<JobNumber> = []
-    /// How often jobs have left their place to others: they come after those which have not.
+    /// How often each job has left its place to another. Jobs with fewer departures start first.
     private var stalls: [JobNumber: Int] = [:]
     /// The user is being told of them.
     private var reporting: Set<JobNumber> = []
@@ -219,8 +219,9 @@ struct OutboxLoop {
         show()
     }
 
-    /// Breaks off jobs that hardly move, the slowest to move first, for others that wait for a place. They are tried again.
-    /// - Returns: when the next one will have stood still for too long; nil where none will.
+    /// Cancels stalled jobs, the longest stalled first, so that waiting jobs get their places. The next attempts follow
+    /// later.
+    /// - Returns: when the next job counts as stalled; nil if no further place is needed, or no job can leave one.
     private mutating func leavePlaces(to count: Int, _ now: Duration) -> Duration? {
         let leaving = entries.values.count { $0.attempt?.isLeaving ?? false }
         var needed = count - leaving
@@ -419,7 +420,7 @@ struct OutboxLoop {
         }
     }
 
-    /// - Parameter stall: when a job will have stood still for too long; nil where nobody waits for its place.
+    /// - Parameter stall: when the next job counts as stalled; nil if no job waits for a place.
     private mutating func setTimer(_ now: Duration, _ stall: Duration?) {
         var next = min(nextLook, stall ?? nextLook)
         let today = engine.calendar.now()?.milliseconds

@@ -17,7 +17,7 @@ extension OutboxOutcome {
         }
     }
 
-    /// What a receipt says of one item, which is believed: see `ItemReceipt.contradiction`.
+    /// The outcome of one item by its receipt, which the caller has checked with `ItemReceipt.contradiction`.
     /// - Returns: as the other.
     package static func of(
         _ receipt: ItemReceipt, waitsForHandlers: Bool
@@ -28,7 +28,7 @@ extension OutboxOutcome {
         case .failed(let fault):
             return settled(OutboxFailure(fault))
         case .stored(let name, let size, let digest):
-            // It is asked about again: the receiver has the item, and it is not offered a second time.
+            // The next attempt asks for the receipt again. The receiver has the item, so it is not offered again.
             if waitsForHandlers, receipt.handler.state == .pending { return .failure(.handlerPending) }
             var refusal: OutboxFailure?
             if waitsForHandlers, ![.yes, .none].contains(receipt.handler.state) {

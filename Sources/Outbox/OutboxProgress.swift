@@ -19,7 +19,7 @@ package struct OutboxProgress: Sendable, Hashable {
 final class OutboxProgressBoard: Sendable {
     private struct Entry {
         var progress: OutboxProgress
-        /// Bytes, and when there were so many: moved on by `OutboxLimits.stallBytes` at least.
+        /// Bytes sent, and when. Replaced only after at least `OutboxLimits.stallBytes` more.
         var mark: (bytes: UInt64, at: Duration)
     }
 
@@ -38,7 +38,7 @@ final class OutboxProgressBoard: Sendable {
         }
     }
 
-    /// When a job last had moved by `OutboxLimits.stallBytes`, or had begun to move; nil where it has not.
+    /// When a job last advanced by `OutboxLimits.stallBytes`, or else reported its first progress; nil before that.
     func lastMove(of job: JobNumber) -> Duration? { state.withLock { $0[job]?.mark.at } }
 
     func remove(_ job: JobNumber) { state.withLock { $0[job] = nil } }

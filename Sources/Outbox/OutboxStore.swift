@@ -12,8 +12,8 @@ import SystemCalls
 /// outbox/12/items/0      the copy of an item
 /// outbox/.new-…          a job on its way in, locked by who makes it
 /// ```
-/// Both documents carry their sum (`SummedDocument`): one that was damaged would send something else, or to somebody else.
-/// Such a job stays where it is, is told of, and is not sent.
+/// Both documents carry a checksum (`SummedDocument`): a damaged one could name other contents or another receiver. A
+/// damaged job is kept and reported, and is not sent.
 ///
 /// The daemon and the commands use it at the same time: whoever changes something has the lock of the folder. Nothing is
 /// kept in memory, so that what the disk says is what counts. Calls block on the disk.

@@ -1,8 +1,8 @@
 import Sharing
 import Synchronization
 
-/// How much comes from whom in a day: what the journal says and what is under way. The gate asks, which is made before the
-/// reception.
+/// Bytes that a sender sends in a day: those in the journal and those of running transfers. The gate needs this before
+/// the reception exists, so `use` adds the reception later.
 final class DayAmounts: Sendable {
     private struct Weak {
         weak var reception: Reception?

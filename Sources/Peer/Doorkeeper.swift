@@ -18,7 +18,7 @@ final class Doorkeeper: Sendable {
 
     /// - Parameters:
     ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
-    ///   - dayAmount: as `OfferGate` takes it.
+    ///   - dayAmount: as in `OfferGate.init`.
     init(
         _ home: Home, _ settings: Settings, startingAs visibility: Visibility?, catalog: CatalogWatch,
         dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, logger: Logger
@@ -50,7 +50,7 @@ final class Doorkeeper: Sendable {
 
     var visibility: Visibility { start.current ?? file.visibility }
 
-    /// The visibility that the user has chosen, where that with which this receiver was started overrides it.
+    /// The stored visibility if the receiver was started with one that overrides it; nil otherwise.
     var overriddenVisibility: Visibility? { start.current == nil ? nil : file.visibility }
 
     /// When a visibility for a time ends, and what comes then.
@@ -66,7 +66,8 @@ final class Doorkeeper: Sendable {
         }
     }
 
-    /// Whether a peer is a contact, and has a share of what strangers cannot take. Who cannot be known is a stranger.
+    /// Whether a peer is a contact, which has resources reserved from strangers. If the contacts cannot be read, every
+    /// peer is a stranger.
     func knows(_ peer: PeerID) -> Bool {
         guard let snapshot = try? book.snapshot() else { return false }
         if case .contact = snapshot.standing(of: peer) { return true }

@@ -4,7 +4,7 @@ import HookSandbox
 
 extension HandlerProgram {
     /// The hook that is set; nil where none is.
-    /// - Throws: `Unfit` if it cannot be run, or would be given what no handler can be given.
+    /// - Throws: `Unfit` if it cannot be run, or if its rules name a path that is closed to handlers.
     package static func hook(_ settings: Settings, _ home: Home) throws(Unfit) -> HandlerProgram? {
         guard let path = settings.hook else { return nil }
         if let (key, reason) = settings.hookRules.trouble(home.handlerCatalog(settings).closed) {

@@ -24,12 +24,12 @@ extension Home {
         ContactBook(path: contactsPath, restored: restored)
     }
 
-    /// The contacts of this user. What becomes of a damaged file is logged.
+    /// The contacts of this user. A damaged file is logged.
     func contactBook(_ logger: Logger) -> ContactBook {
         contactBook { logger.error("the file of the contacts was damaged", metadata: ["reason": "\($0)"]) }
     }
 
-    /// One line for each file of the state folder that is damaged, or was set aside because it was.
+    /// One line for each damaged file of the state folder, including damaged files that were set aside.
     func damage(_ book: ContactBook, _ journal: Journal) -> [String] {
         var lines = journal.damage.map { [$0] } ?? []
         do throws(ContactError) { _ = try book.snapshot() } catch { lines.append(error.description) }

@@ -3,7 +3,7 @@ package import HandlerCatalog
 import Sharing
 
 extension Home {
-    /// Where bundles lie, and the folders of what they have written.
+    /// The folders of the handlers' bundles and of their data.
     package var handlerFolders: HandlerFolders { HandlerFolders(user: handlers) }
 
     /// The handlers of this user, as the settings have it. Reads nothing yet.

@@ -3,10 +3,10 @@ import SecureTransport
 package import SystemCalls
 
 extension Home {
-    /// Checks that nobody but the user and root can change what all of Waft goes by: settings, state, handlers, the control
-    /// socket. What is missing is made by Waft, for the user alone.
+    /// Checks that only the user and root can change Waft's settings, state, handlers and control socket. Missing
+    /// folders and files pass: Waft creates them for the user alone.
     ///
-    /// - Throws: `PathTrustError` for the first folder or file that somebody else could change.
+    /// - Throws: `PathTrustError` for the first folder or file that another user could change.
     package func checkTrust() throws(PathTrustError) {
         let files = [
             configurationFile, configuration + "/handlers.json", contactsPath, visibilityPath, outbox,
@@ -17,7 +17,7 @@ extension Home {
         for path in folders + files { try trust.check(path) }
     }
 
-    /// Checks the same of the Inbox: for those who put something in it, or take it out.
+    /// Checks the Inbox in the same way, before anything is stored in it or taken out.
     ///
     /// - Throws: as `checkTrust`.
     package func checkInboxTrust() throws(PathTrustError) { try PathTrust().check(inbox) }

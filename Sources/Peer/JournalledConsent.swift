@@ -1,7 +1,7 @@
 import Journal
 import Sharing
 
-/// Declines what could not be written down, before anybody is asked about it.
+/// Refuses offers if the journal was removed or replaced, before the user is asked.
 struct JournalledConsent: ConsentAsking {
     let asking: any ConsentAsking
     let journal: Journal

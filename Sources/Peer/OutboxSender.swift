@@ -107,7 +107,7 @@ struct OutboxSender: OutboxSending {
         }
         var outcomes: [Int: OutboxOutcome] = [:]
         for (number, item) in zip(shipment.offered, receipt?.items ?? []) where shipment.open.contains(number) {
-            // What was sent is not known any more; what was offered is.
+            // The sent digests are no longer known: the receipt is compared with the offer alone.
             if let lie = try item.contradiction(of: shipment.job.items[number].placeholder, sent: nil) {
                 outcomes[number] = OutboxOutcome(OutboxFailure(.changed, lie.message, isFinal: true))
                 continue

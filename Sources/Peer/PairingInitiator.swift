@@ -118,7 +118,7 @@ struct PairingConversation {
     let ask: @Sendable (PairingQuestion) async -> Bool?
     let confirmed: @Sendable () -> Void
 
-    /// How long the other side may be silent. It says that it lives while people think; the session's deadline ends that.
+    /// How long the other side may be silent. It sends signs of life while its user decides, until a deadline.
     private static let silence: Duration = .seconds(40)
     /// How long it may take to hear of the end.
     private static let farewell: Duration = .seconds(2)

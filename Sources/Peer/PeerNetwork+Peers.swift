@@ -5,8 +5,8 @@ import Sharing
 import WaftDialect
 
 extension PeerNetwork {
-    /// How long one peer may take to show its card, and how often one that closes the connection at once is asked again: it
-    /// may be full for a moment.
+    /// Timeout for a peer to send its card. A peer that closes the connection at once may be full for a moment, and is
+    /// asked up to `cardAttempts` times.
     private static let cardPatience: Duration = .seconds(5)
     private static let cardAttempts = 4
 

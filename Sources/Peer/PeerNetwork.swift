@@ -62,7 +62,7 @@ package struct PeerNetwork: Sendable {
     let airdrop: AirDropSide?
     let logger: Logger
     var limits = TransportLimits()
-    /// How often it is looked whether the other side has been silent for too long.
+    /// Interval between two checks for a silent connection.
     var watchInterval: TimeAmount = .seconds(1)
     /// The only key that is connected to; nil where `PeerTarget` alone decides.
     var pinned: PeerID?

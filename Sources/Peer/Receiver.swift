@@ -65,8 +65,8 @@ package final class Receiver: Service {
     }
 
     /// - Parameters:
-    ///   - visibility: overrides the stored visibility until the user chooses one while it runs; nil uses the stored one.
-    ///     A receiver that takes everything from everyone starts visible to everyone.
+    ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
+    ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
     ///   - observe: called for each event, from any thread; returns soon.
     /// - Throws: `ReceiverFailure` for a hook that cannot be run.
     package init(

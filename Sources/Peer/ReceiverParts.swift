@@ -30,7 +30,7 @@ struct ReceiverParts: Sendable {
     let directory: Result<any ServiceDirectory, any Error>?
     /// Threads that may wait for the disk.
     let blocking: BlockingExecutor
-    /// The same for strangers' connections, who keep nobody else from a thread.
+    /// Separate threads for strangers' connections, so that strangers cannot occupy all threads.
     private let strangersThreads: BlockingExecutor
 
     /// - Throws: an error with one readable line.
@@ -124,7 +124,7 @@ struct ReceiverParts: Sendable {
         amounts.use(reception)
     }
 
-    /// On which a connection is served.
+    /// The threads that serve a connection.
     func threads(for place: ConnectionPlace?) -> BlockingExecutor {
         place?.isContact == true ? blocking : strangersThreads
     }
@@ -167,12 +167,12 @@ struct ReceiverParts: Sendable {
         do throws(TransferFault) {
             _ = try inbox.freeRoom()
         } catch  where error == .anotherInbox {
-            // What is unsettled can be found only in the Inbox of before: it waits for a start at which that is there.
+            // Unsettled items can be found only in the known Inbox. They wait until the receiver starts with it.
             logger.error(
                 "nothing is stored", metadata: ["reason": "\(error)", "inbox": "\(inbox.path)", "see": "waft status"])
             return
         } catch {
-            // Said to whoever sends.
+            // Senders get this error with each offer.
         }
         let unsettled = try journal.unsettled()
         guard !unsettled.isEmpty else { return }
@@ -202,7 +202,7 @@ struct ReceiverParts: Sendable {
         catalog.stop()
     }
 
-    /// Reads the handlers again: when this returns, offers and arrivals are judged by them.
+    /// Reads the handlers again. When this returns, they apply to all further offers and arrivals.
     func refreshHandlers() async {
         await Task(executorPreference: blocking) { use(catalog.refresh()) }.value
     }

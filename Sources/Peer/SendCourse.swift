@@ -22,7 +22,7 @@ final class SendCourse: Sendable {
     /// The first answer that accepted something.
     var verdict: Verdict? { state.withLock { $0.verdict } }
 
-    /// - Returns: whether nobody was connected to before.
+    /// - Returns: whether this is the first connection.
     func connected(_ peer: PeerID, name: String?) -> Bool {
         state.withLock { state in
             defer { (state.peer, state.name) = (peer, name ?? state.name) }
@@ -58,7 +58,7 @@ final class SendCourse: Sendable {
         }
     }
 
-    /// What is left of `time` since the last progress, or since the beginning where there was none; at least zero.
+    /// The remainder of `time`, counted from the last progress, or from the beginning without progress; at least zero.
     func rest(of time: Duration) -> Duration {
         state.withLock { max(.zero, time - (SuspendingClock.now - $0.lastProgress)) }
     }

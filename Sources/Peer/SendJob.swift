@@ -3,7 +3,7 @@ import NIOCore
 import Sharing
 import WaftDialect
 
-/// A receiver has no time for an offer just now.
+/// The receiver is busy or stopping; the same offer may be answered later.
 struct TurnedAway: Error {
     /// One line; may be empty.
     let reason: String
@@ -53,7 +53,7 @@ struct SendJob: Sendable {
         return try await contents(client, verdict, peer: peer)
     }
 
-    /// Asks what the peer calls itself, and tells that it is there, once.
+    /// Asks for the peer's name, and reports the first connection to `observe`.
     private func introduce(_ client: WaftClient, peer: PeerID) async throws {
         var name: String?
         do {
@@ -92,7 +92,7 @@ struct SendJob: Sendable {
         return report(outcome, peer: peer)
     }
 
-    /// Everything that the other side says to have stored is held here against what was sent.
+    /// An item counts as lost if its receipt contradicts the sent content.
     private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
         let items = SendOutcome.Items(count: outcome.items.count) { [offer] number in
             let item = outcome.items[number]
@@ -150,8 +150,8 @@ struct SendJob: Sendable {
             let fault: TransferFault
             switch item {
             case .notAccepted(let verdict):
-                // The first answer stands. To an offer that is made again, a no for the time being is none; and `busy` beside
-                // items that were accepted is one for the time being.
+                // The first answer stands. To a repeated offer, a temporary refusal changes nothing, and `busy` beside
+                // accepted items is temporary.
                 guard let first = course.verdict else { continue }
                 let mayPass =
                     first.items[number].answer == .accepted
@@ -183,8 +183,8 @@ struct SendJob: Sendable {
         }
     }
 
-    /// Whether an offer that came to no answer may get one a moment later.
-    /// - Parameter wasBusy: whether the receiver has said before that it is busy: it may be on its way out, and come back.
+    /// Whether an offer without an answer may get one a moment later.
+    /// - Parameter wasBusy: whether the receiver was busy before. Then it may be stopping, and start again.
     static func isPassingBusyness(_ error: any Error, wasBusy: Bool) -> Bool {
         switch error {
         case is TurnedAway: true
@@ -217,7 +217,7 @@ struct SendJob: Sendable {
             receipt = try await client.receipt(
                 of: offer, answered: true, patience: options.silence, maximum: maximum)
         } catch let fault as HTTPFault where fault == .silence && ContinuousClock.now - start >= maximum {
-            // Everything is stored, and that much is said.
+            // Everything is stored; the report lacks only the handlers' answers.
             return
         }
         let before = outcome.items
@@ -231,7 +231,7 @@ struct SendJob: Sendable {
     static func failure(afterContents error: any Error, to peer: String) -> SendFailure {
         let failure = failure(error, to: peer)
         if case .cancelled = failure.code { return failure }
-        // Who was there and made no progress has not answered; of everybody else nothing is known.
+        // A connected peer that made no progress has not answered. Any other peer counts as unreachable.
         let code: SendFailure.Code = if case .noAnswer = failure.code { .noAnswer } else { .unreachable }
         return SendFailure(code, "\(failure.description); the same command again goes on where this one has stopped")
     }

@@ -25,19 +25,19 @@ package struct SendOptions: Sendable {
     package var answer = Limits.offerAnswer
     /// How long the other side may be silent.
     package var silence: Duration = .seconds(60)
-    /// How long the other side may make no progress with the contents, or with its handlers, although it says that it is at
-    /// work; `Limits.work` and `Limits.handlerWait` come on top.
+    /// How long the other side may make no progress with contents or handlers while it reports that it is working.
+    /// `Limits.work` and `Limits.handlerWait` are added.
     package var stall = Limits.stall
-    /// How long without progress it is tried again: to offer, while the other side is busy, and to go on with a transfer that
-    /// was accepted, after the connection was lost or the other side could not go on.
+    /// How long to retry without progress: to repeat an offer while the receiver is busy, and to resume an accepted
+    /// transfer after the connection was lost or the receiver could not continue.
     package var retryFor: Duration = .seconds(60)
-    /// Whether a receiver that is busy is offered it again. The outbox has pauses of its own.
+    /// Whether to repeat an offer to a busy receiver. The outbox repeats it after its own pauses.
     package var waitsForTurn = true
 
     /// How long the handlers of each item may take.
     package var handlers = Limits.handlerWait
 
-    /// How long to wait for the handlers of so many items.
+    /// How long to wait for the handlers of `items` items.
     func handlerWait(items: Int) -> Duration { stall + handlers * items }
 
     /// The number under which it is offered; nil for a new one.
@@ -52,7 +52,7 @@ package enum SendEvent: Sendable {
     case connected(PeerID, name: String?)
     case offered(Offer)
     case answered(Verdict)
-    /// The receiver is busy, for this reason (one line, may be empty), and is offered the same again.
+    /// The receiver is busy and will get the same offer again. The reason is one line and may be empty.
     case busy(String)
     /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
     /// before.
@@ -253,12 +253,12 @@ private struct SendPause {
     /// How soon a user who wants to stop is heard.
     private static let slice: Duration = .milliseconds(100)
 
-    /// The next one is as short as the first.
+    /// Makes the next pause as short as the first.
     mutating func shorten() { length = Self.shortest }
 
     /// - Throws: `SendFailure` `cancelled`.
     mutating func take(atMost limit: Duration = longest, _ cancellation: Cancellation) async throws(SendFailure) {
-        // Those who were turned away together do not come back together.
+        // Random lengths, so that senders that were refused together do not return together.
         let end = ContinuousClock.now + min(length * Double.random(in: 0.75...1.25), limit)
         while ContinuousClock.now < end, !cancellation.isRequested, !Task.isCancelled {
             try? await Task.sleep(for: min(Self.slice, length))

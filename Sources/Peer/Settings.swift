@@ -20,10 +20,10 @@ package struct Settings: Sendable {
     package var hookTimeout: Duration
     /// Whether the hook is restricted as handlers are.
     package var hookIsSandboxed: Bool
-    /// What the hook may read and write when it is, besides what all may: absolute.
+    /// Absolute paths that a restricted hook may read and write, besides those of every handler.
     package var hookReadable: [String]
     package var hookWritable: [String]
-    /// Whether it may use the network, and connect to Unix sockets.
+    /// Whether the hook may use the network, and connect to Unix sockets.
     package var hookNetwork: Bool
     package var hookSockets: Bool
     /// Which types can be sent here.
@@ -59,7 +59,7 @@ package struct Settings: Sendable {
 
     var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }
 
-    /// How the hook is run. The outbox hook and the arbiter have the same rights, but that the arbiter writes nowhere.
+    /// Rules for the hook. The outbox hook and the arbiter have the same permissions, but the arbiter may not write.
     package var hookRules: LaunchRules {
         LaunchRules(
             sandbox: hookIsSandboxed ? .strict : .none, readablePaths: hookReadable, writablePaths: hookWritable,

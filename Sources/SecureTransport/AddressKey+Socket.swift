@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Sharing
 
 extension AddressKey {
-    /// Neighbours by link-local addresses share their /64 and are told apart by the whole address.
+    /// All link-local addresses share one /64, so the key of such an address is the whole address.
     init(_ address: SocketAddress?) {
         // The bytes as Linux lays them out: the address is at offset 4 of a `sockaddr_in` and 8 of a `sockaddr_in6`.
         switch address {

@@ -1,9 +1,9 @@
 internal import Sharing
 
-/// Who may connect: counts a listener's connections and decides which one makes room for another.
+/// Counts a listener's connections and decides which one is closed to make room for another.
 ///
-/// Before the handshake is done all are alike. After it contacts are told from strangers: strangers have a part of the
-/// places, and one that is idle makes room for a newer connection. No stranger takes the place of a contact.
+/// Before the handshake all connections are equal. After it strangers share a part of the places, and an idle
+/// stranger's connection makes room for a newer one. No stranger takes the place of a contact.
 ///
 /// A value without I/O; the listener carries out what it says. Connections are named by numbers that only grow, so the
 /// smallest is the oldest.
@@ -16,7 +16,7 @@ struct Admission {
         /// Nil until the handshake is done.
         var peerID: PeerID?
         var isContact = false
-        /// Since when nothing has been asked over the connection; nil while a request is being answered.
+        /// Since when the connection is idle; nil while a request is being answered.
         var idleSince: Instant?
 
         var isStranger: Bool { peerID != nil && !isContact }
@@ -77,21 +77,21 @@ struct Admission {
 
     /// What is to be done with a connection whose handshake is done.
     enum Finish: Equatable {
-        /// It stays. `displaced` must be closed to make room, and is forgotten already.
+        /// It stays. The caller must close `displaced`, which is forgotten already.
         case accepted(displaced: ID?)
         /// It had to make room before.
         case evicted
-        /// There are too many already, of all, of its address or of its peer, and none of them makes room.
+        /// A limit is reached (of all, of strangers, of its address or of its peer), and no connection makes room.
         case refused
     }
 
-    /// Notes that a connection's handshake is done; it is idle from now on. One that is not accepted is forgotten and must
-    /// be closed.
+    /// Notes that a connection's handshake is done and that it is idle from now on. A connection that is not accepted
+    /// is forgotten, and the caller must close it.
     mutating func finish(_ id: ID, as peerID: PeerID, isContact: Bool, at now: Instant) -> Finish {
         guard var entry = entries[id] else { return .evicted }
         var displaced: ID?
         if let mustLeave = obstacle(to: peerID, isContact, at: entry.address) {
-            // A contact waits for nobody's idleness but its own.
+            // A contact displaces any idle stranger at once, but its own connections only after the delay.
             let latest = isContact && !mustLeave.ofPeer ? now : now - limits.displaceableAfter
             guard let longest = longestIdle(since: latest, where: mustLeave.isMeant) else {
                 remove(id)
@@ -112,19 +112,19 @@ struct Admission {
         return .accepted(displaced: displaced)
     }
 
-    /// Notes that a connection lies idle from now on, or does so no longer.
+    /// Notes since when a connection is idle; nil if it is in use.
     mutating func note(_ id: ID, idleSince: Instant?) {
         entries[id]?.idleSince = idleSince
     }
 
-    /// The connections one of which must leave before a new one can stay.
+    /// A limit that is reached. One of the connections it names must close before the new one can stay.
     private struct Obstacle {
-        /// Whether the new one's own peer has too many.
+        /// Whether it is the limit of the new connection's own peer.
         let ofPeer: Bool
         let isMeant: (Entry) -> Bool
     }
 
-    /// - Returns: nil where there is room.
+    /// - Returns: nil if there is room.
     private func obstacle(to peerID: PeerID, _ isContact: Bool, at address: AddressKey) -> Obstacle? {
         let ofPeer = finishedPerPeer[peerID, default: 0] >= limits.connectionsPerPeer
         let inAll = finishedCount >= limits.connections

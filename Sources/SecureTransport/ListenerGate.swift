@@ -18,7 +18,7 @@ final class ListenerGate: Sendable {
         var admitted: [ObjectIdentifier: Admission.ID] = [:]
         /// The channels whose handshake is not done.
         var unfinished: [Admission.ID: any Channel] = [:]
-        /// Those whose handshake is done.
+        /// The channels whose handshake is done.
         var finished: [Admission.ID: any Channel] = [:]
         var isContact: @Sendable (PeerID) -> Bool = { _ in false }
         var taker: Taker?
@@ -94,7 +94,7 @@ final class ListenerGate: Sendable {
     // MARK: Opening and closing
 
     /// Lets `taker` have the connections from now on.
-    /// - Parameter isContact: who has a share of the places that strangers have not; called on event loops.
+    /// - Parameter isContact: whether a peer is a contact, for which places are reserved; called on event loops.
     func open(isContact: @escaping @Sendable (PeerID) -> Bool, _ taker: @escaping Taker) {
         state.withLockedValue { state in
             precondition(state.taker == nil, "a listener runs once")

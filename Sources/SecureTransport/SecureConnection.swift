@@ -42,7 +42,7 @@ package struct SecureConnection<Output: Sendable>: Sendable {
     }
 }
 
-/// What a listener counts a connection as.
+/// A connection's entry in the count of its listener.
 package struct ConnectionPlace: Sendable {
     package let address: AddressKey
     /// Whether the peer was a contact when it connected.
@@ -53,7 +53,7 @@ package struct ConnectionPlace: Sendable {
         (self.address, self.isContact, self.note) = (address, isContact, note)
     }
 
-    /// Says whether the connection lies idle from now on: then it may be closed in favour of another one.
+    /// Tells the listener whether the connection is idle now. An idle one may be closed in favour of another.
     package func isIdle(_ isIdle: Bool) { note(isIdle) }
 }
 

@@ -86,8 +86,8 @@ package struct SecureListener: Sendable {
     /// each within `TransportLimits.closeDeadline`.
     ///
     /// - Parameters:
-    ///   - isContact: Whose connections have places of their own, and never make room for strangers'. It is called on event
-    ///     loops, once for each connection.
+    ///   - isContact: Whether a peer is a contact. Contacts have reserved places, and never make room for strangers. It
+    ///     is called on event loops, once for each connection.
     ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop when the peer has
     ///     proved its key and before the first plaintext is delivered.
     ///   - onConnection: Runs in a task of its own for each connection, also when this task was cancelled in the meantime:

@@ -53,17 +53,17 @@ package struct TransportLimits: Sendable {
     package var unfinishedConnections = 256
     /// The same for one address (an IPv4 address, or an IPv6 /64).
     package var unfinishedConnectionsPerAddress = 64
-    /// Most connections of one listener whose handshake has finished. Beyond any of these limits a new one takes the place
-    /// of the stranger that has been idle longest, or is closed: see `Admission`.
+    /// Most connections of one listener whose handshake has finished. Beyond this or one of the next limits a new one
+    /// displaces the stranger that has been idle longest, or is closed: see `Admission`.
     package var connections = 512
-    /// The part of them that strangers can have together: the rest is kept for contacts.
+    /// Most connections of all strangers together. The rest is reserved for contacts.
     package var connectionsOfStrangers = 384
     /// The same for the strangers of one address (an IPv4 address, or an IPv6 /64). Contacts are not counted here.
     package var connectionsPerAddress = 128
-    /// The same for one peer's key, a contact's too.
+    /// The same for one peer's key, also for a contact's.
     package var connectionsPerPeer = 32
-    /// How long a stranger's connection must have been idle to be closed in favour of another stranger's. One of a contact
-    /// need not wait.
+    /// How long a stranger's connection must have been idle before another stranger's displaces it. A contact's
+    /// connection displaces it at once.
     package var displaceableAfter: Duration = .seconds(5)
     /// Unfinished connections that make room at a time when this process has no descriptors left.
     static let evictionsPerExhaustion = 16

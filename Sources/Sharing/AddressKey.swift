@@ -1,14 +1,14 @@
-/// The address that a stranger's share is counted under, since keys cost nothing: an IPv4 address, or the /64 of an IPv6
-/// one, since one machine can take any address in its /64.
+/// The address under which a stranger's share is counted, because new keys cost nothing: an IPv4 address, or an IPv6
+/// /64, because one machine can use every address in its /64.
 ///
-/// It decides nothing else: a peer is its key (security rule 1).
+/// It is used for nothing else: a peer's identity is its key (security rule 1).
 package struct AddressKey: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
     /// - Parameters:
     ///   - high: the first eight bytes of an IPv6 address.
-    ///   - low: the last eight; 0 where they do not count.
+    ///   - low: the last eight bytes; 0 if only the /64 counts.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -25,11 +25,11 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var item: OfferedItem
     /// Bytes of contents.
     package var size: UInt64
-    /// Files, folders and links that came, the item itself included; nil where an older Waft did not count them.
+    /// Files, folders and links in the item, itself included; nil if an older Waft recorded the arrival.
     package var entries: UInt64?
-    /// Of a file, over its contents; of a tree, over its listing in the order of the bytes, whatever the order it came in.
+    /// The digest of a file's contents, or of a tree's listing in byte order, independent of the order of arrival.
     package var digest: Digest
-    /// Of a tree that was sent in another order: over its listing in that one, as the sender knows it.
+    /// If a tree was not sent in byte order: the digest of its listing in the order of sending, which the sender knows.
     package var sentDigest: Digest? {
         get { rare?.sentDigest }
         set { rare = newValue.map(Rare.init) }
@@ -38,13 +38,13 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var peer: PeerID
     package var senderName: String
     package var annotation: [String: String]
-    /// What its content says; nil for a folder, which is not looked into.
+    /// The check of its content against its type; nil for a folder, whose content is not checked.
     package var content: ContentVerdict?
     package var destination: Destination
     /// By which protocol it came.
     package var dialect: Dialect
 
-    /// What few have. Tens of thousands of facts are held at once.
+    /// Properties of few arrivals, held apart to save memory: tens of thousands of facts are held at once.
     private final class Rare: Hashable, Sendable {
         let sentDigest: Digest
 

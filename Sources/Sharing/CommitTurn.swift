@@ -1,21 +1,21 @@
 private import Synchronization
 
-/// The commits of one peer's transfers that are under way together: one after the other, so that of two that bring the same
-/// item the second finds what the first has stored.
+/// Runs the commits of one peer's concurrent transfers one after another. If two transfers bring the same item, the
+/// second commit finds the item that the first one stored.
 ///
-/// Who sends something that is there already is told so with the verdict. Of many that are offered at once none is there yet,
-/// and all are accepted: so it is asked again when each of them is whole.
+/// The verdict on an offer names the items that are stored already. Concurrent offers are judged before any of their
+/// items is stored, so each commit checks again.
 package final class CommitTurn: Sendable {
     private let lock = Mutex(())
     private let count = Atomic<Int>(0)
 
     package init() {}
 
-    /// How often something was stored. Can be asked while a commit waits for the disk.
+    /// Number of commits that stored something. Readable while a commit waits for the disk.
     package var storings: Int { count.load(ordering: .acquiring) }
 
     /// Waits until no other commit runs. Blocks its thread.
-    /// - Parameter body: gets what `storings` is; returns whether it has stored something.
+    /// - Parameter body: receives `storings`; returns whether it has stored something.
     func take(_ body: (Int) -> Bool) {
         lock.withLock { _ in
             if body(storings) { count.add(1, ordering: .acquiringAndReleasing) }

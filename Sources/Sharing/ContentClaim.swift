@@ -1,24 +1,24 @@
 package import ContentCheck
 package import UniformTypes
 
-/// What an item that comes as one file is said to be, and has to be held against its content.
+/// The declared kind and type of an item that is one file. The content is checked against them.
 package struct ContentClaim: Hashable, Sendable {
     package var kind: ItemKind
     package var type: UniformType
-    /// Of each list one type that the content must have: it was accepted without a question because of its type.
+    /// The content must have at least one type of each list: the item was accepted without a question because of them.
     package var admittedAs: [[UniformType]]
 
     package init(kind: ItemKind, type: UniformType, admittedAs: [[UniformType]] = []) {
         (self.kind, self.type, self.admittedAs) = (kind, type, admittedAs)
     }
 
-    /// - Returns: nil for a tree: its files have names of their own, and no types.
+    /// - Returns: nil for a tree, whose files have no declared types.
     init?(_ item: OfferedItem, admittedAs: [[UniformType]]) {
         guard item.kind != .tree else { return nil }
         self.init(kind: item.kind, type: item.type, admittedAs: admittedAs)
     }
 
-    /// Bytes of the content that are looked at as they are: one more than any shortcut has.
+    /// Leading bytes that are compared with a shortcut: one more than the longest shortcut has.
     private static let startBytes = InternetShortcut.maximumFileBytes + 1
 
     /// The verdict on an open file; see `ContentChecker.check`.
@@ -51,7 +51,7 @@ package struct ContentClaim: Hashable, Sendable {
         return verdict
     }
 
-    /// A URL comes in one form and no other: nothing else can hide in the file.
+    /// A URL must have exactly one form, so that nothing else can hide in the file.
     private static func verdictOnURL(
         _ content: Content, _ start: [UInt8], _ checker: ContentChecker
     ) -> ContentVerdict {

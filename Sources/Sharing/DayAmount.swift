@@ -1,8 +1,8 @@
-/// Of whom the bytes of a day are counted together.
+/// The sender under which the bytes of a day are counted.
 package enum AmountSender: Hashable, Sendable {
-    /// Whoever has this key.
+    /// The peer with this key.
     case peer(PeerID)
-    /// All who come by a protocol in which nobody proves a key.
+    /// All peers of a protocol in which peers prove no key.
     case dialect(Dialect)
 
     package init(_ peer: PeerID, by dialect: Dialect) {
@@ -16,9 +16,9 @@ package enum AmountSender: Hashable, Sendable {
 package struct Day: Hashable, Sendable {
     package static let milliseconds: Int64 = 86_400_000
 
-    /// What came later than this counts.
+    /// Only arrivals after this time count.
     package let start: WallTime
-    /// What came later than this does not: the clock was far ahead then, and has been set back.
+    /// Arrivals after this time do not count: the clock was far ahead when they came, and was set back since.
     package let end: WallTime
 
     package init(until time: WallTime) {
@@ -30,17 +30,17 @@ package struct Day: Hashable, Sendable {
     }
 }
 
-/// What the domain needs to know of the journal to bound what comes in a day. Calls may block on the disk.
+/// The journal's sums of received bytes, needed to bound the amount of a day. Calls may block on the disk.
 package protocol AmountReading: Sendable {
-    /// Bytes of what a sender has sent on a day and was stored, wherever it is now.
+    /// Bytes from a sender that were stored within a day, also if they have left the Inbox since.
     func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64
 }
 
 extension Reception {
-    /// Bytes that will have come from whoever offers something in the 24 hours before now, with this offer: what was
-    /// stored, what is under way, and what of the offer is not here already.
+    /// Bytes from a sender in the last 24 hours, this offer included: the bytes stored, the bytes under way, and the
+    /// bytes of the offer that are not stored yet.
     ///
-    /// - Returns: nil where that cannot be known.
+    /// - Returns: nil if the journal cannot be read.
     package func amountOfDay(
         with offer: Offer, from peer: PeerID, at time: WallTime, _ reading: any AmountReading
     ) -> UInt64? {

@@ -1,8 +1,8 @@
-/// What is left of an offer without the items that cannot be sent here whatever anybody says.
+/// An offer without its ineligible items, which no answer of the user can admit.
 struct EligibleOffer {
-    /// With the eligible items alone.
+    /// The offer with only the eligible items.
     let rest: Offer
-    /// For each item of the whole offer why it is not eligible, and nil where it is; nil where all are.
+    /// For each item of the whole offer the reason why it is ineligible, or nil; nil if all items are eligible.
     private let refusals: [String?]?
 
     init(_ offer: Offer, _ refusal: (OfferedItem) -> String?) {
@@ -17,11 +17,12 @@ struct EligibleOffer {
         self.rest = rest
     }
 
-    /// Whether nothing is taken, and nobody is asked: nothing is eligible, or all of it was to be taken and not all is.
+    /// Whether the offer is refused without a question: no item is eligible, or one is not and the sender wants all or
+    /// none.
     var isRefused: Bool { refusals != nil && (rest.items.isEmpty || !rest.takesPart) }
 
     /// The verdicts on all items.
-    /// - Parameter answers: those on the rest, in its order; where that is refused they are left out.
+    /// - Parameter answers: the verdicts on `rest`, in its order; ignored if `isRefused`.
     func verdicts(_ answers: [ItemVerdict]) -> [ItemVerdict] {
         guard let refusals else { return answers }
         if isRefused { return refusals.map { ItemVerdict(.ineligible, reason: $0 ?? ItemVerdict.leftOut.reason) } }

@@ -1,4 +1,4 @@
-/// What things take of a disk: empty files and folders are not free either.
+/// The disk space that items take. Empty files and folders count too, because they are not free.
 package struct Footprint: Hashable, Sendable {
     /// Bytes of contents, and `Limits.entryBytes` for each file, folder and link; saturates instead of overflowing.
     package let bytes: UInt64

@@ -1,8 +1,8 @@
-/// By what the Inbox that a receiver has used is known again.
+/// The two marks that identify an Inbox which a receiver has used before.
 package struct KnownInbox: Hashable, Sendable {
-    /// What stands in a file in it: 32 lower-case hexadecimal digits.
+    /// The id in the Inbox's mark file: 32 lower-case hexadecimal digits.
     package var id: String
-    /// What the folder is on its file system.
+    /// The identity of the folder on its file system.
     package var folder: FileIdentity
 
     package init(id: String, folder: FileIdentity) {
@@ -11,10 +11,10 @@ package struct KnownInbox: Hashable, Sendable {
     }
 }
 
-/// Where it is remembered which Inbox has lain at a path. Calls may block on the disk.
+/// Remembers which Inbox was used at a path. Calls may block on the disk.
 package protocol InboxMemory: Sendable {
-    /// - Returns: nil where none was ever used at that path.
+    /// - Returns: nil if no Inbox was ever used at that path.
     func knownInbox(at path: String) throws(JournalFault) -> KnownInbox?
-    /// On the disk when this returns.
+    /// Returns when the entry is on the disk.
     func remember(_ inbox: KnownInbox, at path: String) throws(JournalFault)
 }

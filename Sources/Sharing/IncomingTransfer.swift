@@ -50,7 +50,7 @@ package final class IncomingTransfer {
     private var receivedBytes: UInt64 = 0
     private var receivedEntries: UInt64 = 0
     private let turn: CommitTurn
-    /// Of `turn.storings`, those of which the verdict knew, and those of this transfer itself.
+    /// The number of `turn.storings` that the verdict took into account, plus those of this transfer.
     private var knownStorings: Int
 
     /// An item that has arrived whole and waits for the commit of its batch.
@@ -59,9 +59,9 @@ package final class IncomingTransfer {
         var staged: any StagedItem
         var bytes: UInt64
         var entries: UInt64
-        /// As `ArrivalFacts.digest`.
+        /// See `ArrivalFacts.digest`.
         var digest: Digest
-        /// As the sender knows it.
+        /// The digest that the sender knows; see `ArrivalFacts.sentDigest`.
         var sentDigest: Digest
         var content: ContentVerdict?
         var isLookedInto = false
@@ -81,10 +81,10 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how far the contents are held to the offer.
-    ///   - mostBytes: bytes, by `Footprint`, that it may bring in all; nil for no bound but those of its items.
+    ///   - mostBytes: most bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer bound it.
     ///   - earlier: what has arrived of this transfer before.
     ///   - turn: shared with the peer's other transfers.
-    ///   - storings: what its `storings` were when it was last looked what of the items is here already.
+    ///   - storings: `turn.storings` when the receiver last checked which of the items are stored already.
     ///   - isDelivered: whether handlers are to be asked about such an item.
     ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
     ///   - progressed: called with the bytes received in all, now and then.
@@ -168,8 +168,8 @@ package final class IncomingTransfer {
         currentFile = entry
     }
 
-    /// What was accepted because of its type was not accepted to be run. A tree's executable bits are part of its digest:
-    /// where the sender says that, they stay.
+    /// Clears the executable bit of an item that was accepted because of its type: that is no consent to run it. The
+    /// bits of a tree stay if the sender names its digest, because the digest covers them.
     private func allowed(_ entry: FileEntry) -> FileEntry {
         guard let begun, !verdict.items[begun].admittedAs.isEmpty, entry.path == nil || binding == .announced else {
             return entry
@@ -253,7 +253,7 @@ package final class IncomingTransfer {
             throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
-        // Whoever reads the tree later goes by the bytes.
+        // Later readers of the tree compute its digest in byte order.
         let lasting = isInByteOrder ? ours : try item.digest(digestAlgorithm)
         staged = nil
         begun = nil
@@ -302,8 +302,8 @@ package final class IncomingTransfer {
         if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }
 
-    /// All has come: the rest is committed. By protocols that have no answer to single items that is everything, or
-    /// nothing where one of the items cannot be stored.
+    /// Commits the remaining items after the last one has arrived. In a protocol without answers to single items these
+    /// are all items, and none is stored if one of them cannot be.
     package func finish() throws(TransferFault) -> Receipt {
         try order.finish()
         lookIntoWhole()
@@ -319,9 +319,9 @@ package final class IncomingTransfer {
     /// Ends the transfer with a fault: what has come of the current item is kept where it can be resumed from, and
     /// discarded where the fault is the contents' own.
     ///
-    /// Items that had arrived whole are stored all the same, except where somebody wants it to stop now (a commit waits
-    /// for the disk): then they are kept too. By a protocol without an answer to single items nothing is stored: its
-    /// sender takes a no for all of it, and sends all of it again.
+    /// Items that had arrived whole are stored all the same. Two cases differ. After `stopping` they are kept for the
+    /// next attempt, because a commit would wait for the disk. In a protocol without answers to single items they are
+    /// not stored either: its sender takes the fault for all items, and sends all of them again.
     /// - Returns: the receipt, in which every item whose contents had begun and that is not in the Inbox bears a fault;
     ///   what had not begun is `notSent`.
     package func fail(_ fault: TransferFault) -> Receipt {
@@ -351,13 +351,13 @@ package final class IncomingTransfer {
         return staged
     }
 
-    /// What the contents of an item are held against; nil for a tree.
+    /// The claim against which the contents of an item are checked; nil for a tree.
     private func claim(_ number: Int) -> ContentClaim? {
         ContentClaim(offer.items[number], admittedAs: verdict.items[number].admittedAs)
     }
 
-    /// Finds out what the contents of the whole items say. One that cannot be looked into fails by itself, and so does
-    /// one that was accepted because of a type that it does not have.
+    /// Checks the contents of the whole items. An item fails alone if its contents cannot be read, or if it was
+    /// accepted because of a type that it does not have.
     private func lookIntoWhole() {
         whole = whole.compactMap { item in
             do throws(TransferFault) {
@@ -396,7 +396,7 @@ package final class IncomingTransfer {
         if !arrivals.isEmpty { stored(arrivals) }
     }
 
-    /// What another transfer of the peer has stored since this one was offered is not stored once more.
+    /// Leaves out items that another transfer of the peer has stored since this one was offered.
     private func leaveOutPresent() {
         guard offer.dialect == .waft else { return }
         let arrivals = EarlierArrivals(inbox: inbox, journal: journal)

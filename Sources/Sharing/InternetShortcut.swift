@@ -72,7 +72,7 @@ package struct InternetShortcut: Sendable {
 
     /// - Parameter rest: the URL after its scheme and colon.
     private static func host(in rest: Substring) -> String {
-        // By scalars: an `@` with a combining mark after it ends the secret before it all the same.
+        // By scalars: an `@` ends the password before it even if a combining mark follows.
         guard rest.utf8.starts(with: "//".utf8) else { return "" }
         var authority = rest.unicodeScalars.dropFirst(2).prefix { !"/?#".unicodeScalars.contains($0) }
         if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }

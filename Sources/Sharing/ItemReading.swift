@@ -12,10 +12,10 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for the user: the path, what is wrong with it, what to do where that is known.
     package let message: String
     package let code: Code
-    /// What else stands in the way, in the same form: at most `maximumProblems` lines with `message`.
+    /// Further problems, each in the form of `message`: together with it at most `maximumProblems` lines.
     package private(set) var others: [String] = []
 
-    /// Problems after which nobody looks for more.
+    /// The search for problems ends after this many.
     package static let maximumProblems = 20
 
     package init(_ code: Code, _ message: String) {
@@ -23,7 +23,7 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Adds what another fault says.
+    /// Adds the problems of another fault.
     /// - Returns: whether there is room for more.
     package mutating func add(_ fault: SourceFault) -> Bool {
         let room = Self.maximumProblems - 1 - others.count

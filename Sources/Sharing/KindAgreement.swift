@@ -1,13 +1,13 @@
 package import UniformTypes
 
 extension ItemKind {
-    /// What an item of this kind is on a disk.
+    /// The form of such an item on a disk.
     package var fileKind: FileKind { self == .tree ? .directory : .regularFile }
 
     /// Whether an item of this kind can have a type: a tree has a type of folders (packages among them), a text one of
     /// texts, a URL one of URLs, and a file any but a type of folders.
     ///
-    /// Of a type that the registry does not know only the kind is known, and nothing speaks against it.
+    /// Every kind admits a type if the registry declares neither the type nor one of its supertypes.
     package func admits(_ type: UniformType, by registry: TypeRegistry) -> Bool {
         let resolved = registry.resolved(type)
         let lineage = [resolved] + registry.supertypes(of: resolved).map(\.type)
@@ -21,10 +21,10 @@ extension ItemKind {
         }
     }
 
-    /// Whether its contents can bear the executable bit.
+    /// Whether its contents can have the executable bit.
     package var canBeExecutable: Bool { self == .file || self == .tree }
 
-    /// What a type is not that it does not admit, for a sentence.
+    /// The rule that a refused type breaks, as the second half of a sentence.
     fileprivate var demand: String {
         switch self {
         case .tree: "a folder needs a type of folders, such as public.folder"
@@ -36,15 +36,15 @@ extension ItemKind {
 }
 
 extension OfferedItem {
-    /// Why its kind and its type cannot both be, in one line with the name and the type; nil where they agree.
+    /// Why its kind and its type disagree, in one line with the name and the type; nil if they agree.
     package func disagreement(by registry: TypeRegistry) -> String? {
         kind.admits(type, by: registry) ? nil : "\(name) cannot be of the type \(type): \(kind.demand)"
     }
 }
 
 extension Offer {
-    /// The same offer, if kind and type of each item agree. Each dialect makes the offers that it receives in this way:
-    /// what rules, limits and handlers say of a type holds for what really comes (security rule 19).
+    /// The same offer, if kind and type of each item agree. Each dialect checks the offers that it receives with this,
+    /// so that rules, limits and handlers can rely on an item's type (security rule 19).
     ///
     /// - Parameter registry: the types that are known here.
     /// - Throws: `protocolViolation` that names the first item whose kind and type do not agree.

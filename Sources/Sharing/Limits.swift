@@ -8,7 +8,7 @@ package enum Limits {
     package static let offerFrameBytes = 64 << 10
     /// Bytes of messages of all peers that are held at the same time, while they are read.
     package static let bodyBytes = 64 << 20
-    /// The part of them that strangers together can take: one offer of the largest. A contact's finds room beside it.
+    /// The part of them for all strangers together: one offer of the largest size. A contact's offer fits beside it.
     package static let bodyBytesOfStrangers = 24 << 20
     /// Bytes of a card or any other small message.
     package static let messageBytes = 64 << 10
@@ -16,8 +16,8 @@ package enum Limits {
     package static let items = 65_536
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20
-    /// Bytes that a file, folder or link counts for besides its contents, wherever it is counted what a peer's items take:
-    /// a block for its name and its inode, which are not free either.
+    /// Bytes that each file, folder and link adds to its contents when the disk space of a peer's items is counted: a
+    /// block for its name and its inode.
     package static let entryBytes: UInt64 = 4_096
     /// Bytes one item may announce.
     package static let itemBytes: UInt64 = 1 << 60
@@ -38,8 +38,8 @@ package enum Limits {
     /// Bytes of the smallest block, as a power of two.
     package static let keptBlockExponent = 20
 
-    // Of what follows strangers together can take a part, and what is left is kept for contacts. Keys cost a stranger
-    // nothing: one stranger is one key, and also all strangers of one address (`AddressKey`).
+    // Strangers together can take a part of each of the following; the rest is reserved for contacts. New keys cost
+    // nothing, so "one stranger" is one key, and also all strangers of one address (`AddressKey`).
 
     /// Offers of one peer that may wait for consent at the same time.
     package static let waitingOffersPerPeer = 4
@@ -66,27 +66,27 @@ package enum Limits {
     package static let consentWait: Duration = .seconds(110)
     /// How long an accepted transfer waits for its contents to begin.
     package static let contentsWait: Duration = .seconds(60)
-    /// How long it waits when the connection on which it was offered has closed: its contents may come on another one.
+    /// How long it waits after the connection of its offer has closed: its contents may come on another one.
     package static let departedWait: Duration = .seconds(5)
     /// How long nothing may arrive in the middle of a message.
     package static let silence: Duration = .seconds(60)
-    /// How long a contact's connection may lie idle between requests, and any on which a pairing is under way.
+    /// How long a contact's connection may be idle between requests, and any connection during a pairing.
     package static let idleConnection: Duration = .seconds(120)
     /// The same for a stranger's connection.
     package static let idleStranger: Duration = .seconds(30)
     /// The same for a stranger's connection after a request that was refused.
     package static let idleRefused: Duration = .seconds(10)
 
-    // What a receiver may make a sender wait for, however often it says that it is at work.
+    // The longest waits of a sender. Interim answers of the receiver do not extend them.
 
     /// How long a sender waits for the answer to an offer: longer than `consentWait`.
     package static let offerAnswer: Duration = .seconds(130)
-    /// How long a sender of contents waits while the receiver takes nothing of them, and for the receipt after the last of
-    /// them: a receiver reads again what it has kept and syncs what it got. `work` comes on top.
+    /// How long a sender waits while the receiver takes no contents, and for the receipt after the last of them: a
+    /// receiver reads kept files again and syncs new ones. `work` is added.
     package static let stall: Duration = .seconds(600)
-    /// Bytes of contents for which a receiver gets another second: it may have to read all of them from a slow disk.
+    /// Bytes of contents for which a sender waits another second: the receiver may read all of them from a slow disk.
     package static let workBytesPerSecond: UInt64 = 4 << 20
-    /// How long a sender waits for the handlers of each item, besides `stall`, when it wants to hear of them.
+    /// How long a sender that wants the handlers' answers waits for them, for each item and in addition to `stall`.
     package static let handlerWait: Duration = .seconds(60)
 
     /// How long a receiver may take to read or to write contents.

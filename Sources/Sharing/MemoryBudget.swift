@@ -1,9 +1,9 @@
 private import Synchronization
 
-/// Bytes of messages that all peers together may have this process hold while it reads them.
+/// Bounds the bytes of messages that this process holds while it reads them, for all peers together.
 ///
-/// Strangers together have a part of it, so that whatever they send, what a contact sends finds room. Nobody waits for
-/// room: where there is none the message is answered at once.
+/// Strangers together can take a part of it, so that they always leave room for contacts' messages. A message without
+/// room does not wait: it is refused at once.
 package final class MemoryBudget: Sendable {
     private struct Taken {
         var all = 0
@@ -21,7 +21,7 @@ package final class MemoryBudget: Sendable {
         (self.bytes, self.bytesOfStrangers) = (bytes, bytesOfStrangers)
     }
 
-    /// A message that is about to come, and of which nothing is here yet.
+    /// The claim of a message of which no byte has arrived yet.
     package func claim(isContact: Bool) -> MemoryClaim { MemoryClaim(self, isContact: isContact) }
 
     /// Bytes that are taken now.
@@ -58,7 +58,7 @@ package final class MemoryClaim {
 
     deinit { giveBack() }
 
-    /// Takes room for bytes that have come.
+    /// Takes room for bytes that have arrived.
     /// - Returns: whether there is room; if not nothing is taken.
     package func take(_ count: Int) -> Bool {
         guard budget.take(count, isContact: isContact) else { return false }

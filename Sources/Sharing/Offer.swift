@@ -123,10 +123,10 @@ package struct Offer: Sendable {
         self.dialect = dialect
     }
 
-    /// Files, folders and links in all items, as far as they are known; 1 for an item of which nothing is.
+    /// Files, folders and links in all items; 1 for an item whose number of entries is unknown.
     package var knownEntries: UInt64 { items.reduce(0) { $0 + ($1.entries ?? 1) } }
 
-    /// What it takes of the disk, as far as that is known.
+    /// The disk space of all items, as far as their sizes are known.
     package var knownFootprint: Footprint { Footprint(bytes: knownSize, entries: knownEntries) }
 
     /// Bytes of everything whose size is known; saturates instead of overflowing.

@@ -1,28 +1,30 @@
-/// What an offer takes of what all share.
+/// The share of the common resources that an offer takes.
 struct OfferClaim: Sendable {
     var peer: PeerID
-    /// Where it came from; nil where that is not known.
+    /// The address from which it came; nil if unknown.
     var address: AddressKey?
     var isContact: Bool
     var items: Int
     /// Bytes of everything whose size is known.
     var bytes: UInt64
-    /// The same by `Footprint`, bytes.
+    /// The same bytes by `Footprint`.
     var footprint: UInt64
 
-    /// Whether both are one stranger's, as far as can be told: keys cost nothing, and so an address counts as well.
+    /// Whether both count as one stranger's: they have the same key or, because new keys cost nothing, the same
+    /// address.
     fileprivate func isOfSameStranger(as other: OfferClaim) -> Bool {
         guard !isContact, !other.isContact else { return false }
         return peer == other.peer || address.map { $0 == other.address } ?? false
     }
 }
 
-/// Divides what all offers share: contacts can take all of it, strangers together a part, and one stranger a part of that.
+/// Divides the common resources of all offers: contacts can take all of them, strangers together a part, and one
+/// stranger a part of that.
 enum OfferShares {
     /// - Parameters:
     ///   - waiting: offers that wait for an answer.
     ///   - open: transfers that were accepted and have not ended.
-    /// - Returns: why there is no room for one more offer; nil where there is.
+    /// - Returns: the reason if there is no room for one more offer; nil if there is room.
     static func refusal(of claim: OfferClaim, waiting: [OfferClaim], open: [OfferClaim]) -> ItemVerdict? {
         if waiting.count(where: { $0.peer == claim.peer }) >= Limits.waitingOffersPerPeer
             || !waitingOffers.hasRoom(for: claim, beside: waiting, counting: { _ in 1 })

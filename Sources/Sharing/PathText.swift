@@ -2,33 +2,33 @@
 ///
 /// To the kernel a slash is one byte. To Swift's strings a slash and a combining mark after it are one `Character`, which
 /// is no slash: `split(separator: "/")`, `hasPrefix("/")` and `lastIndex(of: "/")` miss it, and a file name may begin with
-/// such a mark. Every path that comes from a disk, a user or a peer is taken apart here.
+/// such a mark. Every path from a disk, a user or a peer is taken apart here.
 package enum PathText {
     private static let slash = UInt8(ascii: "/")
 
     package static func isAbsolute(_ path: some StringProtocol) -> Bool { path.utf8.first == slash }
 
     /// The names between the slashes of a path, in their order.
-    /// - Parameter keepingEmpty: whether nothing between two slashes, or before or after the outermost ones, is a name too.
+    /// - Parameter keepingEmpty: whether empty names count: between two slashes, before the first, after the last.
     package static func names(in path: String, keepingEmpty: Bool = false) -> [Substring] {
         path.utf8.split(separator: slash, omittingEmptySubsequences: !keepingEmpty).map { Substring($0) }
     }
 
-    /// The last name; empty for `/` and for no path at all. Slashes at the end do not count.
+    /// The last name; empty for `/` and for an empty path. Slashes at the end do not count.
     package static func lastName(of path: String) -> String {
         let end = path.utf8.lastIndex { $0 != slash }.map { path.utf8.index(after: $0) } ?? path.startIndex
         let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.startIndex
         return String(path[start..<end])
     }
 
-    /// Both with one slash between them; a folder may end with its own.
+    /// Joins both with one slash; the folder may end with one already.
     package static func joined(_ folder: String, _ name: String) -> String {
         folder.utf8.last == slash ? folder + name : folder + "/" + name
     }
 
     /// The part of a path that lies below a folder, without a slash before it.
     /// - Parameter folder: without a slash at its end, unless it is `/`.
-    /// - Returns: nil for the folder itself, and for what does not lie in it by name.
+    /// - Returns: nil for the folder itself, and for a path that is not below it by name.
     package static func part(of path: String, below folder: String) -> String? {
         let beginning = joined(folder, "").utf8
         guard path.utf8.count > beginning.count, path.utf8.starts(with: beginning) else { return nil }
@@ -43,7 +43,7 @@ package enum PathText {
         var count = 0
         var beginsName = true
         for scalar in text.unicodeScalars {
-            // What a safe name may hold can be shown.
+            // A scalar that a safe name may contain can be shown.
             let isPlain = scalar == "/" || (try? SafeName("x" + String(scalar))) != nil
             let isShown = isPlain && !(beginsName && ("/" + String(scalar)).count == 1)
             let piece = isShown ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
@@ -57,6 +57,6 @@ package enum PathText {
 }
 
 extension NameRefusal {
-    /// What is refused, with the reason: `"a\u{A}b": the name contains control or direction-changing characters`.
+    /// The refused name with the reason: `"a\u{A}b": the name contains control or direction-changing characters`.
     package func said(of name: String) -> String { "\"\(PathText.printable(name, limit: 120))\": \(self)" }
 }

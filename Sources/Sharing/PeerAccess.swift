@@ -1,19 +1,19 @@
 private import Synchronization
 
-/// What a peer may do here now, by who it is alone: asked before anything that it sends is read.
+/// The current rights of a peer, by its identity alone. Asked for before any of its messages is read.
 package enum PeerAccess: Hashable, Sendable {
-    /// It may not offer anything, and hears this.
+    /// It may not offer anything; this verdict is the answer.
     case barred(ItemVerdict)
-    /// It has a part of what all share.
+    /// It shares the strangers' part of the common resources.
     case stranger
-    /// It has a part of what all share that no stranger can take.
+    /// It can also take the part of the common resources that is reserved for contacts.
     case contact
 }
 
 /// A peer on one connection.
 package struct Visitor: Sendable {
     package let peer: PeerID
-    /// Where it connects from; nil where that is not known. It only counts what a stranger takes.
+    /// The address from which it connects; nil if unknown. Used only to count a stranger's share.
     package let address: AddressKey?
     /// Different for each connection of this process.
     let connection: UInt64

@@ -9,9 +9,9 @@ extension PeerID {
     /// A CRC of 20 bits over the 52 digits of an id, the most significant bit of each first, with all bits of the register
     /// set at the beginning: four digits more.
     ///
-    /// They always differ where one character of the 56 is another, any two are exchanged, or one, two, three or any odd
-    /// number of bits are flipped; of all other mistakes one in a million passes. They protect from mistakes, not from
-    /// people: anybody can compute them.
+    /// They detect each wrong character among the 56, each exchange of two characters, and each flip of one, two, three
+    /// or any odd number of bits; of all other mistakes one in a million goes unnoticed. They protect from mistakes,
+    /// not from people: anyone can compute them.
     static func checkDigits(of digits: some Sequence<UInt8>) -> [UInt8] {
         var register: UInt32 = 0xFFFFF
         for digit in digits {

@@ -22,7 +22,7 @@ package struct PeerID: Hashable, Sendable {
         return Self.text(digits + Self.checkDigits(of: digits))
     }
 
-    /// The 52 characters of `text` without the check digits: the key of tables and hashes that nobody reads.
+    /// The 52 characters of `text` without the check digits: the key in tables and hashes, which people do not read.
     package var bareText: String { Self.text(Self.digits(of: bytes)) }
 
     /// The short form shown to people: the first 80 bits in four groups, `k7qf-9m2c-x4ap-t0zd`.
@@ -58,7 +58,7 @@ package struct PeerID: Hashable, Sendable {
         self.init(digits: digits.prefix(Self.bareCharacters))
     }
 
-    /// Reads the form of `bareText`, which nothing protects from a wrong character.
+    /// Reads the form of `bareText`. It has no check digits, so a wrong character goes unnoticed.
     package init?(bareText: String) {
         guard let digits = Self.digits(of: bareText) else { return nil }
         self.init(digits: digits[...])

@@ -13,8 +13,8 @@ package protocol InboxStoring: Sendable {
     /// - Throws: `TransferFault.storage` when the Inbox cannot be reached.
     func freeRoom() throws(TransferFault) -> UInt64
 
-    /// Files, folders and links that may be made now without touching the reserve; `.max` where the file system does not
-    /// count them. What is kept counts as in `freeRoom`.
+    /// Files, folders and links that may be made now without touching the reserve; `.max` if the file system does not
+    /// count them. Kept items count as in `freeRoom`.
     /// - Throws: as `freeRoom`.
     func freeEntries() throws(TransferFault) -> UInt64
 
@@ -32,9 +32,9 @@ package protocol InboxStoring: Sendable {
     /// Whether something is kept under the key that nobody is at.
     func hasKept(_ key: PartialKey) -> Bool
 
-    /// Sees to it that what is kept of a peer's items takes no more than so many bytes on the disk, `Limits.entryBytes` for
-    /// each file, folder and link among them: the oldest goes first.
-    /// What is kept of these items, which are about to come, does not count and stays, unless it is more than they are.
+    /// Limits a peer's kept items to so many bytes on the disk, with `Limits.entryBytes` for each file, folder and
+    /// link. The oldest are removed first. Kept parts of `items`, which are about to come, do not count and stay,
+    /// unless they are larger than the items.
     func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
 
     /// Reads what is kept under a key and sums it up: every file with something in it, as it lies on the disk now. What
@@ -45,7 +45,7 @@ package protocol InboxStoring: Sendable {
     /// Whether what was stored seems to lie in the Inbox still: under that name, of that kind, a file also of that size.
     func seemsPresent(_ arrival: Arrival) -> Bool
 
-    /// The digest of what lies in the Inbox under an arrival's name: of a tree in the order of the bytes.
+    /// The digest of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
     /// - Throws: `notKept` where it is not there or cannot be summed up.
     func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
 
@@ -146,15 +146,15 @@ package protocol StagedItem: AnyObject, Sendable {
     func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
     /// Removes what was kept and has not come again. After the last entry, before the commit.
     func removeLeftovers() throws(TransferFault)
-    /// Closes what it holds open, after the last entry: the commit may be far away, and many items may wait for it.
-    /// - Throws: `noRoom`, `storage` for what was still to be written.
+    /// Closes its open files and folders after the last entry: many items may wait a long time for the commit.
+    /// - Throws: `noRoom`, `storage` for bytes that were still to be written.
     func rest() throws(TransferFault)
-    /// Reads a whole tree again and sums it up, in the order of the bytes. After `removeLeftovers`, before the commit.
-    /// - Throws: `storage` where it cannot be read.
+    /// Reads a whole tree again and computes its digest in byte order. After `removeLeftovers`, before the commit.
+    /// - Throws: `storage` if it cannot be read.
     func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
     /// Says that `contentVerdict` will be asked for: it may be found out from now on, while something else is done.
     func expectContentVerdict(on claim: ContentClaim)
-    /// Holds the contents of an item that is one file, and has ended, against what it is said to be.
+    /// Checks the contents of an item that is one file, and has ended, against its claim.
     ///
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
     /// - Returns: nil where contents are not looked into.
@@ -173,7 +173,7 @@ extension StagedItem {
     package func label(_ facts: ArrivalFacts) {}
     /// For those who find out when they are asked.
     package func expectContentVerdict(on claim: ContentClaim) {}
-    /// For those who hold nothing open.
+    /// For items that hold nothing open.
     package func rest() throws(TransferFault) {}
 }
 
@@ -187,14 +187,14 @@ package protocol ConsentAsking: Sendable {
     func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict]
 }
 
-/// What the user has said of who may offer, and what: asked before an offer takes anything of what all share.
+/// The user's standing decisions on peers and their offers. Asked before an offer takes any of the common resources.
 ///
-/// Decided without waiting; may block on the disk.
+/// Decides without waiting for people; may block on the disk.
 package protocol OfferGating: Sendable {
-    /// What a peer may do here now, by who it is alone.
+    /// The current rights of a peer, by its identity alone.
     func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess
-    /// Refuses an offer of which nothing is taken whoever is asked.
-    /// - Returns: one verdict an item; nil where something may be taken.
+    /// Refuses an offer of which no item can be accepted, so that no question is needed.
+    /// - Returns: one verdict an item; nil if an item may be accepted.
     func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]?
 }
 

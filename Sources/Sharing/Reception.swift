@@ -45,9 +45,9 @@ package final class Reception: Sendable {
         var verdict: Verdict
         var claim: OfferClaim
         var turn: CommitTurn
-        /// Of the turn, when the offer was accepted.
+        /// `turn.storings` when the offer was accepted.
         var storings: Int
-        /// Of the `Visitor` whose offer it was.
+        /// The `Visitor.connection` of the offer.
         var connection: UInt64
         var expires: ContinuousClock.Instant
     }
@@ -80,12 +80,13 @@ package final class Reception: Sendable {
     private let ledger = Mutex(Ledger())
 
     /// - Parameters:
-    ///   - gate: what it refuses takes nothing of what all share, and who is a contact has a share of its own.
+    ///   - gate: refuses offers before they take common resources, and knows the contacts, which have a reserved share.
     ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
     ///     for one that can. Decided without waiting.
     ///   - quota: how much one stranger may send; nil for no bound.
     ///   - consentWait: how long an offer waits for an answer.
-    ///   - departedWait: how long contents may begin after the connection has closed on which they were accepted.
+    ///   - departedWait: how long an accepted transfer waits for its contents after the connection of its offer has
+    ///     closed.
     ///   - memory: hears which transfers begin and end; what it wraps is somewhere in `consent`.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
@@ -116,7 +117,7 @@ package final class Reception: Sendable {
 
     // MARK: Offers
 
-    /// What a peer may do here now. To be asked before an offer of its is read: one that is barred takes nothing here.
+    /// The current rights of a peer. Ask before reading its offers, so that a barred peer takes no resources.
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess { gate.access(of: peer, by: dialect) }
 
     /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
@@ -137,12 +138,12 @@ package final class Reception: Sendable {
         return verdict
     }
 
-    /// What is refused whoever is asked, before it takes anything of what all share: eligibility first, from the types
-    /// alone, then what the user has said.
+    /// The refusal that needs no question and takes no common resources: first by eligibility, from the types alone,
+    /// then by the user's standing decisions.
     private func refused(_ offer: EligibleOffer, from peer: PeerID) -> [ItemVerdict]? {
         if offer.isRefused { return offer.verdicts([]) }
         guard let refused = gate.refusal(of: offer.rest, from: peer) else { return nil }
-        // What is turned away for a while is not shown: it may be a flood.
+        // An offer whose items are all `busy` is not shown: it may be part of a flood.
         if refused.contains(where: { $0.answer != .busy }) { observe(.offered(offer.rest, from: peer)) }
         return offer.verdicts(refused)
     }
@@ -225,7 +226,7 @@ package final class Reception: Sendable {
         return answers
     }
 
-    /// Bytes of a sender's that have been accepted and are not stored yet.
+    /// Accepted bytes of a sender that are not stored yet.
     func bytesUnderWay(of sender: AmountSender, besides id: TransferID) -> UInt64 {
         ledger.withLock { ledger in
             let accepted = ledger.accepted.values.filter { $0.expires > .now }.map {
@@ -242,7 +243,7 @@ package final class Reception: Sendable {
         }
     }
 
-    /// Bytes of a peer's, by `Footprint`, that have been accepted and are not stored yet.
+    /// Accepted bytes of a peer, by `Footprint`, that are not stored yet.
     private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
         ledger.withLock { ledger in
             let accepted = ledger.accepted.filter { $0.value.expires > .now }.mapValues(\.claim)
@@ -273,13 +274,13 @@ package final class Reception: Sendable {
         }
     }
 
-    /// What a peer's transfers that are under way share.
+    /// The turn that a peer's open transfers share.
     private static func turn(of peer: PeerID, in ledger: Ledger) -> CommitTurn {
         ledger.accepted.values.first { $0.claim.peer == peer }?.turn
             ?? ledger.receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
     }
 
-    /// The connection has closed: what was accepted on it and has not begun is soon let go of.
+    /// Notes that a connection has closed: its accepted transfers that have not begun expire after `departedWait`.
     package func left(_ visitor: Visitor) {
         ledger.withLock { ledger in
             let end = ContinuousClock.now + departedWait
@@ -332,7 +333,7 @@ package final class Reception: Sendable {
         let total = accepted.offer.knownSize
         let observe = self.observe
         observe(.began(accepted.offer, from: peer))
-        // What is known was judged when it was offered.
+        // Known sizes were judged with the offer; only unknown ones need a bound here.
         let mostBytes =
             accepted.offer.items.contains { $0.size == nil || $0.entries == nil }
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil

@@ -63,7 +63,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 
     /// The stem, and the extension with its dot; `.tar.gz` and the like stay whole, `.bashrc` has no extension.
     package var split: (stem: Substring, suffix: Substring) {
-        // By bytes: a dot and a combining mark after it are one character.
+        // By bytes: a dot and a combining mark after it are one `Character`.
         let bytes = text.utf8
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot != bytes.startIndex else { return (text[...], "") }
         var start = dot

@@ -70,10 +70,10 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         return SafeRelativePath(trusted: longer)
     }
 
-    /// Whether it is reached before another path when a tree is gone through: a folder before what is in it, the names of a
-    /// folder by their bytes.
+    /// Whether it comes before another path in byte order: a folder before its contents, the names in a folder by their
+    /// bytes.
     package func precedes(_ other: SafeRelativePath) -> Bool {
-        // So the end of a name counts as less than any byte in one; no name holds a NUL.
+        // The end of a name ranks below every byte in a name, because no name contains a NUL.
         func rank(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "/") ? 0 : byte }
         return text.utf8.lexicographicallyPrecedes(other.text.utf8) { rank($0) < rank($1) }
     }
@@ -99,7 +99,7 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         return !path.contains(UInt8(ascii: "/"))
     }
 
-    /// Whether this folder is one of those it lies in.
+    /// Whether it is below `folder`, at any depth.
     package func isBelow(_ folder: SafeRelativePath) -> Bool { PathText.part(of: text, below: folder.text) != nil }
 
     /// The last name.

@@ -3,7 +3,7 @@ package struct SendOutcome: Sendable {
     /// What became of one item.
     package enum Item: Sendable {
         case notAccepted(ItemVerdict)
-        /// The receiver's statement, and what this side has sent.
+        /// The receiver's statement, and the contents that this side sent; nil if unknown.
         case acknowledged(ItemReceipt, sent: SentContents?)
         /// It could not be read on this side.
         case unread(SourceFault)

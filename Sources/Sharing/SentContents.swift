@@ -1,6 +1,6 @@
 package import Digests
 
-/// The contents of an item as this side has sent them, by its own count.
+/// Digest and size of an item's contents, as this side computed them while sending.
 package struct SentContents: Hashable, Sendable {
     package var digest: Digest
     /// Bytes.
@@ -13,11 +13,11 @@ package struct SentContents: Hashable, Sendable {
 }
 
 extension ItemReceipt {
-    /// Why it is not believed that the item is stored: the receipt names another size or another digest than was sent.
+    /// Why the receipt is not believed: it names another size or another digest than was sent.
     ///
     /// - Parameters:
     ///   - offered: the item as it was offered.
-    ///   - sent: what was sent; nil where that is not known, as after this program was started anew.
+    ///   - sent: the contents that were sent; nil if unknown, for example after a restart of this program.
     /// - Returns: nil for a receipt that fits, and for one that does not say that the item is stored.
     package func contradiction(of offered: OfferedItem, sent: SentContents?) -> TransferFault? {
         guard case .stored(_, let size, let digest) = outcome else { return nil }

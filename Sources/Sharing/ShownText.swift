@@ -1,11 +1,11 @@
 /// Foreign text as people see it, in a terminal, a log or a notification: nothing in it can move the cursor, hide, start a
 /// line, or push its end out of sight (security rule 9). Programs get it as it is.
 package enum ShownText {
-    /// Scalars that are kept of the end of a text that is cut, so that a name keeps its extension. Shorter limits cut at
-    /// the end.
+    /// Scalars that are kept from the end of a cut text, so that a name keeps its extension. Limits below
+    /// `shortestWithTail` cut at the end.
     private static let tail = 24
     private static let shortestWithTail = 64
-    /// So many spaces one after the other are counted, not shown.
+    /// Runs of at least this many spaces are shown as their number.
     private static let countedSpaces = 4
 
     /// One line with everything that is not plainly printable written as `\n`, `\t` or `\u{202E}`, and with
@@ -73,7 +73,7 @@ package enum ShownText {
         return isPrintable(scalar) ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
     }
 
-    /// Whether a scalar stands for something that can be seen, or changes what stands before it.
+    /// Whether a scalar is visible, or changes the character before it.
     package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
@@ -81,7 +81,7 @@ package enum ShownText {
         }
     }
 
-    /// Letters and signs by their category that are drawn as nothing.
+    /// Scalars that are letters or signs by their category, but are drawn as nothing.
     package static let blanks: Set<Unicode.Scalar> = [
         "\u{115F}", "\u{1160}", "\u{17B4}", "\u{17B5}", "\u{2800}", "\u{3164}", "\u{FFA0}", "\u{FFFC}", "\u{1D159}",
     ]
@@ -90,10 +90,10 @@ package enum ShownText {
 // MARK: - Names of peers
 
 extension ShownText {
-    /// What a stranger calls itself, as it stands in a line of ours that quotes it and goes on with the stranger's true
-    /// key: nothing in it ends the quotation or looks like a key id.
+    /// A stranger's own name for itself, for a line that quotes it and then shows the stranger's true key. Nothing in
+    /// the result ends the quotation or looks like a key id.
     ///
-    /// White space becomes one space, quotation marks become `_` (not an apostrophe within a word), and what has the form
+    /// White space becomes one space. Quotation marks become `_`, but not an apostrophe within a word. Text in the form
     /// of a key id, three or more groups of four letters or digits, becomes `…`.
     package static func peerName(_ text: String) -> String {
         var name = ""
@@ -149,7 +149,7 @@ extension ShownText {
         return String(result)
     }
 
-    /// - Returns: where three or more groups of four with one dash between them end that begin at a place; nil where
+    /// - Returns: the end of three or more groups of four, with one dash between them, that begin at `start`; nil if
     ///   there are none.
     private static func endOfKey(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
         var (end, groups) = (start, 0)

@@ -1,6 +1,6 @@
 /// What the domain needs to know of the Inbox to keep one stranger from filling it.
 package protocol OccupancyReading: Sendable {
-    /// What lies in the Inbox and came from this peer: bytes by `Footprint`. May block on the disk.
+    /// Bytes, by `Footprint`, that are in the Inbox and came from this peer. May block on the disk.
     func occupied(by peer: PeerID) throws(JournalFault) -> UInt64
 }
 
@@ -27,9 +27,9 @@ package struct StrangerQuota: Sendable {
         (self.limit, self.isStranger, self.occupancy) = (limit, isStranger, occupancy)
     }
 
-    /// Judges an offer by its sizes and entries; what is not known counts for nothing here, and is bounded by `allowance`.
+    /// Judges an offer by its sizes and entries. Unknown sizes count as nothing here; `allowance` bounds them.
     ///
-    /// - Parameter underWay: bytes, by `Footprint`, of this peer's that have been accepted, and are not stored yet.
+    /// - Parameter underWay: accepted bytes, by `Footprint`, of this peer that are not stored yet.
     /// - Returns: the answer to all items; nil where there is room.
     package func refusal(of offer: Offer, from peer: PeerID, underWay: UInt64) -> ItemVerdict? {
         guard isStranger(peer) else { return nil }
@@ -41,7 +41,7 @@ package struct StrangerQuota: Sendable {
         }
     }
 
-    /// Bytes, by `Footprint`, that a transfer may bring besides what was accepted before.
+    /// Bytes, by `Footprint`, that a transfer may bring in addition to those stored or accepted before.
     ///
     /// - Returns: nil where there is no bound.
     package func allowance(for peer: PeerID, underWay: UInt64) -> UInt64? {

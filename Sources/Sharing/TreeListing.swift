@@ -8,8 +8,8 @@ package import Digests
 package struct TreeListing: ~Copyable {
     private var state: DigestState
     private var last: SafeRelativePath?
-    /// Whether the entries have come in the one order that all who read the tree agree on: each folder right before what
-    /// is in it, the names of a folder by their bytes. The order alone: a missing folder does not show.
+    /// Whether the entries have come in byte order, on which all readers of the tree agree: each folder right before
+    /// its contents, the names in a folder by their bytes. Only the order is checked: a missing folder goes unnoticed.
     package private(set) var isInByteOrder = true
 
     package init(_ algorithm: DigestAlgorithm) {

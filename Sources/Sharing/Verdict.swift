@@ -11,7 +11,7 @@ package struct ItemVerdict: Hashable, Sendable {
         case ineligible
         /// It does not fit on the receiver's disk.
         case noRoom
-        /// Too much is going on; a moment later it may be answered otherwise.
+        /// The receiver has too much to do; a moment later the answer may differ.
         case busy
         /// Nobody answered in time.
         case expired
@@ -50,14 +50,14 @@ package struct ItemVerdict: Hashable, Sendable {
         set { details.reason = newValue }
     }
 
-    /// Where an accepted item goes; the sender hears nothing of it.
+    /// Where an accepted item goes. Not sent to the sender.
     package var destination: Destination {
         get { details.destination }
         set { details.destination = newValue }
     }
 
-    /// Of each list one type that the content of an accepted item must have, since it was accepted without a question
-    /// because of its type; the sender hears nothing of it.
+    /// The content of an accepted item must have at least one type of each list: the item was accepted without a
+    /// question because of them. Not sent to the sender.
     package var admittedAs: [[UniformType]] {
         get { details.admittedAs }
         set { details.admittedAs = newValue }
@@ -107,8 +107,8 @@ package struct Verdict: Sendable {
 
     package var acceptsAnything: Bool { items.contains { $0.answer == .accepted } }
 
-    /// Whether the same offer may be answered otherwise a moment later, and nobody is asked twice by that: something of it is
-    /// `busy`, and of nothing a person has said no or has not answered.
+    /// Whether it is worth repeating the offer a moment later, without asking a person twice: an item is `busy`, and
+    /// none is `declined` or `expired`.
     package var isWorthRepeating: Bool {
         items.contains { $0.answer == .busy } && !items.contains { [.declined, .expired].contains($0.answer) }
     }

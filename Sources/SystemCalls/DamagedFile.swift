@@ -1,17 +1,17 @@
 import Glibc
 
-/// Files that are damaged: they are moved away under a name that says so and since when, so that others can take their
-/// place and nothing of them is lost: `contacts.json.damaged-20261123T233210Z`.
+/// Moves damaged files to a name with the current time, such as `contacts.json.damaged-20261123T233210Z`: a new file
+/// can take their place, and none of their contents is lost.
 package enum DamagedFile {
     private static let mark = ".damaged-"
-    /// Names that are tried for one second.
+    /// Maximum number of names to try in one second.
     private static let maximumTries = 1_000
 
-    /// Moves away what lies at a path, whatever it is.
+    /// Moves away the file, folder or link at a path.
     ///
-    /// - Parameter companions: what files that belong to it have at the end of their names; those go with it.
+    /// - Parameter companions: endings of the names of files that belong to it; those are moved with it.
     /// - Returns: its new path.
-    /// - Throws: what the kernel said; `EEXIST` where every name is taken. What was moved before stays moved.
+    /// - Throws: the kernel's error; `EEXIST` if every name is taken. Files that were moved before it stay moved.
     package static func setAside(_ path: String, with companions: [String] = []) throws(SystemError) -> String {
         let base = path + mark + timestamp()
         for number in 1...maximumTries {
@@ -26,7 +26,7 @@ package enum DamagedFile {
         throw SystemError(EEXIST)
     }
 
-    /// The names in a folder of what was set aside from a file of that name, in the order of their times.
+    /// The names in a folder of files that were set aside from a file of that name, in the order of their times.
     package static func names(of file: String, in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }

@@ -1,40 +1,40 @@
 import Glibc
 
-/// Whether nobody but the user decides what lies at a path: the check that ssh makes of its files.
+/// Checks that only the user can change the file at a path, as ssh checks its own files.
 ///
-/// Every folder from `/` down to the path belongs to the user or to root, and nobody else can write in it, or he can
-/// remove nothing of others in it (`/tmp`). What lies at the path itself others cannot write at all. A link is made by the
-/// user or by root, and leads to where the same holds. A group of the user's own, as some distributions make one for each
-/// user, is the user.
+/// Every folder from `/` down to the path must belong to the user or to root. Other users may write in it only if they
+/// can remove nothing of others there (`/tmp`). They may not write the file at the path at all. A link must belong to
+/// the user or to root, and its target must meet the same rules. A user's own group, which some distributions make for
+/// each user, counts as the user.
 package struct PathTrust: Sendable {
     private let user: uid_t
 
-    /// Links that are followed, as by the kernel.
+    /// Maximum number of links to follow, as in the kernel.
     private static let maximumLinks = 40
 
-    /// For the user that this process is.
+    /// Checks for the effective user of this process.
     package init() {
         user = geteuid()
     }
 
-    /// Looks at a path and all folders above it. What is missing is nobody's: only the folders above it are looked at.
+    /// Checks a path and all folders above it. If it is missing, only the folders above it are checked.
     ///
     /// - Parameter path: absolute.
-    /// - Throws: `PathTrustError` for the first one that somebody else could change.
+    /// - Throws: `PathTrustError` for the first file or folder that another user could change.
     package func check(_ path: String) throws(PathTrustError) {
         var links = Self.maximumLinks
         _ = try resolve(path, from: "/", isEnd: true, &links)
     }
 
     /// - Parameters:
-    ///   - isEnd: whether the last name is what is asked about, or a folder on the way.
-    /// - Returns: where it leads, without links; nil where something is missing.
+    ///   - isEnd: whether the last name is the one to check, and not a folder on the way to it.
+    /// - Returns: the path without links; nil if a part is missing.
     private func resolve(
         _ path: String, from base: String, isEnd: Bool, _ links: inout Int
     ) throws(PathTrustError) -> String? {
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         var place = path.utf8.first == UInt8(ascii: "/") ? "/" : base
-        // Where a link leads is looked at from the top as well.
+        // The target of an absolute link is checked from `/` as well.
         if place == "/" { _ = try look(at: "/", isEnd: isEnd && names.isEmpty) }
         for (index, name) in names.enumerated() where name != "." {
             if name == ".." {
@@ -64,7 +64,7 @@ package struct PathTrust: Sendable {
 
     private func look(at path: String, isEnd: Bool) throws(PathTrustError) -> Look {
         var status = stat()
-        // What cannot be looked at cannot be used either, and says so itself.
+        // A file that cannot be examined cannot be used either: using it reports the error.
         guard lstat(path, &status) == 0 else { return .missing }
         let isLink = status.st_mode & S_IFMT == S_IFLNK
         guard status.st_uid == user || status.st_uid == 0 else {
@@ -72,7 +72,7 @@ package struct PathTrust: Sendable {
         }
         if isLink { return Self.target(of: path).map { .link(to: $0) } ?? .missing }
         var others = status.st_mode & (S_IWGRP | S_IWOTH)
-        // Asked for where it matters only: groups may be known to a server that is far away.
+        // Looked up only if it matters: groups may come from a remote server.
         if others & S_IWGRP != 0, status.st_gid == ownGroup { others &= ~S_IWGRP }
         let keepsOthersOut = !isEnd && status.st_mode & S_ISVTX != 0
         guard others == 0 || keepsOthersOut else { throw .mode(path, status.st_mode & 0o7777, others) }
@@ -99,7 +99,7 @@ package struct PathTrust: Sendable {
     }
 }
 
-/// That somebody else could change what Waft trusts. One line, and the command that mends it.
+/// Another user could change a file that Waft trusts. One line, with the command that repairs it.
 package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -121,7 +121,7 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
                 + "and could change what Waft does; mend it with: chmod \(change)-w \(quoted(path))")
     }
 
-    /// As a shell takes it.
+    /// Quoted for a shell.
     private static func quoted(_ path: String) -> String {
         let plain = path.utf8.allSatisfy { byte in
             switch UInt8(byte) {

@@ -78,8 +78,8 @@ package final class MemoryInbox: InboxStoring {
 
     /// - Parameters:
     ///   - freeRoom: what `freeRoom()` says; nothing else is bounded by it.
-    ///   - freeEntries: what `freeEntries()` says.
-    ///   - checker: looks into what has come; nil for a disk where that is not done.
+    ///   - freeEntries: the result of `freeEntries()`.
+    ///   - checker: checks the content of received files; nil for no check.
     ///   - fault: asked before each operation; what it returns is thrown instead.
     package init(
         freeRoom: UInt64 = 1 << 40, freeEntries: UInt64 = .max, checker: ContentChecker? = nil,

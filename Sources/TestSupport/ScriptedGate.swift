@@ -1,13 +1,13 @@
 package import Sharing
 
-/// Lets in whom the test says.
+/// A gate that answers as the test says.
 package struct ScriptedGate: OfferGating {
     private let access: @Sendable (PeerID) -> PeerAccess
     private let refusal: @Sendable (Offer) -> [ItemVerdict]?
 
     /// - Parameters:
-    ///   - access: what a peer may do; everybody is a contact by default.
-    ///   - refusal: what is refused whoever is asked; nothing by default.
+    ///   - access: the access of a peer; by default every peer is a contact.
+    ///   - refusal: the verdicts for an offer that is refused without asking; by default none.
     package init(
         access: @escaping @Sendable (PeerID) -> PeerAccess = { _ in .contact },
         refusal: @escaping @Sendable (Offer) -> [ItemVerdict]? = { _ in nil }

@@ -20,14 +20,14 @@ extension TypeRegistry {
         Array(IteratorSequence(ConformanceWalk(from: type, in: self)))
     }
 
-    /// The type of an item and all that the item is, the nearest first.
+    /// The type of an item and all types to which the item conforms, the nearest first.
     ///
-    /// An item is always a file or a folder, whatever its type says: one of a type that does not reach `public.item` (a
-    /// type that is not declared here, say) conforms to `public.data` or `public.directory` too, after all else. And a
-    /// folder is no run of bytes, a file no folder, though some types conform to both: of a bundle of HTML pages this has
-    /// `com.apple.package`, and not `public.html`.
+    /// An item is always a file or a folder. If its type does not conform to `public.item`, for example because it is
+    /// not declared here, then `public.data` or `public.directory`, and `public.item`, come last. Some types conform to
+    /// both: a folder keeps no types of files, and a file none of folders. So a bundle of HTML pages conforms to
+    /// `com.apple.package` and not to `public.html`.
     ///
-    /// - Parameter kind: whether it is a file or a folder; nil where that is not known.
+    /// - Parameter kind: whether the item is a file or a folder; nil if unknown.
     package func reach(of type: UniformType, kind: FileKind?) -> [(type: UniformType, steps: Int)] {
         var reach = [(type: type, steps: 0)]
         reach += supertypes(of: type).map { (type: $0.type, steps: $0.distance) }

@@ -23,7 +23,7 @@ final class ContentsWriter {
     private(set) var outcomes: [SourceOutcome]
     /// Bytes of contents that have been put into pieces, or that the other side has already.
     private(set) var contentBytes: UInt64 = 0
-    /// The same of the current item.
+    /// The same for the current item.
     private var itemBytes: UInt64 = 0
     /// Bytes of contents that have been put into pieces.
     private(set) var movedBytes: UInt64 = 0

@@ -3,9 +3,9 @@ import Sharing
 
 /// Reads a message with a list of items as its text comes, and parses some of them at a time.
 ///
-/// Looks at brackets, commas and the name of the list only. Whether each part is the JSON that was expected is left to the
-/// parser, which gets every byte: those of the list in parts, all others with an empty list in its place. A text without
-/// such a list is parsed as a whole.
+/// Looks only at brackets, commas and the name of the list. The parser checks whether each part is the expected JSON:
+/// it gets the bytes of the list in parts, and all others with an empty list in its place. A text without such a list
+/// is parsed as a whole.
 struct ItemListReader<Message: ItemizedMessage> {
     private enum Place {
         case before
@@ -18,7 +18,7 @@ struct ItemListReader<Message: ItemizedMessage> {
 
     /// The name of the list, a field of the message itself.
     private let name = JSONName.hash(of: "items")
-    /// Bytes outside the list, and of one item in it, beyond which the text is no message of this kind.
+    /// Maximum bytes outside the list, and of one item in it. A longer text is refused.
     private let frameLimit: Int
 
     /// How many parts of the list were parsed.
@@ -31,7 +31,7 @@ struct ItemListReader<Message: ItemizedMessage> {
     /// Items that have come since the last part.
     private var part = ByteBuffer()
 
-    /// - Parameter frameLimit: bytes outside the list, and of one item in it.
+    /// - Parameter frameLimit: maximum bytes outside the list, and of one item in it.
     init(frameLimit: Int = .max) {
         self.frameLimit = frameLimit
     }
@@ -113,13 +113,13 @@ struct ItemListReader<Message: ItemizedMessage> {
     }
 
     /// - Parameters:
-    ///   - mark: what the bounds say of the byte.
-    ///   - partBytes: how many have come of the part.
+    ///   - mark: the mark that the bounds give the byte.
+    ///   - partBytes: bytes received of the current part.
     private func event(_ mark: JSONBounds.Mark, _ byte: UInt8, partBytes: Int) -> Event? {
         switch (place, mark, bounds.depth) {
         case (.before, .opens, 2) where byte == UInt8(ascii: "[") && bounds.topName == name: .listBegins
         case (.inList, .comma, 2) where partBytes >= Self.partBytes: .partEnds
-        // Of whichever kind it is: the parser gets it.
+        // A bracket of either kind: the parser checks it.
         case (.inList, .closes, 1): .listEnds
         default: nil
         }

@@ -1,13 +1,13 @@
 import NIOCore
 import Sharing
 
-/// A look at a JSON text before it is parsed: whether parsing it would take more memory than any message is worth, and
-/// whether another reader could understand it in another way.
+/// Checks a JSON text before it is parsed: whether parsing would take too much memory, and whether another reader could
+/// understand the text differently.
 ///
 /// A parser takes memory for each value, however short: 24 MiB of `0,0,0,…` become several hundred megabytes. Depth is
-/// counted too: parsers recurse. The parser also takes what RFC 8259 does not allow, or leaves open: other encodings than
-/// UTF-8, a byte order mark, a comma before a closing bracket, a name twice in one object. All else about the form is left
-/// to it.
+/// counted too: parsers recurse. The parser also accepts texts that RFC 8259 forbids or leaves open: other encodings
+/// than UTF-8, a byte order mark, a comma before a closing bracket, a name twice in one object. It checks all other
+/// rules of the form itself.
 struct JSONBounds {
     /// Arrays and objects inside each other; the protocol's own documents have four.
     static let depth = 32
@@ -28,7 +28,7 @@ struct JSONBounds {
     /// How many arrays and objects are open.
     var depth: Int { open.count }
 
-    /// The name, in an object of the depth 1, to which belongs what comes next: as `JSONName.hash`.
+    /// The name of the current value in the outermost object, as `JSONName.hash`.
     var topName: UInt64? { open.first?.name }
 
     private var values = 1
@@ -43,16 +43,16 @@ struct JSONBounds {
 
     private struct Container {
         var isObject: Bool
-        /// Whether a string that comes next is a name.
+        /// Whether the next string is a name.
         var expectsName: Bool
         /// Where its names begin in `seen`.
         var start: Int
         /// Its last name; nil before the first, and after a comma.
         var name: UInt64?
-        /// All its names, where they are many.
+        /// All its names, if there are more than `few`.
         var many: Set<UInt64> = []
 
-        /// Names that are compared one by one.
+        /// Up to this number, names are compared one by one.
         static let few = 32
     }
 
@@ -65,8 +65,8 @@ struct JSONBounds {
     }
 
     /// - Parameter byte: the next one of the text.
-    /// - Returns: nil in a string, and where nothing is divided.
-    /// - Throws: `protocolViolation` where what has come is out of bounds, or not the JSON that is meant.
+    /// - Returns: nil for a byte in a string, and for one that divides nothing.
+    /// - Throws: `protocolViolation` if the text so far is out of bounds or not valid.
     mutating func see(_ byte: UInt8) throws(TransferFault) -> Mark? {
         guard inString else { return try seeOutside(byte) }
         try seeInString(byte)
@@ -74,7 +74,7 @@ struct JSONBounds {
     }
 
     private mutating func seeInString(_ byte: UInt8) throws(TransferFault) {
-        // Control characters are escaped; a NUL is half a character of UTF-16.
+        // Control characters must be escaped. A NUL would be half a character of UTF-16.
         guard byte >= 0x20 else { throw .notTheJSON }
         if escaped {
             escaped = false
@@ -146,9 +146,9 @@ struct JSONBounds {
     }
 }
 
-/// A name in an object while it is read: what stands for it, however it is escaped.
+/// Hashes a name in an object while it is read. Escapes do not change the hash.
 struct JSONName {
-    // FNV-1a. Who makes two names that have the same makes a message that is refused.
+    // FNV-1a. A message with two names of the same hash is refused: a collision harms only its sender.
     private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
 
     private var isEscape = false
@@ -158,7 +158,7 @@ struct JSONName {
     /// The first half of a surrogate pair.
     private var high: UInt32?
 
-    /// What stands for a name that is not escaped.
+    /// The hash of a name without escapes.
     static func hash(of name: String) -> UInt64 {
         var read = JSONName()
         for byte in name.utf8 { read.see(byte) }

@@ -118,7 +118,7 @@ extension VerdictMessage {
     /// - Parameter offer: the offer it answers.
     func verdict(on offer: Offer) throws(TransferFault) -> Verdict {
         let named = DigestAlgorithm(rawValue: digest).flatMap { offer.digests.contains($0) ? $0 : nil }
-        // Who refuses everything may not have read which digests were offered.
+        // A receiver that refuses everything may not have read the offered digests.
         guard let digest = named ?? (items == nil && self.default != "accepted" ? offer.digests.first : nil) else {
             throw .malformed("a digest that was not offered")
         }

@@ -66,7 +66,7 @@ package final class SendMemory: Sendable {
     /// What the other side has said of an item that it has stored.
     package func receipt(of item: Int) -> ItemReceipt? { state.withLock { $0.receipts[item] } }
 
-    /// What this side has sent of an item the last time.
+    /// The contents of an item as this side sent them last.
     package func sent(_ item: Int) -> SentContents? {
         state.withLock { state in
             if case .sent(let contents)? = state.sent[item] { contents } else { nil }

@@ -11,7 +11,7 @@ package struct WaftClient {
         self.http = http
     }
 
-    /// - Parameter patience: how long it may take, whatever the other side says meanwhile.
+    /// - Parameter patience: maximum wait, including interim answers.
     /// - Throws: `TransferFault`; `notAccepted` where the peer does not show its card to us.
     package func card(patience: Duration) async throws -> Card {
         let answer = try await exchange(.GET, .card, patience: patience)
@@ -19,7 +19,7 @@ package struct WaftClient {
     }
 
     /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
-    /// - Parameter patience: how long that may take, however often the other side says that people are thinking.
+    /// - Parameter patience: maximum wait for consent, including interim answers.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
         let body = try WaftDialect.writer(offer).joined()
         let answer = try await exchange(.POST, .offers, body: body, patience: patience)
@@ -32,8 +32,8 @@ package struct WaftClient {
     /// - Parameters:
     ///   - memory: what earlier attempts at this transfer have brought; takes in what this one brings.
     ///   - patience: how long the other side may be silent.
-    ///   - stall: how long it may make no progress although it says that it is at work; `Limits.work` for what was accepted
-    ///     comes on top.
+    ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` for the offered bytes
+    ///     is added.
     ///   - cancellation: when it is requested, the other side is told inside the contents. Cancelling the task instead
     ///     breaks the connection off.
     ///   - progressed: called with the bytes of contents that were handed to the connection so far, or that the other side
@@ -138,7 +138,7 @@ package struct WaftClient {
     private static func fault(of answer: HTTPAnswer) -> (fault: TransferFault, receipt: ReceiptMessage?) {
         let isPassing = answer.status == .serviceUnavailable
         guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
-            // 503 says by itself that another time will do.
+            // Status 503 alone means that a later attempt may succeed.
             let code: TransferFault.Code = isPassing ? .stopping : .protocolViolation
             return (TransferFault(code, "the peer answered with HTTP status \(answer.status.code)"), nil)
         }

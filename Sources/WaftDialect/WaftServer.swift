@@ -12,9 +12,9 @@ package struct WaftServer: Sendable {
     private let refused: @Sendable (PeerID, ItemVerdict) -> Void
 
     /// - Parameters:
-    ///   - registry: the types known now; offers are held against them.
-    ///   - refused: called with what a peer has heard that may not offer anything. Any stranger can bring that about.
-    ///   - card: what this peer tells of itself to another; nil where it tells nothing.
+    ///   - registry: the types known now; offers are checked against them.
+    ///   - refused: called with the verdict for a peer that may not offer anything. Any stranger can cause such calls.
+    ///   - card: the card to show to a peer; nil hides it.
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
@@ -27,7 +27,7 @@ package struct WaftServer: Sendable {
         self.card = card
     }
 
-    /// What has happened on one connection, as far as it says how long the next request may be waited for. Used by one task.
+    /// State of one connection that decides the idle timeout before its next request. Used by one task.
     private final class Course {
         let visitor: Visitor
         let pairing: PairingPort?
@@ -45,7 +45,7 @@ package struct WaftServer: Sendable {
     /// - Parameters:
     ///   - visitor: the peer whose key the connection's handshake proved.
     ///   - pairing: answers this connection's pairing messages; nil where there is no pairing.
-    ///   - isIdle: hears whether the connection can be closed in favour of another one.
+    ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
         _ connection: HTTPServer.Connection, visitor: Visitor, pairing: PairingPort? = nil,
         isIdle: (Bool) -> Void = { _ in }
@@ -66,9 +66,9 @@ package struct WaftServer: Sendable {
         reception.left(visitor)
     }
 
-    /// How long the next request may be waited for.
+    /// Maximum idle time before the next request.
     private func idle(_ course: Course) -> Duration {
-        // Two people compare digits, and the next message comes when they have.
+        // The next message comes only after two users have compared digits.
         if course.isPairing { return Limits.idleConnection }
         switch reception.access(of: course.visitor.peer, by: .waft) {
         case .contact: return Limits.idleConnection
@@ -121,7 +121,7 @@ package struct WaftServer: Sendable {
     private func pair(_ exchange: HTTPExchange, _ pairing: @escaping PairingPort, _ course: Course) async throws {
         let letter = PairingLetter(try await exchange.body(upTo: PairingLetter.byteLimit))
         let answer = await exchange.whileClientWaits { await pairing(letter) }
-        // Who is turned away does not hear the name (Protocol, section 3.5).
+        // The answer to a refused peer has no name (Protocol, section 3.5).
         course.isPairing = answer.name != nil
         if Task.isCancelled { throw Self.stopping }
         try await exchange.respond(.ok, body: answer.body)
@@ -131,7 +131,7 @@ package struct WaftServer: Sendable {
         let (reception, visitor) = (reception, course.visitor)
         let access = reception.access(of: visitor.peer, by: .waft)
         if case .barred(let verdict) = access {
-            // Before its body, of which nothing is read but what the connection needs for another request.
+            // Answered before the body, which is read only as far as the connection needs for another request.
             course.wasRefused = true
             refused(visitor.peer, verdict)
             let answer = try WaftDialect.encode(VerdictMessage(refusing: verdict))
@@ -150,7 +150,7 @@ package struct WaftServer: Sendable {
         try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
     }
 
-    /// - Returns: nil where there is no room for it now.
+    /// - Returns: nil if there is no memory for it now.
     private func offer(in exchange: HTTPExchange, isContact: Bool) async throws -> Offer? {
         let claim = reception.bodies.claim(isContact: isContact)
         defer { claim.giveBack() }

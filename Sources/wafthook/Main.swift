@@ -1,8 +1,8 @@
 import Glibc
 import HookSandbox
 
-/// Starts hooks in their sandbox, and stays as their warden. It lies beside `waft` and `waftd`, which start it for each call:
-/// a small program with few libraries is ready in a part of the time that they take.
+/// Starts hooks in their sandbox, and stays as their warden. It is installed beside `waft` and `waftd`, which start it
+/// for each call: a small program with few libraries starts much faster than they do.
 @main
 enum Main {
     static func main() {

@@ -15,14 +15,14 @@ struct AnnouncedTypeTests {
             ("notes", "public.folder", true, "public.folder"), ("Pages.app", "com.apple.application-bundle", true, nil),
             ("a.rtfd", "com.apple.rtfd", true, nil), ("README", "public.plain-text", false, nil),
             ("project.foo", "com.example.project", true, nil), ("a.foo", "com.example.foo", false, nil),
-            // One says more than the other.
+            // One type is more specific than the other.
             ("photo.png", "public.image", false, "public.png"), ("photo.png", "public.data", false, "public.png"),
             ("photo", "public.png", false, "public.png"), ("photo.qqq", "public.png", false, "public.png"),
             ("photo.png", "com.example.unknown", false, "public.png"), ("photo.png", "", false, "public.png"),
-            // They contradict each other.
+            // The types contradict each other.
             ("evil.sh", "public.png", false, "public.data"), ("evil.png", "public.shell-script", false, "public.data"),
             ("a.png", "public.jpeg", false, "public.image"),
-            // What such an item cannot be counts for nothing.
+            // A type that does not fit the kind is ignored.
             ("photos", "public.png", true, "public.folder"), ("photo.png", "public.png", true, "public.folder"),
             ("photo.png", "public.folder", false, "public.png"), ("x", "com.apple.package", false, "public.data"),
         ])

@@ -153,7 +153,7 @@ struct ReceivingTests {
             #expect(discover.status == .unauthorized)
             let ask = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
             #expect(ask.status == .unauthorized)
-            // Before the body has come, which does not end.
+            // Answered before the end of the body, which never ends.
             for path in ["/Discover", "/Ask"] {
                 let answer = try await receiver.http { http in
                     try await http.upload(path, headers: HTTPHeaders(), patience: .seconds(60)) {

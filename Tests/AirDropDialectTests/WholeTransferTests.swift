@@ -8,12 +8,12 @@ import UniformTypes
 
 @testable import AirDropDialect
 
-/// AirDrop has no word for single items: its sender hears yes to all of it or no to all of it.
+/// AirDrop cannot answer for single items: the sender gets yes or no for the whole transfer.
 @Suite("A transfer by AirDrop is stored whole or not at all", .timeLimit(.minutes(2)))
 struct WholeTransferTests {
     private static let elf: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + Array(repeating: 0, count: 57)
 
-    /// Nothing lies in the Inbox or in staging, and nobody was told of anything.
+    /// Expects an empty Inbox, an empty staging folder, no delivery and no event of a stored item.
     private func expectNothing(_ receiver: AirDropLoopback) async throws {
         let fault = try await receiver.end()
         #expect(fault != nil)

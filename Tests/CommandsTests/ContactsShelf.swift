@@ -15,7 +15,7 @@ final class ContactsShelf: Sendable {
     let receiver: ReceiverRule
     /// 2026-11-21 08:00:00 UTC, a Saturday.
     let clock = Mutex(WallTime(milliseconds: 1_795_248_000_000))
-    /// Bytes that each sender has sent in 24 hours; nil where the journal cannot be read.
+    /// Bytes that each sender has sent in 24 hours; nil if the journal cannot be read.
     let received = Mutex<UInt64?>(0)
     private let steady = Mutex(ContinuousClock.now)
 

@@ -20,7 +20,7 @@ struct HandlersTestTests {
         shelf.folder.file("evil.jpg", "\u{7F}ELF\u{2}\u{1}\u{1}\0")
     }
 
-    /// The decision, without the table of what the first one may do.
+    /// The lines of the decision, without the table of the first handler's permissions.
     private func test(_ words: String...) throws -> [String] {
         Array(try shelf.run(["test"] + words).results.prefix { !$0.hasSuffix(" may do this, and no more:") })
     }

@@ -74,7 +74,7 @@ struct BookDamageTests {
         #expect(lines.withLock { $0 }.first?.contains(way == "gone" ? "missing" : "contacts.json.damaged-") == true)
         #expect(aside.count == (way == "gone" ? 0 : 1))
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.bookPath)) == whole)
-        // It goes on as before.
+        // The restored book can be changed.
         try book.rename("anna", to: try ContactName("annabel"))
         #expect(try place.book().snapshot().contacts.map(\.name.text) == ["annabel", "berta"])
         #expect(lines.withLock { $0 }.count == 1)

@@ -10,7 +10,7 @@ struct KindRuleTests {
     struct Row: CustomTestStringConvertible {
         var kind: ItemKind
         var type: String
-        /// Of `types` those that hold for it, beside `public.item`.
+        /// The entries of `types` that match the item, besides `public.item`.
         var holds: Set<String>
 
         var testDescription: String { "\(kind) \(type)" }
@@ -41,7 +41,7 @@ struct KindRuleTests {
         Row(kind: .tree, type: "com.apple.garageband.project", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "com.apple.createml.project", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "org.example.unknown", holds: ["public.directory"]),
-        // What no dialect lets through: a folder is no picture here either.
+        // Every dialect refuses this item; the rules do not take a folder for a picture either.
         Row(kind: .tree, type: "public.png", holds: ["public.directory"]),
     ]
 
@@ -93,7 +93,7 @@ struct KindRuleTests {
         #expect(decide(row, everything, try .sample()).admittedAs == [])
         let asking = try Policy([rule(["type": .scalar("public.image"), "then": .scalar("ask")])])
         #expect(decide(row, asking, try .sample()).admittedAs == [])
-        // Who takes everything from everyone takes it whatever it is.
+        // A receiver that accepts everything from everyone requires no type.
         let item = OfferedItem(kind: .file, name: safe("a"), type: uniform(row.type), size: 1)
         let taken = byRule.decide(
             item, of: OfferTotals(items: 1, knownSize: 1), from: .stranger,

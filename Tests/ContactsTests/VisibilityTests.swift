@@ -167,11 +167,11 @@ struct StartVisibilityTests {
         try command.choose(before)
         let start = StartVisibility(.everyone, over: file)
         #expect(start.current == .everyone)
-        // A time that ends is no choice.
+        // The end of a time limit is not a choice.
         try command.restart()
         try command.settle()
         #expect(start.current == .everyone)
-        // The same as before is one.
+        // Choosing the same visibility again is a choice.
         try command.choose(before)
         #expect(start.current == nil)
         folder.file("v.json", "damaged")

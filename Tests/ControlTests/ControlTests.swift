@@ -86,8 +86,8 @@ struct ControlTests {
                     do { try process.run() } catch { continuation.resume(throwing: error) }
                 }
             }
-            // Somebody else gets no answer, though he knows the secret; root, by the same way, gets one: that what a
-            // receiver has started is not heard either.
+            // Another user gets no answer, even with the secret. Root gets `denied`, because the receiver started its
+            // program.
             #expect(try await outcome(["--reuid=65534", "--clear-groups"]) == 0)
             #expect(heard.count == 0)
             #expect(events.watchers == 0)

@@ -70,7 +70,7 @@ struct ProofTests {
         let server = try await ControlServer.bind(
             socket, on: group, proofTimeout: .milliseconds(20), logger: logger)
         let running = Task { await server.run { _ in .done } }
-        // More than there are places for commands.
+        // The silent connections are more than the places for commands.
         let served = try BareSocket(socket)
         served.write(Self.status)
         #expect(served.lines(1).count == 1)
@@ -92,7 +92,7 @@ struct ProofTests {
             return .done
         } _: { socket, folder in
             folder.file("ask.py", Self.asking)
-            // What any launcher has as its first argument; the shell stays above what it starts.
+            // Each launcher has this first argument. The last command keeps the shell above the program that it starts.
             folder.file("__sandboxed", command + "\n:\n")
             let asking = Process()
             asking.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -125,7 +125,7 @@ struct ProofTests {
         }
     }
 
-    /// Speaks the protocol, with the secret.
+    /// Asks for the status, with the secret.
     private static let asking = """
         import socket
         s = socket.socket(socket.AF_UNIX)

@@ -31,10 +31,10 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// The line that a command begins with.
+/// The first line of a command.
 func proof(at socket: ControlSocket) throws -> String { String(buffer: try ControlSecret.line(for: socket)) }
 
-/// A bare connection to the socket: proves that it may, sends `bytes`, and collects what comes until the other side closes.
+/// A bare connection to the socket: sends the secret and `bytes`, and collects the reply until the other side closes.
 func say(_ bytes: [String], to socket: ControlSocket) async throws -> String {
     try await bare(socket) { inbound, outbound in
         var inbound = inbound.makeAsyncIterator()

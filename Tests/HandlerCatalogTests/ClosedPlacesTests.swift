@@ -33,7 +33,7 @@ struct ClosedPlacesTests {
         for path in [shelf.folder / "config2", shelf.folder / "Pictures", "/usr/share/handlers"] {
             #expect(trouble(path, .read) == nil && trouble(path, .write) == nil, "\(path)")
         }
-        // What is around the Inbox can be read, and is not written.
+        // A folder that contains the Inbox can be read, but not written.
         #expect(trouble(shelf.folder / "home", .read) == nil)
         #expect(
             trouble(shelf.folder / "home", .write)?.contains("contains the Inbox, where no handler may write") == true)
@@ -53,7 +53,7 @@ struct ClosedPlacesTests {
             #expect(snapshot.identifiers == ["org.example.good"])
             #expect(snapshot.reasons(.unusable).first?.hasPrefix("\(key) is not usable: \(path) ") == true)
         }
-        // Without a sandbox it can do all that anyway.
+        // Without a sandbox it can write anywhere in any case.
         try shelf.write("Bad", Shelf.keys("org.example.bad", ["WaftWritablePaths": ["/"], "WaftSandbox": "none"]))
         #expect(shelf.catalog().load().bundles.count == 2)
     }

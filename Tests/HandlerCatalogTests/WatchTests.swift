@@ -233,7 +233,7 @@ struct WatchTests {
 
     @Test("a use that comes before the events sees every change all the same")
     func ahead() throws {
-        // The events are read too late to matter.
+        // The test is over before the events are read.
         let watch = watch(quiet: .seconds(3_600), maximumAge: .zero)
         for number in 1...100 {
             try shelf.write("A\(number)", Shelf.opening("org.example.a\(number)", "public.image"))

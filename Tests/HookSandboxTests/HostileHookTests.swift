@@ -2,7 +2,7 @@ import Glibc
 import HookSandbox
 import Testing
 
-/// Attacks by a hook whose author is not its user, or whose parser was taken over by a file.
+/// Attacks by a hook that the user did not write, or whose parser a file has taken over.
 @Suite(
     "What a hostile hook comes to",
     .enabled(
@@ -12,7 +12,7 @@ struct HostileHookTests {
 
     init() throws { fixture = try SandboxFixture() }
 
-    /// Runs the script and compares all that it attempted.
+    /// Runs the script and compares the result of each attempt.
     private func expect(_ expected: [String: String], _ script: String, change: (inout SandboxPlan) -> Void = { _ in })
         throws
     {
@@ -222,7 +222,7 @@ struct HostileHookTests {
                 os._exit(0)
             """
         #expect(try fixture.run(fixture.python(script)).exitCode == 0)
-        // The end of the pipe: nobody holds it.
+        // End of file: no process holds the pipe.
         var byte: UInt8 = 0
         #expect(read(alive, &byte, 1) == 0)
     }
@@ -234,7 +234,7 @@ struct HostileHookTests {
         let start = try fixture.shell(
             "exec 9> alive; setsid sh -c 'trap \"\" TERM; echo >&9; sleep 86400' & sleep 86400"
         ).start(program: probe)
-        // Kills itself when the hook is up.
+        // The client kills itself once the hook runs.
         let client = "'\(probe)' __sandboxed & read line < alive; kill -KILL $$"
         let run = try Run(["/bin/sh", "-c", client], environment: start.environment, folder: fixture.folder)
         #expect(run.exitCode == -SIGKILL)

@@ -63,7 +63,7 @@ final class SandboxFixture: Sendable {
         return plan
     }
 
-    /// A plan by which a Python script is the hook; `answers(_:)` reads what its function `attempt` prints.
+    /// A plan whose hook is a Python script; `answers(_:)` reads the output of its function `attempt`.
     func python(_ script: String) -> SandboxPlan {
         let attempt = """
             import ctypes, errno, os, shutil, signal, socket, sys
@@ -80,7 +80,7 @@ final class SandboxFixture: Sendable {
         return plan
     }
 
-    /// What the attempts of a Python script came to: `ok`, or the name of the error.
+    /// The results of a Python script's attempts: `ok`, or the name of the error.
     func answers(_ plan: SandboxPlan) throws -> [String: String] {
         let run = try run(plan)
         #expect(run.exitCode == 0, "\(run.error)")

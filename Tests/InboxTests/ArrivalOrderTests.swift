@@ -9,7 +9,7 @@ import UniformTypes
 
 @testable import Inbox
 
-/// A tree that comes, entry by entry, by either protocol.
+/// Receives a tree entry by entry, by either protocol.
 private final class Coming {
     let transfer: IncomingTransfer
     let journal = MemoryJournal()
@@ -17,7 +17,7 @@ private final class Coming {
     private let dialect: Dialect
 
     /// - Parameters:
-    ///   - size: offered, where the dialect says it; so `entries`.
+    ///   - size: the offered size, if the dialect states it; likewise `entries`.
     init(_ text: String, into inbox: FileInbox, _ dialect: Dialect, size: UInt64, entries: UInt64) throws {
         let isWaft = dialect == .waft
         self.dialect = dialect
@@ -47,7 +47,7 @@ private final class Coming {
         try transfer.endFile(digest: dialect == .waft ? digest : nil)
     }
 
-    /// - Returns: what the sender is told, and what the journal has.
+    /// - Returns: the receipt for the sender, the sender's digest, and the arrival in the journal.
     func end() throws -> (receipt: ItemReceipt, sent: Digest, arrival: Arrival) {
         let sent = listing.finalize()
         try transfer.endItem(digest: dialect == .waft ? sent : nil)
@@ -104,7 +104,8 @@ struct ArrivalOrderTests {
                 let free = try inbox.freeEntries()
                 #expect((700...800).contains(free))
                 for isFolder in [true, false] {
-                    // By one protocol nobody says how many they are; by the other one that was said when more was free.
+                    // AirDrop states no number of entries. Waft states it, but more were free when the offer was
+                    // accepted.
                     let coming = try Coming("tree", into: inbox, dialect, size: 0, entries: 5_001)
                     let fault = #expect(throws: TransferFault.self) {
                         for number in 0..<5_000 { try coming.add("\(number)", isFolder ? nil : "") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inbox
 
-/// What a journal would remember.
+/// A memory of known Inboxes in place of the journal.
 private final class Memory: InboxMemory {
     private let known = Mutex<[String: KnownInbox]>([:])
 

@@ -82,7 +82,7 @@ struct RoomTests {
         let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(0))
         #expect(try inbox.freeRoom() > 1 << 20)
         #expect(listing(of: disk + "/.waft-staging/Inbox") == ["lock"], "the probe leaves nothing")
-        // The kernel now does as if the disk had failed.
+        // The kernel now acts as if the disk had failed.
         try run("mount -o remount,abort \(disk)")
         #expect(message { _ = try inbox.freeRoom() } == "the Inbox cannot be used: its file system is read-only")
     }

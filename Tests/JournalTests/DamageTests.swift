@@ -17,7 +17,7 @@ struct DamageTests {
         try Journal.openingOrReplacing(folder: folder.path, damaged: { lines.append($0) })
     }
 
-    /// Opens what lies there by now, and sees that a journal is there with which one can work.
+    /// Opens or replaces the journal, and checks that the result can be used.
     private func opened() throws -> (journal: Journal, lines: [String]) {
         var lines: [String] = []
         let journal = try open(&lines)
@@ -76,7 +76,7 @@ struct DamageTests {
         }
         let (journal, lines) = try opened()
         #expect(lines.count == 1 && !aside.isEmpty)
-        // Arrivals of the damaged one are none of the new one's: nothing of them is delivered again.
+        // The new journal does not contain the old arrivals: none is delivered again.
         #expect(try journal.waiting().count == 1)
         #expect(try journal.unsettled().isEmpty)
     }
@@ -84,7 +84,7 @@ struct DamageTests {
     @Test("numbers go on above those of the damaged one where they can be read")
     func numbers() throws {
         let last = try #require(try Journal(folder: folder.path).arrive(700).last)
-        // A page in the midst of the table.
+        // Overwrites a page in the middle of the table.
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         try file.seek(toOffset: 60_000)
         try file.write(contentsOf: Data(repeating: 0xA5, count: 2_000))

@@ -59,7 +59,7 @@ struct AnswersTests {
         try await withTemporaryFolder { folder in
             try "hello".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
             try FileManager.default.createDirectory(atPath: folder + "/words", withIntermediateDirectories: true)
-            // Its sandbox lets it read what it is told to say, and write in its temporary folder.
+            // The arbiter's sandbox lets it read the folder `words`, and write in its temporary folder.
             try writeScript(
                 """
                 #!/bin/sh

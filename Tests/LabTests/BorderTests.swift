@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What stands between the user and programs, folders and files that are not the user's own.
+/// Protects the user from handlers, and from folders and files of other users.
 @Suite("The border", .serialized, .timeLimit(.minutes(2)))
 struct BorderTests {
     private func withPair(_ body: @escaping @Sendable (_ kitchen: Host, _ study: Host, String) async throws -> Void)
@@ -67,7 +67,7 @@ struct BorderTests {
         """
     }
 
-    /// What needs no command of Waft's.
+    /// Speaks the control protocol without a command of Waft.
     private static let asking = """
         import socket, sys
         s = socket.socket(socket.AF_UNIX)
@@ -82,7 +82,7 @@ struct BorderTests {
         try await withPair { kitchen, study, folder in
             let words = program == "waftd" ? [] : ["receive"]
             let path = program == "waftd" ? Programs.waftd : Programs.waft
-            // What was chosen before is overridden, as ever.
+            // The receiver's option overrides the choice made before.
             #expect(try await kitchen.run(arguments: ["visible", "off"]).exit == 0)
             try await kitchen.withReceiver(path, words + ["--accept", "everyone"]) { running in
                 func send() async throws -> Outcome {
@@ -97,7 +97,7 @@ struct BorderTests {
                 #expect(status.output.contains("discovery        off: not visible\n"))
                 #expect(try await send().exit == 11)
                 #expect(try await kitchen.run(arguments: ["visible"]).output == "off\n")
-                // The choice goes on to count.
+                // The choice still counts.
                 #expect(try await kitchen.run(arguments: ["visible", "contacts"]).exit == 0)
                 _ = try await running.log.second("ready")
                 #expect(try await send().exit == 12)

@@ -152,7 +152,7 @@ struct ChangedKeyTests {
     func anotherUser() async throws {
         try await withPair { kitchen, _, _ in
             try await kitchen.withReceiver(Programs.waftd, []) { _ in
-                // Anybody may look, and speak to the socket; that somebody may write is another test's.
+                // Every user may read these and connect to the socket; another test is about writable folders.
                 for path in ["", "/config", "/state", "/run", "/run/control.secret"] {
                     #expect(chmod(kitchen.home + path, 0o755) == 0)
                 }

@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Strangers that take all that they can of what all peers share (security rules 7 and 18).
+/// Strangers that use up the resources that all peers share (security rules 7 and 18).
 @Suite("A crowd of strangers beside a contact", .serialized, .timeLimit(.minutes(3)))
 struct CrowdTests {
-    /// A daemon, a contact of its whose offers are taken without a question, and strangers.
+    /// A daemon, a contact whose offers it accepts without a question, and strangers.
     private struct Place: Sendable {
         let folder: String
         let kitchen: Host
@@ -18,7 +18,7 @@ struct CrowdTests {
             mallory = .loopback(folder + "/mallory")
         }
 
-        /// A contact sends a file of its own name; fails where it is not stored.
+        /// A contact sends a file that contains its own name; fails if the file is not stored.
         func send(_ name: String, to running: RunningReceiver) async throws {
             try name.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
             let outcome = try await study.run(arguments: ["send", name, "--to", running.address], in: folder)
@@ -40,7 +40,7 @@ struct CrowdTests {
         }
     }
 
-    /// Memory of a process that is its own and no file's, in KiB.
+    /// The receiver's anonymous memory, in KiB.
     private func anonymousMemory(of running: RunningReceiver) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(running.process.value)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
@@ -62,7 +62,7 @@ struct CrowdTests {
                 }
                 _ = try await crowd.event("begun")
                 try await place.send("beside", to: running)
-                // Drop by drop they do not get further either.
+                // Connections that send slowly get no further either.
                 _ = try await crowd.event("over")
                 most.cancel()
                 let memory = try await most.value
@@ -100,7 +100,7 @@ struct CrowdTests {
         let arguments = areAccepted ? ["--accept", "everyone"] : []
         try await withPlace(arguments, isVisible: true) { place, running in
             try await place.mallory.withStranger("items", [running.address, "4"]) { crowd in
-                // Two of them fill what strangers can have, and wait or are accepted.
+                // Two of the offers fill the strangers' share, and wait or are accepted.
                 let busy = try await crowd.event(number: 2) { $0.answer == "busy" }
                 #expect(busy.event == "verdict")
                 if areAccepted { _ = try await crowd.event(number: 2) { $0.answer == "accepted" } }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A receiver whose files rotted while it did not run.
+/// A receiver whose files were damaged while it did not run.
 @Suite("Damaged files of the state folder", .serialized)
 struct DamagedStateTests {
     @Test(

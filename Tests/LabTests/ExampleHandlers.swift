@@ -44,9 +44,9 @@ struct ExampleHandler: Sendable {
     private(set) var program: String
     /// Root of the folders below.
     private let root: String
-    /// Its bundle, and its working directory.
+    /// The handler's bundle, which is its working directory.
     var bundle: String { root + "/bundle" }
-    /// Where it may write.
+    /// The handler's data folder, where it may write.
     var data: String { root + "/data" }
     var inbox: String { root + "/Inbox" }
     /// The folder named with `--writable`.

@@ -236,7 +236,7 @@ struct PhotosByDateTests {
 
 @Suite("The example print-pdf", .timeLimit(.minutes(3)))
 struct PrintPDFTests {
-    /// Records its arguments in the data folder, and exits with what stands in the file `lp-exit` there.
+    /// Records its arguments in the data folder, and exits with the code in the file `lp-exit` there.
     static let printer = """
         #!/bin/sh
         cd "$WAFT_DATA" || exit 99

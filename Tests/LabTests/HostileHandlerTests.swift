@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// A sandboxed handler that was taken over by what it was sent, at a real receiver.
+/// A sandboxed handler that a received file has taken over, at a real receiver.
 @Suite("A hostile handler", .serialized, .timeLimit(.minutes(2)))
 struct HostileHandlerTests {
     @Test(
@@ -52,7 +52,7 @@ struct HostileHandlerTests {
                 try png.write(to: URL(fileURLWithPath: folder + "/a.png"))
                 let sent = try await study.run(arguments: ["send", folder + "/a.png", "--to", running.address])
                 try #require(sent.exit == 0, "\(sent.errors)")
-                // The handler has opened the pipe when the receiver is killed.
+                // Kill the receiver only after the handler has opened the pipe.
                 while (try? String(contentsOfFile: out + "/done", encoding: .utf8))?.hasSuffix("tried\n") != true {
                     try await Task.sleep(for: .milliseconds(20))
                 }
@@ -60,7 +60,7 @@ struct HostileHandlerTests {
                 running.signal(.kill)
             }
             #expect(try String(contentsOfFile: out + "/done", encoding: .utf8) == "tried\n")
-            // Its end is the end of everybody who held it.
+            // The pipe has no writer once all the handler's processes have ended.
             while Self.hasWriter(out + "/alive") { try await Task.sleep(for: .milliseconds(20)) }
         }
     }

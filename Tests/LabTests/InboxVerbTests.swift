@@ -231,7 +231,7 @@ struct InboxVerbTests {
                 #expect(gone.exit == 14)
                 #expect((gone.output + gone.errors).contains("the Inbox is not the one of before"), "\(gone)")
             }
-            // No folder was made where the disk was: nothing is there to be verified.
+            // No Inbox was made in place of the disk, so there is nothing to verify.
             #expect(try await kitchen.inbox("verify").exit == 66)
         }
     }
@@ -264,7 +264,7 @@ struct InboxVerbTests {
                 try #require(mount(kept, disk, nil, UInt(MS_BIND), nil) == 0)
                 #expect(try await kitchen.send(["b.txt"], to: running).exit == 0)
                 #expect(try running.names() == ["a.txt", "b.txt"])
-                // Another place, because the user says so.
+                // The user adopts another folder.
                 try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
                 #expect(try await kitchen.send(["c.txt"], to: running).exit == 14)
                 #expect(try await kitchen.inbox("adopt").exit == 0)
@@ -272,7 +272,7 @@ struct InboxVerbTests {
                 #expect(try running.names() == ["c.txt"])
             }
             try #require(mount(kept, disk, nil, UInt(MS_BIND), nil) == 0)
-            // And back, without a receiver.
+            // The user adopts the disk again, without a receiver.
             #expect(try await kitchen.inbox("adopt").exit == 0)
             try await kitchen.host.withReceiver { running in
                 let sent = try await kitchen.send(["c.txt"], to: running)

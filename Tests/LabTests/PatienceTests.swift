@@ -9,7 +9,7 @@ struct PatienceTests {
             var state = "stored"
             var name = "note.txt"
             var size = 5
-            /// Of "hello".
+            /// The digest of "hello".
             var digest = "sha-256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         }
 

@@ -139,7 +139,7 @@ struct Stranger: Sendable {
         }
     }
 
-    /// Waits for the last of `count` events that are meant.
+    /// Waits for the `count`th matching event.
     func event(
         number count: Int = 1, where isMeant: @escaping @Sendable (StrangerEvent) -> Bool
     ) async throws -> StrangerEvent {

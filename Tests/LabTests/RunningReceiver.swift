@@ -18,7 +18,7 @@ struct RunningReceiver: Sendable {
         kill(process.value, signal.rawValue)
     }
 
-    /// Names in the Inbox but its mark, sorted.
+    /// Names in the Inbox except its mark, sorted.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: inbox).filter { $0 != ".waft-inbox" }.sorted()
     }
@@ -74,7 +74,7 @@ actor EventLog {
         }
     }
 
-    /// As `first`, the one after it.
+    /// The second event of this name; see `first`.
     func second(_ name: String) async throws -> Event {
         while true {
             let found = events.filter { $0.event == name }

@@ -88,7 +88,7 @@ struct TrustTests {
                 _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "150 bytes"])
                 let sent = try await send("a.png", to: running)
                 #expect(sent.exit == 0, "\(sent.errors)")
-                // These are asked about, and the arbiter says no.
+                // The receiver asks the arbiter about these, and it declines.
                 #expect(try await send("photos.png", to: running).exit == 12)
                 #expect(try await send("b.png", to: running).exit == 12)
                 #expect(try running.names() == ["a.png"])

@@ -146,7 +146,7 @@ struct EngineTests {
         #expect(!end.wasDouble)
     }
 
-    /// Hangs at some peers until it is broken off, and stores at the others.
+    /// A sender that hangs at some peers until it is cancelled, and stores at the others.
     private func hanging(
         at peers: [String], begun: Recorder<String> = Recorder(), broken: Recorder<String> = Recorder()
     ) -> ScriptedSender {
@@ -170,7 +170,7 @@ struct EngineTests {
         let sender = hanging(at: stalling, begun: begun, broken: broken)
         try await withEngine(store, sender, clock) { engine, reports in
             try await begun.element(4)
-            // Nobody waits for a place: nothing happens.
+            // No job waits for a place, so nothing happens.
             clock.advance(.seconds(600))
             let honest = try store.queue(folder.file("honest"), to: "honest", key: nil)
             engine.lookAgain()
@@ -195,7 +195,7 @@ struct EngineTests {
             while reports.count == 0 { try await clock.advanceMinute() }
             #expect(reports.all[0].number == honest)
         }
-        // Twice the five minutes, and some for events that come late.
+        // Two stalls of five minutes each, and a margin for late events.
         #expect(clock.passed < .seconds(1_800))
     }
 

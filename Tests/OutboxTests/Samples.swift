@@ -66,7 +66,7 @@ final class ManualClock: Sendable {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Lets a minute pass, and the engine see it: it wakes once a minute at least.
+    /// Advances by a minute and waits until the engine has noticed: it wakes at least once a minute.
     func advanceMinute() async throws {
         let count = asked.count
         advance(.seconds(60))

@@ -14,7 +14,7 @@ struct BusyReceiverTests {
         return #"{"state":"stored","name":"text.txt","size":\#(text.utf8.count),"digest":"\#(digest)"}"#
     }
 
-    /// A receiver that turns away the first `count` offers, and takes the next.
+    /// A receiver that refuses the first `count` offers, and accepts the next.
     private func run(
         turningAway count: Int, closing: Int = 0,
         by answer: @escaping @Sendable (HTTPExchange) async throws -> Void = { exchange in

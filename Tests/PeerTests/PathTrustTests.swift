@@ -10,7 +10,7 @@ struct PathTrustTests {
     private let folder = TemporaryFolder()
     private var home: String { folder / "home" }
 
-    /// The line by which a path is refused; nil where it is trusted.
+    /// The reason why a path is refused; nil if it is trusted.
     private func refusal(_ path: String) -> String? {
         do throws(PathTrustError) {
             try PathTrust().check(path)
@@ -50,11 +50,11 @@ struct PathTrustTests {
             as [(mode_t, String, Bool)])
     func mode(mode: mode_t, change: String, isRefusedAbove: Bool) {
         make(home, mode: mode)
-        // Not root's own group.
+        // A group other than root's own.
         chown(home, 0, 4242)
         chmod(home, mode)
         #expect(refusal(home)?.hasSuffix("chmod \(change) \(home)") == true, "\(refusal(home) ?? "trusted")")
-        // In a folder such as /tmp nobody can touch what is another's.
+        // In a folder with the sticky bit, such as /tmp, users cannot change entries of others.
         #expect((refusal(home + "/state") != nil) == isRefusedAbove)
     }
 

@@ -13,20 +13,20 @@ import WaftDialect
 
 /// A receiver that answers as a test says, over TLS on loopback, and a sender that speaks with it.
 struct ScriptedReceiver: Sendable {
-    /// What is done with a request: the path's last part, and which one of this kind it is, from 1.
+    /// Answers a request, given the last part of its path and its number among requests with that part, from 1.
     typealias Script = @Sendable (_ resource: String, _ number: Int, HTTPExchange) async throws -> Void
 
     let port: Int
     let network: PeerNetwork
-    /// The last parts of the paths that were asked for.
+    /// The last parts of the requested paths.
     let asked = Recorder<String>()
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Runs a receiver for as long as `body` takes.
     /// - Parameters:
-    ///   - closing: connections, from the first, that are closed right after the handshake.
-    ///   - script: a body that it has not read is read after it.
+    ///   - closing: number of connections, from the first, that are closed right after the handshake.
+    ///   - script: answers the requests. A body that it has not read is read after it.
     static func run(
         closing: Int = 0, _ script: @escaping Script, _ body: @Sendable (ScriptedReceiver) async throws -> Void
     ) async throws {
@@ -59,7 +59,7 @@ struct ScriptedReceiver: Sendable {
         }
     }
 
-    /// Sends, and holds what was shown.
+    /// Sends `sources`, and records the events.
     func send(
         _ options: SendOptions, _ sources: [MemorySource] = [.text("hello")], _ events: Recorder<SendEvent> = Recorder()
     ) async throws(SendFailure) -> SendReport {
@@ -71,11 +71,11 @@ struct ScriptedReceiver: Sendable {
     }
 }
 
-/// How often something has happened, by its name.
+/// Number of events by name.
 private final class Counts: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// Counts once more.
+    /// Counts one more; returns the new number.
     func next(_ name: String) -> Int {
         counts.withLock { counts in
             counts[name, default: 0] += 1
@@ -85,7 +85,7 @@ private final class Counts: Sendable {
 }
 
 extension ScriptedReceiver {
-    /// Sends, and comes back with why it came to no report; nil where it came to one.
+    /// Sends `sources`; returns the failure, or nil if there was a report.
     func failure(_ options: SendOptions, _ sources: [MemorySource] = [.text("hello")]) async -> SendFailure? {
         do throws(SendFailure) {
             _ = try await send(options, sources)
@@ -97,7 +97,7 @@ extension ScriptedReceiver {
 }
 
 extension SendFailure {
-    /// 15.
+    /// Whether the command would exit with 15.
     var isNoAnswer: Bool { if case .noAnswer = code { true } else { false } }
 }
 
@@ -107,20 +107,20 @@ extension HTTPExchange {
         try await respond(status, body: ByteBuffer(string: text))
     }
 
-    /// Says that it is at work, until the client has had enough.
+    /// Sends interim answers until the client gives up.
     func stall() async {
         await whileClientWaits { try? await Task.sleep(for: .seconds(3_600)) }
     }
 
     func answerCard() async throws { try await answer(#"{"v":1,"name":"kitchen"}"#) }
 
-    /// - Parameter answers: to single items, as JSON.
+    /// - Parameter answers: the answers to single items, as JSON.
     func answerOffer(_ answer: String, reason: String = "", answers: String = "") async throws {
         try await self.answer(
             #"{"v":1,"digest":"xxh3-128","default":"\#(answer)","reason":"\#(reason)","items":[\#(answers)]}"#)
     }
 
-    /// - Parameter items: as JSON.
+    /// - Parameter items: the items of the receipt, as JSON.
     func answerReceipt(_ items: String...) async throws {
         let transfer = head.uri.split(separator: "/")[3]
         try await answer(#"{"v":1,"transfer":"\#(transfer)","items":[\#(items.joined(separator: ","))]}"#)

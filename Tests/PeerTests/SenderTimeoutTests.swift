@@ -9,12 +9,12 @@ import WaftDialect
 
 @testable import Peer
 
-/// Receivers that say that they are at work for ever: the sender's own clock ends each wait.
+/// Receivers that send interim answers forever: the sender's own timeouts end each wait.
 @Suite("A sender's waits have an end", .timeLimit(.minutes(1)))
 struct SenderTimeoutTests {
     private static let short: Duration = .milliseconds(60)
 
-    /// Everything takes as long as it wants, except what a test shortens.
+    /// Standard timeouts, without time for retries; each test shortens its own.
     private static var options: SendOptions {
         var options = SendOptions()
         options.retryFor = .zero
@@ -27,7 +27,7 @@ struct SenderTimeoutTests {
         #"{"state":"stored","name":"text.txt","size":5,"digest":"\#(hello)","handler":{"state":"\#(handler)"}}"#
     }
 
-    /// A receiver that stalls at some resources, and is honest at the others.
+    /// A receiver that stalls at `stages`, and answers other requests properly.
     private func stalling(
         at stages: [String], _ body: @Sendable (ScriptedReceiver) async throws -> Void
     ) async throws {
@@ -68,7 +68,7 @@ struct SenderTimeoutTests {
             let failure = await receiver.failure(options)
             #expect(failure?.isNoAnswer == true, "\(String(describing: failure))")
             #expect(failure?.description.contains("goes on where this one has stopped") == true)
-            // Once more in any case: the receipt may have been lost.
+            // The sender always retries once: only the receipt may have been lost.
             #expect(receiver.asked.all.count { $0 == "offers" } == 2)
         }
     }
@@ -96,7 +96,7 @@ struct SenderTimeoutTests {
         } _: { receiver in
             var options = Self.options
             options.stall = Self.short
-            // More than the sockets hold, and of no size: nothing comes on top.
+            // More than the sockets hold. Without a known size, `Limits.work` adds nothing.
             let source = MemorySource.file("large", [UInt8](repeating: 7, count: 32 << 20), sizeIsKnown: false)
             let failure = await receiver.failure(options, [source])
             #expect(failure?.description.contains("cannot be read again") == true, "\(String(describing: failure))")

@@ -15,7 +15,7 @@ struct CommitTurnTests {
             observe: { _ in })
     }
 
-    /// Has a transfer accepted, and finds that nothing of it is there.
+    /// Makes an offer that is accepted, and of which no item is stored yet.
     private func offer(to reception: Reception, from peer: PeerID, _ items: Int = 1) async -> TransferID {
         let offer = Offer.sample(items: items)
         let verdict = await reception.judge(offer, from: peer)
@@ -83,7 +83,7 @@ struct CommitTurnTests {
                     var offer = Offer.sample()
                     var verdict = await reception.judge(offer, from: peer)
                     while !verdict.acceptsAnything {
-                        // Too many of its own at once.
+                        // The peer has too many transfers at once.
                         await Task.yield()
                         offer = Offer.sample()
                         verdict = await reception.judge(offer, from: peer)

@@ -50,7 +50,7 @@ struct ContentClaimTests {
         arguments: [
             ("public.png", png, true), ("public.jpeg", png, true), ("public.image", png, true),
             ("public.png", elf, false), ("public.png", [], false), ("public.png", Array("export PATH=.".utf8), false),
-            // Types of pictures of which nothing is known, or that are texts as well.
+            // Picture types without a known signature, or that are texts as well.
             ("com.truevision.tga-image", Array("export PATH=.".utf8), false),
             ("public.svg-image", Array("export PATH=.".utf8), false),
             ("com.truevision.tga-image", [0, 1, 2, 3], false),
@@ -112,7 +112,7 @@ struct ContentClaimTests {
         }
         #expect(inbox.names == ["a.png", "c.png"])
         #expect(inbox["a.png"]?.entries[""] == .file(png, executable: false, modified: nil))
-        // A person said yes to this one: it is there, and says what it is.
+        // A person accepted this item: it is stored, and its verdict tells that it lies.
         #expect(receipt.items[2].content?.outcome == .lying)
         #expect(inbox.stagedCount == 0)
     }

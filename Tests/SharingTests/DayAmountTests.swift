@@ -31,7 +31,7 @@ struct ReceptionDayTests {
         #expect(amount(receiver, second, from: Receiver.other) == 105)
         let (transfer, receipt) = try receiver.contents(of: first)
         receiver.reception.end(transfer, receipt, fault: nil)
-        // What lies here already does not come again, in this offer or in another.
+        // Items that are stored already do not come again, in this offer or in another.
         #expect(amount(receiver, first) == 100)
         #expect(amount(receiver, second) == 100)
         #expect(amount(receiver, second, from: Receiver.other) == 105)

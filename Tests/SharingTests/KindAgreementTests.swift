@@ -15,7 +15,7 @@ struct KindAgreementTests {
         ("com.apple.application-bundle", [.tree]), ("com.apple.rtfd", [.tree]),
         // A folder of HTML pages, which Apple's table calls HTML as well.
         ("com.apple.music.itlp", [.tree]),
-        // What nobody here declares is of the kind that it is said to be.
+        // A type without a declaration can have every kind.
         ("org.example.unknown", Set(ItemKind.allCases)), ("dyn.a", Set(ItemKind.allCases)),
     ]
 

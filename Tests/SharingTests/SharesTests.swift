@@ -10,7 +10,7 @@ struct MemoryBudgetTests {
         let budget = MemoryBudget()
         let strangers = (0..<512).map { _ in budget.claim(isContact: false) }
         var refused = 0
-        // Mebibyte by mebibyte, as it comes.
+        // Each message takes one mebibyte at a time, as its bytes arrive.
         for _ in 0..<(Limits.offerBytes >> 20) {
             for claim in strangers where !claim.take(1 << 20) { refused += 1 }
         }
@@ -123,7 +123,7 @@ struct GateBeforePoolsTests {
             var refused = Offer.sample()
             refused.senderName = "refused"
             #expect(await reception.judge(refused, from: .sample(2)).items.map(\.answer) == [.declined])
-            // A contact is asked about all the same.
+            // A contact's offer still reaches the consent question.
             group.addTask { _ = await reception.judge(.sample(items: 2), from: Self.contact) }
             try await consent.asked.element(Limits.waitingOffersOfStrangers + 1)
             group.cancelAll()
@@ -143,7 +143,7 @@ struct GateBeforePoolsTests {
         let (first, other) = (Visitor(.sample(3)), Offer.sample())
         #expect(await reception.judge(other, from: first).acceptsAnything)
         #expect(await reception.judge(other, from: Visitor(.sample(3))).acceptsAnything)
-        // It was offered anew on another connection since.
+        // The offer was repeated on another connection meanwhile.
         reception.left(first)
         #expect(throws: Never.self) { try reception.begin(other.transfer, from: .sample(3)) }
     }

@@ -15,7 +15,7 @@ struct StrangerQuotaTests {
         }
     }
 
-    /// What one file counts besides its bytes.
+    /// Bytes that one file counts in addition to its contents.
     private static let one = Limits.entryBytes
 
     private func quota(_ limit: UInt64, _ occupancy: Occupancy = Occupancy()) throws -> StrangerQuota {

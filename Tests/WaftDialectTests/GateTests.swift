@@ -8,12 +8,12 @@ import Testing
 
 @testable import WaftDialect
 
-/// What an offer costs before it is judged (security rule 18).
+/// The cost of an offer before it is judged (security rule 18).
 @Suite("The gate before an offer is read", .timeLimit(.minutes(1)))
 struct GateTests {
     private static let piece = ByteBuffer(repeating: UInt8(ascii: " "), count: 64 << 10)
 
-    /// Sends a body that does not end before an answer has come.
+    /// Sends a body without end until an answer arrives.
     private func endless(_ loopback: WaftLoopback) async throws -> HTTPAnswer {
         try await loopback.http { http in
             try await http.upload(
@@ -28,11 +28,11 @@ struct GateTests {
         try await WaftLoopback.run(access: .barred(no)) { loopback in
             let answer = try await endless(loopback)
             #expect(answer.status == .ok)
-            // Whatever digests it has offered.
+            // The verdict is valid for any offered digests.
             let offer = Offer(items: Offer.sample(items: 3).items, senderName: "a test", digests: [.sha256])
             let verdict = try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
             #expect(verdict.items == [no, no, no])
-            // A short offer leaves the connection as it was.
+            // After a short offer the connection can be used again.
             try await loopback.client { client in
                 for _ in 0..<3 {
                     let verdict = try await client.offer(offer, patience: .seconds(60))
@@ -82,7 +82,7 @@ struct GateTests {
         }
     }
 
-    /// The offer with one more field of its item.
+    /// The offer with another field of `count` bytes in its item.
     private func item(_ offer: String, _ count: Int) -> ByteBuffer {
         let more = #""size":5,"x":"\#(String(repeating: "x", count: count))""#
         return ByteBuffer(string: offer.replacing(#""size":5"#, with: more))
