@@ -206,8 +206,11 @@ struct HostileHookTests {
             ? """
             import time
             hold = os.open('alive', os.O_WRONLY)
-            for _ in range(200):
-                if os.fork() == 0:
+            for _ in range(100):
+                # A machine at its limit of processes refuses some: the bomb is large enough without them.
+                try: child = os.fork()
+                except OSError: continue
+                if child == 0:
                     os.setsid()
                     while True:
                         if os.fork() > 0: os._exit(0)
