@@ -104,10 +104,18 @@ package struct AirDropClient {
         }
         progressed(packer.contentBytes)
         guard answer.status == .ok else {
-            let fault = TransferFault(.storage, "the other side answered with HTTP status \(answer.status.code)")
+            let fault = Self.fault(of: answer.status)
             return SendOutcome(items: SendOutcome.Items(count: plan.offer.items.count) { _ in .lost(fault) })
         }
         return plan.outcome(packer.read)
+    }
+
+    private static func fault(of status: HTTPResponseStatus) -> TransferFault {
+        switch status {
+        case .insufficientStorage: TransferFault(.noRoom, "the other side has no room for it")
+        case .unauthorized, .forbidden: TransferFault(.notAccepted, "the other side said no")
+        default: TransferFault(.storage, "the other side answered with HTTP status \(status.code)")
+        }
     }
 
     private var headers: HTTPHeaders {

@@ -15,6 +15,9 @@ struct Acquaintances: Sendable {
         ((try? book.snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
     }
 
+    /// How many contacts there are; 0 where they cannot be read. May block on the disk.
+    var contactCount: Int { (try? book.snapshot())?.contacts.count ?? 0 }
+
     /// One line, escaped: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`.
     func line(_ peer: PeerID, callingItself name: String) -> String {
         TerminalText.escaped(introduction(of: peer, callingItself: name).line, limit: 800)

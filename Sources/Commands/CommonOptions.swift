@@ -46,9 +46,10 @@ struct Surroundings {
         }
     }
 
-    /// A logger to standard error. Programs that print results there speak up for warnings only.
+    /// A logger to standard error. Of `waft`, which talks with a person there, only warnings are wanted, unless the user wants
+    /// more than usual.
     func logger(_ label: String) -> Logger {
-        let level = settings.logLevel
+        let level = label == "waft" && settings.logLevel == .notice ? .warning : settings.logLevel
         return Logger(label: label) { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = level

@@ -44,10 +44,12 @@ enum ConsentPrompt {
                 let wasShown = waiting.first?.number == number
                 waiting.removeAll { $0.number == number }
                 guard wasShown else { continue }
-                Console.shared.note("\nOffer \(number) is settled.")
+                Console.shared.withdraw()
+                Console.shared.note("Offer \(number) is settled.")
                 gone = (number, .now)
                 if let next = waiting.first { show(next) }
             case .line(let line):
+                Console.shared.answered()
                 guard let offer = waiting.first else { continue }
                 if let last = gone {
                     gone = nil
@@ -74,8 +76,11 @@ enum ConsentPrompt {
         }
     }
 
+    /// Items of an offer that are shown above the question.
+    private static let shownItems = 10
+
     private static func show(_ offer: OfferSummary) {
-        for line in OfferText.lines(offer) { Console.shared.note(line) }
-        Console.shared.prompt("Accept? [y/n] ")
+        for line in OfferText.lines(offer, items: shownItems) { Console.shared.note(line) }
+        Console.shared.prompt("\(OfferText.question(offer)) [y/n] ")
     }
 }

@@ -6,8 +6,15 @@ import Synchronization
 package final class Console: Sendable {
     package static let shared = Console()
 
-    /// What is drawn on the terminal's last line just now.
-    private let drawn = Mutex("")
+    /// What stands on the terminal's last line.
+    private struct LastLine {
+        /// What is going on; erased before anything else is printed.
+        var status = ""
+        /// A question without its answer; printed again below what comes in between.
+        var question = ""
+    }
+
+    private let last = Mutex(LastLine())
     /// Bytes handed to the writer and not written yet. Not under the lock, which is held while the writer is woken: it would
     /// wait for it there.
     private let waiting = Atomic(0)
@@ -20,8 +27,18 @@ package final class Console: Sendable {
     private static let bytesOfUnmade = 8 << 10
     /// How long the end of the program waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
-    /// Whether a person looks at standard error.
-    package let isInteractive = isatty(STDERR_FILENO) == 1
+    /// Whether a person looks at standard error, on a terminal that can erase a line.
+    package let isInteractive = isatty(STDERR_FILENO) == 1 && getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
+
+    /// The first error number of writing to standard output; 0 for none. A reader that has left, and an output that
+    /// was closed before, are none.
+    private let outputError = Atomic<Int32>(0)
+
+    /// Why some of the results could not be written; nil if all were.
+    package var outputFailure: String? {
+        let number = outputError.load(ordering: .relaxed)
+        return number == 0 ? nil : String(cString: strerror(number))
+    }
 
     private init() {}
 
@@ -33,9 +50,10 @@ package final class Console: Sendable {
     /// A line of results that is made by the writer's thread, in its turn: for those of which there are tens of thousands.
     /// - Parameter text: escaped.
     func result(making text: @escaping @Sendable () -> String) {
-        drawn.withLock { drawn in
-            erase(&drawn)
+        last.withLock { last in
+            clear(&last)
             enqueue(Self.bytesOfUnmade, to: STDOUT_FILENO) { text() + "\n" }
+            repeatQuestion(last)
         }
         waitForWriter()
     }
@@ -45,23 +63,45 @@ package final class Console: Sendable {
         write(text + "\n", to: STDERR_FILENO)
     }
 
-    /// Asks on standard error, without ending the line.
+    /// Asks on standard error, without ending the line. The question stays the last line until it is answered or withdrawn.
     package func prompt(_ text: String) {
-        write(text, to: STDERR_FILENO)
+        last.withLock { last in
+            clear(&last)
+            last.question = text
+            enqueue(text, to: STDERR_FILENO)
+        }
     }
 
-    /// Replaces the status line; nothing where nobody looks.
+    /// The person has ended the line of the question.
+    package func answered() {
+        last.withLock { $0.question = "" }
+    }
+
+    /// Takes a question back that has no answer.
+    package func withdraw() {
+        last.withLock { last in
+            guard !last.question.isEmpty else { return }
+            clear(&last)
+            last.question = ""
+        }
+    }
+
+    /// Replaces the status line, which is cut to the terminal's width; nothing where no person looks, or is asked.
     package func status(_ text: String) {
         guard isInteractive else { return }
-        drawn.withLock { drawn in
-            guard drawn != text else { return }
-            drawn = text
-            enqueue("\r\u{1B}[2K" + text, to: STDERR_FILENO)
+        // A line that wraps could not be erased.
+        let text = String(text.prefix(max(width - 1, 1)))
+        last.withLock { last in
+            guard last.status != text, last.question.isEmpty else { return }
+            last.status = text
+            enqueue(Self.eraser + text, to: STDERR_FILENO)
         }
     }
 
     package func endStatus() {
-        drawn.withLock { erase(&$0) }
+        last.withLock { last in
+            if last.question.isEmpty { clear(&last) }
+        }
     }
 
     /// Columns of the terminal.
@@ -71,10 +111,18 @@ package final class Console: Sendable {
         return Int(size.ws_col)
     }
 
-    private func erase(_ drawn: inout String) {
-        guard !drawn.isEmpty else { return }
-        drawn = ""
-        enqueue("\r\u{1B}[2K", to: STDERR_FILENO)
+    /// Begins the terminal's last line again.
+    private static let eraser = "\r\u{1B}[2K"
+
+    /// Takes what stands on the last line off the terminal.
+    private func clear(_ last: inout LastLine) {
+        guard !last.status.isEmpty || !last.question.isEmpty else { return }
+        last.status = ""
+        enqueue(isInteractive ? Self.eraser : "\n", to: STDERR_FILENO)
+    }
+
+    private func repeatQuestion(_ last: LastLine) {
+        if !last.question.isEmpty { enqueue(last.question, to: STDERR_FILENO) }
     }
 
     /// Waits, for a moment, until everything is written: the last thing before the program ends.
@@ -90,9 +138,10 @@ package final class Console: Sendable {
     }
 
     private func write(_ text: String, to descriptor: Int32) {
-        drawn.withLock { drawn in
-            erase(&drawn)
+        last.withLock { last in
+            clear(&last)
             enqueue(text, to: descriptor)
+            repeatQuestion(last)
         }
         waitForWriter()
     }
@@ -110,15 +159,19 @@ package final class Console: Sendable {
     private func enqueue(_ count: Int, to descriptor: Int32, _ text: @escaping @Sendable () -> String) {
         waiting.add(count, ordering: .relaxed)
         writer.enqueue {
-            Self.write(text(), to: descriptor)
+            let failure = Self.write(text(), to: descriptor)
+            if descriptor == STDOUT_FILENO, ![0, EPIPE, EBADF].contains(failure) {
+                _ = self.outputError.compareExchange(expected: 0, desired: failure, ordering: .relaxed)
+            }
             self.waiting.subtract(count, ordering: .relaxed)
         }
     }
 
-    /// Writes all of it, or gives up when nobody reads any more.
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Writes all of it, or gives up at the first error.
+    /// - Returns: its number; 0 for none.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
                 let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -129,10 +182,11 @@ package final class Console: Sendable {
                         poll(&waiting, 1, -1)
                         continue
                     }
-                    return
+                    return errno
                 }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
+            return 0
         }
     }
 }

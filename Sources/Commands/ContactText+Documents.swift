@@ -90,7 +90,7 @@ struct StandingDocument: Encodable {
     }
 }
 
-/// Times for programs: ISO 8601, UTC, whole seconds.
+/// Times for programs: RFC 3339, UTC, whole seconds.
 enum ISOTime {
     static func text(_ time: WallTime) -> String { date(time).ISO8601Format() }
 

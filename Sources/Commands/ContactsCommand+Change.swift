@@ -122,7 +122,7 @@ struct ContactsBlockCommand: ContactsVerb {
 struct ContactsUnblockCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "unblock",
-        abstract: "Hear again of a peer that was blocked.",
+        abstract: "Unblock a peer.",
         discussion: "Example: waft contacts unblock kitchen"
     )
 

@@ -114,7 +114,8 @@ extension CommandFailure {
     init(_ error: ContactError, at place: String? = nil, hint: String? = nil) {
         let exit: WaftExit =
             switch error.code {
-            case .unknownContact, .ambiguous, .unfit, .nameTaken, .blocked: .usage
+            case .unknownContact: .inputMissing
+            case .ambiguous, .unfit, .nameTaken, .blocked: .usage
             case .full, .damaged, .storage: .unexpected
             }
         let hint = hint ?? (error.code == .unknownContact ? "see: waft contacts" : nil)

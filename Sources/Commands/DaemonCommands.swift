@@ -66,7 +66,7 @@ enum Daemon {
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say how the receiver of this user is doing.",
+        abstract: "Show the status of your receiver.",
         discussion: "Example: waft status --json. Exit code 69 when none is running."
     )
 
@@ -76,10 +76,11 @@ struct StatusCommand: AsyncParsableCommand {
         guard case .status(let status) = try await Daemon.ask(.status) else {
             throw CommandFailure(.unexpected, "the receiver gave no status")
         }
-        if output.json { return Console.shared.result(JSONText.line(status)) }
+        if output.json { return Console.shared.result(JSONText.line(Versioned(document: status))) }
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
         var lines = [
-            ("name", status.name), ("id", status.id), ("port", String(status.port)), ("inbox", status.inbox),
+            ("name", status.name), ("id", PeerID(text: status.id)?.short ?? status.id),
+            ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("visible to", Self.visibility(status)),
             ("discovery", status.discovery), ("AirDrop", status.airdrop ?? "unknown"),
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
@@ -187,7 +188,9 @@ private enum AnswerOffer {
     static func ask(_ request: ControlRequest) async throws {
         switch try await Daemon.ask(request) {
         case .done: return
-        case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
+        case .unknown(let reason):
+            throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
+        case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason))
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
         }
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// One event of `--json`: one JSON document a line. Fields that do not apply are left out; new ones can come.
@@ -52,8 +53,11 @@ struct EventLine: Encodable {
     /// The name it has in the Inbox.
     var stored: String?
     var path: String?
+    var kind: String?
     var type: String?
     var size: UInt64?
+    /// Of a folder: files, folders and links, itself included.
+    var entries: UInt64?
     var digest: String?
     /// Bytes moved so far, and in all.
     var bytes: UInt64?
@@ -109,16 +113,18 @@ struct EventLine: Encodable {
     }
 }
 
-/// A command that can print events. What keeps it from its work, before there is anything to tell of, is one of them.
-protocol EventCommand {
-    /// How a failure is told; nil where people read.
-    var failureEvents: FailureEvents? { get }
-}
-
-/// The events of a command that has failed.
+/// The events of a command that has failed, where it was called with `--json`.
 struct FailureEvents {
     /// Whether the command's last event says that it is done, and how.
     var endsWithDone: Bool
+
+    /// - Parameter words: of the command line.
+    /// - Returns: nil where people read.
+    init?(_ words: [String]) {
+        guard words.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
+        // What is done at a receiver is a transfer; other verbs print documents.
+        endsWithDone = words.first == SendCommand.configuration.commandName
+    }
 
     func print(_ failure: CommandFailure) {
         var line = EventLine("failed")
@@ -126,6 +132,19 @@ struct FailureEvents {
         line.others = failure.others.isEmpty ? nil : failure.others
         line.print()
         if endsWithDone { EventLine.done(failure.exit).print() }
+    }
+}
+
+/// A document of another module with the version that every line of `--json` has.
+struct Versioned<Document: Encodable>: Encodable {
+    private enum Key: CodingKey { case v }
+
+    var document: Document
+
+    func encode(to encoder: any Encoder) throws {
+        try document.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(1, forKey: .v)
     }
 }
 

@@ -15,6 +15,7 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
     case handlerSaidNo = 16
     case contentChanged = 17
     case usage = 64
+    /// A file that cannot be read, or a number or name that no offer, arrival, job, contact or handler has.
     case inputMissing = 66
     case notRunning = 69
     case notPermitted = 77

@@ -86,8 +86,8 @@ extension CommandFailure {
     init(_ error: CatalogError, hint: String? = nil) {
         let exit: WaftExit =
             switch error.code {
-            case .unknownHandler, .ambiguousName, .unfit, .nameTaken, .notYours: .usage
-            case .missingProgram: .inputMissing
+            case .ambiguousName, .unfit, .nameTaken, .notYours: .usage
+            case .unknownHandler, .missingProgram: .inputMissing
             case .storage: .unexpected
             }
         let hint = hint ?? (error.code == .unknownHandler ? "see: waft handlers" : nil)

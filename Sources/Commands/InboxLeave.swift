@@ -31,7 +31,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard words.count >= 2 else { throw ValidationError("Name at least one arrival, and last a folder.") }
+        guard words.count >= 2 else { throw ValidationError("Give one or more items, and last the target folder.") }
         guard name == nil || words.count == 2 else { throw ValidationError("--name is for one arrival alone.") }
     }
 

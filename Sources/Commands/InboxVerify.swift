@@ -68,8 +68,8 @@ private struct Verifying {
         /// `kind`, `size`, `entries`, `contents`, `mode`.
         var differences: [String]?
         var reason: String?
-        /// Milliseconds since 1970: when something was last done to a file that has changed.
-        var touched: Int64?
+        /// When something was last done to a file that has changed.
+        var touched: String?
         var ok: Int?
         var changed: Int?
         var missing: Int?
@@ -116,7 +116,9 @@ private struct Verifying {
             (line.name, line.path) = (entry.arrival.stored.name.text, entry.arrival.stored.path)
             line.differences = finding.differences.isEmpty ? nil : finding.differences.map(\.rawValue)
             line.reason = finding.detail.isEmpty ? nil : finding.detail
-            line.touched = finding.touched.map { $0.seconds &* 1_000 }
+            line.touched = finding.touched.map {
+                ISOTime.text(WallTime(milliseconds: $0.seconds &* 1_000))
+            }
             return Console.shared.result(JSONText.line(line))
         }
         Console.shared.result(FindingText.line(entry, finding))

@@ -30,7 +30,7 @@ enum JournalReading {
     }
 
     static func unknown(_ wanted: String) -> String {
-        "no arrival is called \(TerminalText.escaped(wanted)), nor has it as its number"
+        "no item is named or numbered \"\(TerminalText.escaped(wanted))\""
     }
 }
 
@@ -38,7 +38,7 @@ enum JournalReading {
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "List what has arrived, and what handlers said of it.",
+        abstract: "List received items and handler results.",
         discussion: """
             Example: waft history --limit 20, or: waft history --sent
 
@@ -90,7 +90,7 @@ struct InboxShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let entry = try JournalReading.entry(arrival) else {
-            throw CommandFailure(.usage, JournalReading.unknown(arrival), hint: "see: waft history")
+            throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
         if output.json { return Console.shared.result(JSONText.line(JournalLine(entry))) }
         for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }
@@ -113,9 +113,12 @@ struct InboxRetryCommand: AsyncParsableCommand {
         for number in arrivals {
             switch try await Daemon.ask(.retry(arrival: number)) {
             case .done: continue
+            case .unknown(let reason):
+                Console.shared.note("waft: \(TerminalText.escaped(reason))")
+                exit = .inputMissing
             case .refused(let reason):
                 Console.shared.note("waft: \(number) cannot be delivered again: \(TerminalText.escaped(reason))")
-                exit = .usage
+                exit = .unexpected
             default: throw CommandFailure(.unexpected, "the receiver gave no answer")
             }
         }

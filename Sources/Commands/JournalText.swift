@@ -51,7 +51,7 @@ enum JournalText {
         }
         facts.append(("delivery", words(entry)))
         if let left = departure(entry) { facts.append(("left", left)) }
-        let lines = facts.map { pad($0.0, -11) + $0.1 }
+        let lines = facts.map { pad($0.0 + " ", -11) + $0.1 }
         return ["\(arrival.number)"] + lines.map { "  " + $0 } + entry.attempts.flatMap(Self.lines)
     }
 
@@ -122,7 +122,7 @@ struct JournalLine: Encodable {
     struct Departure: Encodable {
         /// `taken`, `removed`, `handler`.
         var how: String
-        var time: Int64
+        var time: String
         /// The path it was taken to, or the handler.
         var toward: String?
     }
@@ -130,8 +130,8 @@ struct JournalLine: Encodable {
     struct Attempt: Encodable {
         var number: Int
         var handler: String
-        var began: Int64
-        var ended: Int64?
+        var began: String
+        var ended: String?
         var answer: String?
         var exitCode: Int?
         var signal: Int?
@@ -153,13 +153,12 @@ struct JournalLine: Encodable {
     var via: String
     var transfer: String
     var item: Int
-    /// Milliseconds since 1970, as all times here.
-    var arrived: Int64
+    var arrived: String
     var annotation: [String: String]?
     var content: String?
     /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
     var delivery: String
-    var due: Int64?
+    var due: String?
     /// How it left the Inbox.
     var left: Departure?
     var attempts: [Attempt]?
@@ -178,14 +177,14 @@ struct JournalLine: Encodable {
         from = Peer(id: arrival.peer.text, name: arrival.senderName)
         transfer = arrival.transfer.text
         item = arrival.itemNumber
-        arrived = entry.arrived.milliseconds
+        arrived = ISOTime.text(entry.arrived)
         annotation = arrival.annotation.isEmpty ? nil : arrival.annotation
         content = arrival.content?.outcome.rawValue
         delivery = entry.state.rawValue
-        due = entry.waiting?.due.milliseconds
+        due = (entry.waiting?.due).map(ISOTime.text)
         left = entry.departure.map { departure in
             Departure(
-                how: departure.how.rawValue, time: departure.time.milliseconds,
+                how: departure.how.rawValue, time: ISOTime.text(departure.time),
                 toward: departure.toward.isEmpty ? nil : departure.toward)
         }
         attempts = entry.attempts.isEmpty ? nil : entry.attempts.map(Attempt.init)
@@ -197,8 +196,8 @@ extension JournalLine.Attempt {
         self.init(
             number: attempt.number,
             handler: attempt.handler,
-            began: attempt.began.milliseconds,
-            ended: attempt.ended?.milliseconds,
+            began: ISOTime.text(attempt.began),
+            ended: attempt.ended.map(ISOTime.text),
             answer: attempt.outcome?.answer.rawValue,
             exitCode: attempt.outcome?.exitCode,
             signal: attempt.outcome?.signal,

@@ -5,28 +5,41 @@ import Sharing
 enum OfferText {
     // MARK: All of it
 
-    static func lines(_ offer: OfferSummary) -> [String] {
-        let items = offer.itemCount == 1 ? "1 item" : "\(offer.itemCount) items"
-        var lines = ["\(offer.number): \(asker(offer)) offers \(items), \(sizes(offer))"]
+    /// - Parameter items: most items that are listed.
+    static func lines(_ offer: OfferSummary, items most: Int = .max) -> [String] {
+        var lines = ["\(offer.number): \(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
         if let warning = warning(offer) { lines.append(warning) }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
         // The numbers are those that `waft accept --items` takes.
         let isNumbered = offer.itemCount > 1
-        for (index, item) in offer.items.enumerated() {
+        let shown = offer.items.prefix(most)
+        for (index, item) in shown.enumerated() {
             lines.append("  " + (isNumbered ? "\(index + 1). " : "") + line(item))
         }
-        let rest = offer.itemCount - offer.items.count
+        let rest = offer.itemCount - shown.count
         if rest > 0 { lines.append("  and \(rest) more; all of them: waft offers \(offer.number)") }
         return lines
+    }
+
+    /// The question at the end of a list that may have scrolled away: it names who asks and how much.
+    static func question(_ offer: OfferSummary) -> String {
+        "Accept \(items(offer)), \(size(offer)), from \(asker(offer))?"
+    }
+
+    private static func items(_ offer: OfferSummary) -> String {
+        offer.itemCount == 1 ? "1 item" : "\(offer.itemCount) items"
     }
 
     private static func line(_ item: OfferSummary.Item) -> String {
         var facts = [TerminalText.escaped(item.type, limit: 80)]
         facts.append(item.size.map(ByteCount.text) ?? "size not known")
-        if let entries = item.entries {
-            facts.append(entries < 2 ? "empty folder" : entries == 2 ? "1 thing in it" : "\(entries - 1) things in it")
-        }
+        if let entries = item.entries { facts.append(Self.entries(entries)) }
         return "\(TerminalText.escaped(item.name, limit: nameLimit))  \(facts.joined(separator: ", "))"
+    }
+
+    /// - Parameter count: of a folder, with itself.
+    static func entries(_ count: UInt64) -> String {
+        count < 2 ? "empty folder" : count == 2 ? "1 thing in it" : "\(count - 1) things in it"
     }
 
     // MARK: As it comes and goes
@@ -70,8 +83,11 @@ enum OfferText {
     }
 
     private static func sizes(_ offer: OfferSummary) -> String {
-        let isKnown = !offer.items.contains { $0.size == nil }
+        "\(size(offer)); \(ByteCount.text(offer.freeRoom)) free"
+    }
+
+    private static func size(_ offer: OfferSummary) -> String {
         let size = ByteCount.text(offer.size)
-        return "\(isKnown ? size : size + " or more"); \(ByteCount.text(offer.freeRoom)) free"
+        return offer.items.contains { $0.size == nil } ? size + " or more" : size
     }
 }

@@ -20,7 +20,7 @@ struct OffersCommand: AsyncParsableCommand {
     @Argument(help: "Number of one offer, to see every item of it.")
     var offer: Int?
 
-    @Flag(name: .long, help: "Go on, and show what comes and what becomes of it.")
+    @Flag(name: .long, help: "Keep running, and show new offers and their results.")
     var watch = false
 
     @OptionGroup var output: OutputOptions
@@ -36,13 +36,13 @@ struct OffersCommand: AsyncParsableCommand {
         }
         if let number = offer {
             guard var wanted = offers.first(where: { $0.number == number }) else {
-                throw CommandFailure(.usage, "no offer \(number) waits for an answer", hint: "see: waft offers")
+                throw CommandFailure(.inputMissing, "no offer \(number) waits for an answer", hint: "see: waft offers")
             }
             try await complete(&wanted)
             offers = [wanted]
         }
         if output.json {
-            for offer in offers { Console.shared.result(JSONText.line(offer)) }
+            for offer in offers { EventLine(.offer(offer)).print() }
             return
         }
         if offers.isEmpty { Console.shared.note("no offers wait for an answer") }
@@ -57,8 +57,8 @@ struct OffersCommand: AsyncParsableCommand {
         while offer.items.count < offer.itemCount {
             switch try await Daemon.ask(.items(offer: offer.number, from: offer.items.count)) {
             case .items(let more) where !more.isEmpty: offer.items += more
-            case .refused(let reason):
-                throw CommandFailure(.usage, TerminalText.escaped(reason), hint: "see: waft offers")
+            case .unknown(let reason):
+                throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
             default: throw CommandFailure(.unexpected, "the receiver did not show all items of the offer")
             }
         }

@@ -31,7 +31,9 @@ final class OnceWatch: Sendable {
                 }
                 guard stored > 0 else { return nil }
                 state.ended.insert(id)
-                state.pending[id, default: 0] += receipt.items.count { $0.handler.state == .pending }
+                state.pending[id, default: 0] += receipt.items.count {
+                    $0.handler.state == .pending && !$0.isAlready
+                }
             case .opened(let arrival, _):
                 // One answered before the end is not pending in the receipt of the end.
                 guard state.ended.contains(arrival.transfer) else { return nil }

@@ -122,7 +122,7 @@ struct URLOpening: Sendable {
                 if outcome.attempts.last?.outcome.answer != .no { break }
             }
             if outcome.attempts.isEmpty {
-                outcome.fault = "nobody here opens \(url.scheme): URLs; \(others)"
+                outcome.fault = "no handler opens \(url.scheme): URLs; \(others)"
                 outcome.hint = "add a handler with: waft handlers add --name NAME --scheme \(url.scheme) --run PROGRAM"
                 outcome.exit = .ineligible
             }

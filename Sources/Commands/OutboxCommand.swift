@@ -97,13 +97,19 @@ struct OutboxAccess {
         }
         switch reply {
         case .done: return
+        case .unknown(let reason): throw CommandFailure(.inputMissing, TerminalText.escaped(reason, limit: 1_000))
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason, limit: 1_000))
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
         }
     }
 
     static func failure(_ error: OutboxError) -> CommandFailure {
-        let exit: WaftExit = error.code == .unknown || error.code == .unfit ? .usage : .unexpected
+        let exit: WaftExit =
+            switch error.code {
+            case .unknown: .inputMissing
+            case .unfit: .usage
+            default: .unexpected
+            }
         let hint = error.code == .unknown ? "see: waft outbox list --all" : nil
         return CommandFailure(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
     }
@@ -206,7 +212,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 struct OutboxRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take what is over from the list, with its copies.",
+        abstract: "Remove finished jobs and their copies.",
         discussion: """
             Examples:
               waft outbox remove 3 4

@@ -145,12 +145,11 @@ struct OutboxLine: Encodable {
     var state: String
     var to: String
     var peer: EventLine.Peer?
-    /// Milliseconds since 1970-01-01 UTC, like the others.
-    var queued: Int64
-    var expires: Int64
+    var queued: String
+    var expires: String
     /// When it is tried next; absent where it is not.
-    var due: Int64?
-    var finished: Int64?
+    var due: String?
+    var finished: String?
     var attempts: Int
     /// Bytes that were handed over or were there already, and of how many: while it is being sent.
     var bytes: UInt64?
@@ -170,9 +169,10 @@ struct OutboxLine: Encodable {
         state = standing.state.rawValue
         to = job.destination.text
         peer = (job.destination.key ?? standing.peer).map { EventLine.Peer(id: $0.text, name: standing.peerName) }
-        (queued, expires, finished) = (job.queued, standing.expires, standing.finished)
+        func time(_ milliseconds: Int64) -> String { ISOTime.text(WallTime(milliseconds: milliseconds)) }
+        (queued, expires, finished) = (time(job.queued), time(standing.expires), standing.finished.map(time))
         (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)
-        due = standing.state == .waiting ? standing.due : nil
+        due = standing.state == .waiting ? time(standing.due) : nil
         (attempts, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
         items = job.items.prefix(EventLine.shownItems).enumerated().map { number, item in
             Item(number, item, standing.outcomes[number])

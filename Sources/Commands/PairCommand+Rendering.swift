@@ -48,8 +48,8 @@ struct PairRendering: Sendable {
                 JSONText.line(Line(event: "peer", id: peer.id, name: peer.name, warning: peer.warning)))
         }
         let name = TerminalText.escaped(peer.name, limit: 80)
-        let who = peer.isContact ? "your contact \(name)" : "a stranger that calls itself \"\(name)\""
-        Console.shared.note("\(who), key \(peer.key), is there to pair.")
+        let key = peer.isContact ? "your contact, key \(peer.key)" : "unverified, key \(peer.key)"
+        Console.shared.note("\"\(name)\" (\(key)) wants to pair.")
         if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
     }
 
@@ -62,8 +62,9 @@ struct PairRendering: Sendable {
 
     /// Whether both sides show the same, as the user says at the terminal; nil when it is cancelled or the terminal gone.
     func isSame() async -> Bool? {
-        Console.shared.prompt("Same on the other side? [y/n] ")
+        Console.shared.prompt("Does the other screen show the same? [y/n] ")
         for await line in LineReader.terminalLines() {
+            Console.shared.answered()
             switch line.lowercased() {
             case "y", "yes": return true
             case "n", "no": return false

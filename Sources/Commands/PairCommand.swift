@@ -121,6 +121,7 @@ struct PairCommand: AsyncParsableCommand {
         } else if codeFile == nil, LineReader.hasTerminal {
             Console.shared.prompt("The code that the other side shows: ")
             text = await LineReader.terminalLines().first { _ in true }
+            Console.shared.answered()
         } else {
             text = Self.line(.standardInput)
         }

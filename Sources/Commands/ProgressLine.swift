@@ -1,6 +1,6 @@
 import Sharing
 
-/// One line that tells how far a transfer is: bar, share, rate, time left. Pure: a terminal draws it.
+/// One line that tells how far a transfer is: which it is, bar, share, rate, time left. Pure: a terminal draws it.
 package struct ProgressLine: Sendable {
     /// When and how much, for the rate: the last seconds count, not the whole.
     private struct Sample {
@@ -8,22 +8,44 @@ package struct ProgressLine: Sendable {
         var bytes: UInt64
     }
 
+    private let label: String
     private let total: UInt64?
     private var samples: [Sample] = []
 
     /// Seconds over which the rate is taken.
     private static let window: Duration = .seconds(5)
 
-    /// - Parameter total: bytes of everything; nil where that is not known.
-    package init(total: UInt64?) {
+    /// Longest label, in characters.
+    private static let labelLength = 40
+
+    /// - Parameters:
+    ///   - label: what moves, and to or from whom; escaped.
+    ///   - total: bytes of everything; nil where that is not known.
+    package init(_ label: String = "", total: UInt64?) {
+        self.label = label.count > Self.labelLength ? label.prefix(Self.labelLength - 1) + "…" : label
         self.total = total
     }
 
     /// - Parameters:
-    ///   - bytes: moved so far.
+    ///   - bytes: that are there by now.
+    ///   - moved: bytes that were sent until now, of which the rate is taken; nil for `bytes`. They are fewer where some were
+    ///     there already.
     ///   - width: columns of the terminal; what does not fit is left out.
-    package mutating func text(bytes: UInt64, at now: ContinuousClock.Instant, width: Int) -> String {
-        samples.append(Sample(time: now, bytes: bytes))
+    package mutating func text(
+        bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant, width: Int
+    ) -> String {
+        let rest = width - label.count - 1
+        guard !label.isEmpty, rest >= Self.leastBesideLabel else { return text(bytes, moved ?? bytes, now, width) }
+        return "\(label) \(text(bytes, moved ?? bytes, now, rest))"
+    }
+
+    /// Columns that the numbers need; where there are fewer, the label is left out.
+    private static let leastBesideLabel = 45
+
+    private mutating func text(
+        _ bytes: UInt64, _ moved: UInt64, _ now: ContinuousClock.Instant, _ width: Int
+    ) -> String {
+        samples.append(Sample(time: now, bytes: moved))
         while samples.count > 2, now - samples[0].time > Self.window { samples.removeFirst() }
         var facts = [ByteCount.text(bytes)]
         if let total { facts[0] += " of \(ByteCount.text(total))" }

@@ -19,7 +19,7 @@ struct ReceiverOptions: ParsableArguments {
     @Option(name: .long, help: "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.")
     var accept: AcceptRule?
 
-    @Option(name: .long, help: "What becomes of an item whose name is taken: keep-both (it gets a number) or skip.")
+    @Option(name: .long, help: "What to do if a name already exists: keep-both (the item gets a number) or skip.")
     var conflict: ConflictRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
@@ -64,7 +64,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json, people: surroundings.people)
         let once = OnceWatch(isWanted: self.once)
-        let receiver = try ReceiverStart.receiver(surroundings, visibility: .everyone) { event in
+        let receiver = try ReceiverStart.receiver(
+            surroundings, logger: surroundings.logger("waft"), visibility: .everyone
+        ) { event in
             rendering.show(event)
             once.see(event)
         }
@@ -97,19 +99,15 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 }
 
-extension ReceiveCommand: EventCommand {
-    // It receives until it is told to end; what is done is a transfer.
-    var failureEvents: FailureEvents? { options.json ? FailureEvents(endsWithDone: false) : nil }
-}
-
 enum ReceiverStart {
     /// The number of an item that only a transfer of many has.
     private static let manyItems = 100
     /// Items after which what one batch or another has come by is let go of again.
-    private static let furtherItems = 8_192
+    private static let furtherItems = 4_096
 
     static func receiver(
         _ surroundings: Surroundings,
+        logger: Logger,
         visibility: Visibility? = nil,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(CommandFailure) -> Receiver {
@@ -118,7 +116,7 @@ enum ReceiverStart {
                 home: surroundings.home,
                 settings: surroundings.settings,
                 visibility: visibility,
-                logger: surroundings.logger("waft")
+                logger: logger
             ) { event in
                 switch event {
                 case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()

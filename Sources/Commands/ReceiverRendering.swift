@@ -1,3 +1,4 @@
+import Contacts
 import ContentCheck
 import Digests
 import Peer
@@ -9,6 +10,7 @@ struct ReceiverRendering: Sendable {
     private let json: Bool
     private let people: Acquaintances
     private let throttle = Throttle()
+    private let courses = ReceivingCourses()
 
     init(json: Bool, people: Acquaintances) {
         self.json = json
@@ -24,7 +26,7 @@ struct ReceiverRendering: Sendable {
 
     private func showText(_ event: ReceiverEvent) {
         switch event {
-        case .ready(let id, let name, let port, let inbox):
+        case .ready(let id, let name, let port, let inbox, _):
             Console.shared.note("Receiving as \(TerminalText.escaped(name)) (\(id.short)) on port \(port),")
             Console.shared.note("into \(TerminalText.escaped(inbox, limit: 400)). From another machine:")
             Console.shared.note("  waft send FILE --to \(Self.quoted(name))")
@@ -36,6 +38,9 @@ struct ReceiverRendering: Sendable {
             }
             if let content = arrival.content, [.lying, .mislabelled].contains(content.outcome) {
                 Console.shared.note("  \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))")
+            }
+            if arrival.item.kind == .text, Console.shared.isInteractive {
+                for line in ShownContents.lines(ofTextAt: arrival.stored.path) { Console.shared.note("  \(line)") }
             }
         case .reception(.opened(let arrival, let answer)) where ![.yes, .none].contains(answer.state):
             let code = answer.exitCode.map { " (exit code \($0))" } ?? ""
@@ -50,10 +55,14 @@ struct ReceiverRendering: Sendable {
         case .reception(.judged(let offer, let verdict, let peer)) where !verdict.acceptsAnything:
             Console.shared.note(
                 "  offer of \(people.line(peer, callingItself: offer.senderName)): \(Self.refusal(verdict))")
-        case .reception(.progressed(_, _, let received, let total)) where total > 0:
-            Console.shared.status("receiving: \(ByteCount.text(received)) of \(ByteCount.text(total))")
-        case .reception(.ended(_, let peer, let receipt, let fault)):
+        case .reception(.began(let offer, let peer)):
+            courses.begin(offer, from: people.introduction(of: peer, callingItself: offer.senderName).name)
+        case .reception(.progressed(let id, _, let received, let total)) where total > 0:
+            if let text = courses.text(id, received, of: total) { Console.shared.status(text) }
+        case .reception(.ended(let id, let peer, let receipt, let fault)):
+            courses.end(id)
             Console.shared.endStatus()
+            for name in ShownContents.names(alreadyThere: receipt) { Console.shared.note("  already here: \(name)") }
             if let fault {
                 Console.shared.note("  transfer from \(peer.short) ended: \(TerminalText.escaped(fault.message))")
             } else if let failure = receipt.failures {
@@ -80,7 +89,7 @@ struct ReceiverRendering: Sendable {
 
     private func showJSON(_ event: ReceiverEvent) {
         switch event {
-        case .ready(let id, let name, let port, let inbox):
+        case .ready(let id, let name, let port, let inbox, _):
             var line = EventLine("ready")
             (line.id, line.name, line.port, line.inbox) = (id.text, name, port, inbox)
             line.print()

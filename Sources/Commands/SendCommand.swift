@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ItemSources
 import Peer
 import Sharing
 import UniformTypes
@@ -19,6 +20,7 @@ struct SendCommand: AsyncParsableCommand {
               tar c work | waft send - --name work.tar --to 192.168.1.7
               waft send --url https://example.com --to kitchen --to study
               waft send report.pdf --to kitchen --queue
+              waft send project/ --to nas --exclude .git --exclude '*.o' --dry-run
 
             It ends with 0 when the other side has stored everything: on its disk, synced, verified, named. A peer is \
             given by its name, the beginning of its id, or host[:port]. Without --to, a list to pick from is shown on \
@@ -58,7 +60,20 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: "Seconds to look for the peer, to wait for an answer, to try a busy one again, and to bear no progress.")
+        help: ArgumentHelp(
+            "Leave out files and folders of this name, or of this path in a folder; * and ? stand for any. Repeatable.",
+            valueName: "pattern"))
+    var exclude: [String] = []
+
+    @Flag(name: .long, help: "Leave out what cannot be read or sent, and say so, where otherwise nothing is sent.")
+    var skipUnreadable = false
+
+    @Flag(name: .long, help: "Show what would be sent, and send nothing.")
+    var dryRun = false
+
+    @Option(
+        name: .long,
+        help: "Seconds to find the peer, wait for an answer, retry a busy peer, or go without progress.")
     var timeout: Double?
 
     @OptionGroup var queue: QueueOptions
@@ -80,9 +95,18 @@ struct SendCommand: AsyncParsableCommand {
         // Who is named twice gets it once.
         var named: Set<String> = []
         names.removeAll { !named.insert($0).inserted }
+        if queue.queue, !exclude.isEmpty || skipUnreadable {
+            throw CommandFailure(
+                .usage, "--exclude and --skip-unreadable do not go with --queue",
+                hint: "the daemon reads the folder when it sends it; queue the parts of the folder instead")
+        }
+        let omissions = OmissionRendering(json: json)
         let sources = try SendSources(
-            paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1)
+            paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1),
+            selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), leftOut: omissions.show
         ).make()
+        omissions.end()
+        if dryRun { return DryRun.show(sources, json: json) }
         if queue.queue, !names.isEmpty {
             return try await leaveToDaemon(sources, paths: paths, to: names, surroundings)
         }
@@ -148,12 +172,11 @@ struct SendCommand: AsyncParsableCommand {
     }
 }
 
-extension SendCommand: EventCommand {
-    var failureEvents: FailureEvents? { json ? FailureEvents(endsWithDone: true) : nil }
-}
-
 /// One sending to one peer, shown, as an exit code.
 enum SendRun {
+    /// A number of items with which memory that is free again is worth giving back.
+    private static let manyItems = 1_000
+
     static func run(
         _ sender: Sender,
         _ sources: [any ItemSource],
@@ -167,6 +190,9 @@ enum SendRun {
             let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
                 switch $0 {
                 case .connected, .answered, .settled: ProgramMemory.releasePassedStage()
+                // The receipt of many items comes next.
+                case .progressed(let done, let total, _) where done == total && sources.count > manyItems:
+                    ProgramMemory.releasePassedStage()
                 default: break
                 }
                 rendering.show($0, to: peer)

@@ -7,8 +7,17 @@ import UniformTypes
 
 /// Shows how a sending goes: for people, or as JSON events.
 final class SendRendering: Sendable {
+    /// What is known of the sending to one peer.
+    private struct Course {
+        /// Escaped.
+        var peerName: String
+        /// The item, or how many there are; escaped.
+        var items = ""
+        var progress: ProgressLine?
+    }
+
     private struct State {
-        var progress: [String: ProgressLine] = [:]
+        var courses: [String: Course] = [:]
     }
 
     private let json: Bool
@@ -26,11 +35,13 @@ final class SendRendering: Sendable {
     func show(_ event: SendEvent, to peer: String) {
         switch event {
         case .connected(let id, let name):
-            if !json, !quiet, Console.shared.isInteractive {
-                let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
-                Console.shared.status("waiting for \(shown) (\(id.short)) to accept …")
-            }
+            let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
+            state.withLock { $0.courses[peer] = Course(peerName: shown) }
+            if !json, !quiet { Console.shared.status("waiting for \(shown) (\(id.short)) to accept …") }
         case .offered(let offer):
+            let only = offer.items.count == 1 ? offer.items.first : nil
+            let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
+            state.withLock { $0.courses[peer]?.items = items }
             guard json else { return }
             var line = addressed(EventLine("offered"), peer)
             line.transfer = offer.transfer.text
@@ -55,8 +66,8 @@ final class SendRendering: Sendable {
                 let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
                 Console.shared.status("\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again …")
             }
-        case .progressed(let bytes, let total):
-            progressed(bytes, total, to: peer)
+        case .progressed(let bytes, let total, let moved):
+            progressed(bytes, total, moved, to: peer)
         case .resuming(let reason):
             if json {
                 var line = addressed(EventLine("resuming"), peer)
@@ -77,7 +88,7 @@ final class SendRendering: Sendable {
         return line
     }
 
-    private func progressed(_ bytes: UInt64, _ total: UInt64?, to peer: String) {
+    private func progressed(_ bytes: UInt64, _ total: UInt64?, _ moved: UInt64, to peer: String) {
         guard json || (!quiet && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
@@ -86,14 +97,15 @@ final class SendRendering: Sendable {
             (line.bytes, line.total) = (bytes, total)
             return line.print()
         }
-        let text = state.withLock { state in
-            let prefix = peers > 1 ? TerminalText.escaped(peer, limit: 20) + " " : ""
-            var line = state.progress[peer] ?? ProgressLine(total: total)
-            let text = line.text(bytes: bytes, at: now, width: max(20, Console.shared.width - prefix.count - 1))
-            state.progress[peer] = line
-            return prefix + text
+        let text: String? = state.withLock { state in
+            guard var course = state.courses[peer] else { return nil }
+            var line = course.progress ?? ProgressLine("\(course.items) → \(course.peerName)", total: total)
+            let text = line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
+            course.progress = line
+            state.courses[peer] = course
+            return text
         }
-        Console.shared.status(text)
+        if let text { Console.shared.status(text) }
     }
 
     // MARK: The end
@@ -163,7 +175,7 @@ final class SendRendering: Sendable {
         if json {
             EventLine.done(exit).print()
         } else if exit == .interrupted {
-            Console.shared.note("waft: cancelled")
+            Console.shared.note("waft: cancelled; the same command resumes the transfer")
         }
     }
 }
@@ -225,8 +237,7 @@ struct ItemText {
             let how = receipt.isAlready ? "already there as" : "stored as"
             self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: "stored")
             isAlready = receipt.isAlready
-            // Its handlers were asked when it was stored.
-            if wait == .opened, !isAlready { judge(receipt.handler) }
+            if wait == .opened { judge(receipt.handler) }
             (stored, self.size, self.digest) = (name, size, digest.description)
             if let content = receipt.content, [.lying, .mislabelled].contains(content.outcome) {
                 text += "; \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"
@@ -243,8 +254,8 @@ struct ItemText {
             event = "opened"
             text += ", opened"
         case .none:
-            // Nobody was there to say no; the item is where it should be.
-            text += ", no handler asked"
+            exit = .handlerSaidNo
+            text += ", but no handler was asked"
         case .no:
             exit = .handlerSaidNo
             text += ", but the handler said no\(code)"

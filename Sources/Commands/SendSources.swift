@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ItemSources
 import Sharing
 import UniformTypes
@@ -12,6 +13,10 @@ struct SendSources {
     var type: String?
     /// How many peers it goes to.
     var peers: Int
+    /// The named items, and the entries of folders, that are sent.
+    var selection = TreeSelection.everything
+    /// Called with each item or entry that cannot be sent and is left out.
+    var leftOut: (SourceFault) -> Void = { _ in }
 
     /// Looks at every file; finds all that can be found wrong before anything is offered.
     /// - Throws: `CommandFailure`: 64 for wrong words, 66 for inputs that cannot be read.
@@ -29,9 +34,13 @@ struct SendSources {
             throw CommandFailure(.usage, "--name and --type need a single item, and there are \(count)")
         }
         let (name, type) = (try safeName(), try uniformType())
+        let paths = paths.filter { !isExcluded($0) }
+        guard paths.count + texts.count + urls.count > 0 else {
+            throw CommandFailure(.usage, "nothing to send: --exclude leaves out all of it")
+        }
         let sources: [any ItemSource]
         do throws(SourceFault) {
-            sources = try make(name, type)
+            sources = try make(paths, name, type)
         } catch {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
             throw CommandFailure(error)
@@ -43,11 +52,22 @@ struct SendSources {
         return sources
     }
 
+    private func isExcluded(_ path: String) -> Bool {
+        if path == "-" || selection.excluded.isEmpty { return false }
+        let name = PathText.lastName(of: path)
+        var status = stat()
+        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return selection.excludes(name, path: name, isFolder: isFolder)
+    }
+
     /// - Throws: one fault with the items that cannot be sent, in their order.
-    private func make(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> [any ItemSource] {
+    private func make(
+        _ paths: [String], _ name: SafeName?, _ type: UniformType?
+    ) throws(SourceFault) -> [any ItemSource] {
         var sources: [any ItemSource] = []
         sources.reserveCapacity(paths.count + texts.count + urls.count)
         var found: SourceFault?
+        var skipped: SourceFault?
         /// - Returns: whether to check further items for more faults.
         func add(_ make: () throws(SourceFault) -> any ItemSource) -> Bool {
             do throws(SourceFault) {
@@ -55,6 +75,11 @@ struct SendSources {
                 if found == nil { sources.append(source) }
                 return true
             } catch {
+                if selection.skipsUnsendable {
+                    leftOut(error)
+                    skipped = skipped ?? error
+                    return true
+                }
                 guard var faults = found else {
                     found = error
                     return true
@@ -65,7 +90,9 @@ struct SendSources {
         }
         for path in paths {
             let goesOn = add { () throws(SourceFault) in
-                path == "-" ? try standardInput(name, type) : try ItemSources.make(path: path, name: name, type: type)
+                path == "-"
+                    ? try standardInput(name, type)
+                    : try ItemSources.make(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
             }
             if !goesOn { break }
         }
@@ -74,6 +101,8 @@ struct SendSources {
             guard add({ () throws(SourceFault) in try URLSource(url, name: name, type: type) }) else { break }
         }
         if let found { throw found }
+        // Where nothing is left, it is the failure that it would be otherwise.
+        if sources.isEmpty, let skipped { throw skipped }
         return sources
     }
 

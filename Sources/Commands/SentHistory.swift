@@ -17,12 +17,35 @@ enum OutcomeWords {
     }
 }
 
+/// A transfer that was sent from here, for programs.
+struct SentLine: Encodable {
+    var v = 1
+    /// When it ended.
+    var sent: String
+    var peer: EventLine.Peer
+    var transfer: String
+    /// Items of the transfer, and how many of them are on the other side.
+    var count: Int
+    var stored: Int
+    /// Bytes of contents that were sent, in all attempts.
+    var moved: UInt64
+    /// The first of them.
+    var items: [SentLog.Entry.Item]
+
+    init(_ entry: SentLog.Entry) {
+        sent = ISOTime.text(WallTime(milliseconds: entry.time))
+        let id = PeerID(text: entry.peer) ?? PeerID(bareText: entry.peer)
+        peer = EventLine.Peer(id: id?.text ?? entry.peer, name: entry.name)
+        (transfer, count, stored, moved, items) = (entry.transfer, entry.count, entry.arrived, entry.moved, entry.items)
+    }
+}
+
 /// `waft history --sent`: what was sent from here, and what became of it.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandFailure) {
         let entries = try Surroundings().home.sentLog.entries(latest: count)
         if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
-        for entry in entries { Console.shared.result(json ? JSONText.line(entry) : line(entry)) }
+        for entry in entries { Console.shared.result(json ? JSONText.line(SentLine(entry)) : line(entry)) }
     }
 
     /// One transfer, what came from elsewhere escaped.

@@ -11,8 +11,8 @@ package struct WaftCommand: AsyncParsableCommand {
             Example: waft receive, on one machine; waft send photo.jpg --to kitchen, on another.
 
             Exit codes: 0 done, 10 peer not found, 11 unreachable, 12 declined, 13 not eligible, 14 no room, 15 no answer \
-            in time or busy until then, 16 the handler said no, 17 content changed, 64 wrong usage, 66 input missing, 69 \
-            daemon not running, 77 not for programs that a handler started, 130 interrupted, 1 anything else.
+            in time or busy until then, 16 no handler said yes, 17 content changed, 64 wrong usage, 66 input or item \
+            missing, 69 daemon not running, 77 not for programs that a handler started, 130 interrupted, 1 anything else.
             """,
         version: Version.text,
         subcommands: [
@@ -34,6 +34,7 @@ package enum Version {
 package enum CommandLineRun {
     /// Does not return. To be called on the main thread, which does nothing else from then on.
     package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
+        StandardStreams.reserve()
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
@@ -43,11 +44,18 @@ package enum CommandLineRun {
     }
 
     private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
-        var failureEvents: FailureEvents?
+        // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
+        var words: CommandWords? = CommandWords(
+            words: (1..<max(1, Int(CommandLine.argc))).compactMap { number in
+                CommandLine.unsafeArgv[number].map { String(cString: $0) }
+            })
+        // Of a daemon, failures are in its log.
+        let failureEvents = command == WaftCommand.self ? words.flatMap { FailureEvents($0.words) } : nil
+        let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
         do {
-            var parsed: (any ParsableCommand)? = try parse(command)
+            var parsed: (any ParsableCommand)? = try words.map { try parse(command, $0) }
+            words = nil
             try (parsed as? any UserDecision)?.refuseHandlers()
-            failureEvents = (parsed as? any EventCommand)?.failureEvents
             ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 // Its words are its own to let go of.
@@ -69,16 +77,23 @@ package enum CommandLineRun {
             end(code.rawValue)
         } catch {
             // Usage, --help, --version.
+            if let failureEvents, Command.exitCode(for: error) != .success {
+                failureEvents.print(CommandFailure(.usage, Command.message(for: error)))
+                end(WaftExit.usage.rawValue)
+            }
             Console.shared.flush()
-            Command.exit(withError: error)
+            guard wantsMoreThanHelp, Command.exitCode(for: error) == .success else { Command.exit(withError: error) }
+            Console.shared.result(Command.fullMessage(for: error))
+            Console.shared.note("waft: nothing was done: help was asked for")
+            end(WaftExit.usage.rawValue)
         }
     }
 
-    private static func parse<Command: AsyncParsableCommand>(_ command: Command.Type) throws -> any ParsableCommand {
-        // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
-        let words = (1..<max(1, Int(CommandLine.argc))).compactMap { number in
-            CommandLine.unsafeArgv[number].map { String(cString: $0) }
-        }
+    private static func parse<Command: AsyncParsableCommand>(
+        _ command: Command.Type, _ line: CommandWords
+    ) throws -> any ParsableCommand {
+        try line.refuseBundles()
+        let words = line.words
         guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
             return try command.parseAsRoot(words)
         }
@@ -92,6 +107,9 @@ package enum CommandLineRun {
 
     private static func end(_ code: Int32) -> Never {
         Console.shared.flush()
-        exit(code)
+        guard code == WaftExit.done.rawValue, let failure = Console.shared.outputFailure else { exit(code) }
+        Console.shared.note("waft: the results could not be written: \(failure)")
+        Console.shared.flush()
+        exit(WaftExit.unexpected.rawValue)
     }
 }

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Contacts
 import Logging
 import Peer
 import ServiceLifecycle
@@ -26,9 +27,9 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         let logger = surroundings.logger("waftd")
         let rendering = ReceiverRendering(json: true, people: surroundings.people)
         let json = options.json
-        let receiver = try ReceiverStart.receiver(surroundings) { event in
+        let receiver = try ReceiverStart.receiver(surroundings, logger: logger) { event in
             if json { rendering.show(event) }
-            ReceiverLog.write(event, to: logger)
+            ReceiverLog.write(event, people: surroundings.people, to: logger)
         }
         // Stopping takes at most this long, whatever a peer or a hook does.
         var configuration = ServiceGroupConfiguration(
@@ -54,15 +55,16 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
 /// What a daemon logs of its events. Levels: `info` what happens as it should, `notice` starts and ends, `warning` what
 /// a user may want to look into. Ids and names are logged, contents and paths outside the Inbox never.
 enum ReceiverLog {
-    static func write(_ event: ReceiverEvent, to logger: Logger) {
+    static func write(_ event: ReceiverEvent, people: Acquaintances, to logger: Logger) {
         switch event {
-        case .ready(let id, let name, let port, let inbox):
+        case .ready(let id, let name, let port, let inbox, let visibility):
             logger.notice(
                 "receiving",
                 metadata: [
                     "id": "\(id.short)", "name": "\(TerminalText.escaped(name))", "port": "\(port)",
                     "inbox": "\(TerminalText.escaped(inbox, limit: 400))",
                 ])
+            logger.notice("\(audience(visibility, contacts: people.contactCount))")
         case .reception(.offered(let offer, let peer)):
             logger.notice("offer", metadata: metadata(peer, offer.transfer, ["items": "\(offer.items.count)"]))
         case .reception(.judged(let offer, let verdict, let peer)):
@@ -71,7 +73,11 @@ enum ReceiverLog {
                 let reason = TerminalText.escaped(full.reason)
                 return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
             }
-            logger.info("answered", metadata: metadata(peer, offer.transfer, ["accepted": "\(accepted)"]))
+            // Where nothing is accepted this line is the only trace of the offer.
+            let reason = verdict.items.first { $0.answer != .accepted && !$0.reason.isEmpty }?.reason ?? "-"
+            let facts: Logger.Metadata = ["accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))"]
+            logger.log(
+                level: accepted == 0 ? .notice : .info, "answered", metadata: metadata(peer, offer.transfer, facts))
         case .reception(.stored(let arrival)):
             let name = TerminalText.escaped(arrival.stored.name.text)
             logger.notice("stored", metadata: metadata(arrival.peer, arrival.transfer, ["name": "\(name)"]))
@@ -89,6 +95,18 @@ enum ReceiverLog {
             logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
         case .reception(.began), .reception(.progressed):
             break
+        }
+    }
+
+    /// Who can see this machine, and how to change that: others do not find a machine that nobody sees.
+    private static func audience(_ visibility: Visibility, contacts: Int) -> String {
+        switch visibility {
+        case .off: "visible to nobody; to change that: waft visible contacts, or: waft visible everyone"
+        case .everyone: "visible to everyone on this network"
+        case .contacts where contacts == 0:
+            "visible to contacts only, and there are none: nobody sees this machine; to change that: "
+                + "waft visible everyone, or: waft pair --accept"
+        case .contacts: "visible to contacts only (\(contacts)); to change that: waft visible everyone"
         }
     }
 

@@ -126,5 +126,6 @@ extension PolicyDecision.Basis {
         }
     }
 
-    private static let onlyContacts = ItemVerdict(.declined, reason: "only contacts may offer something here")
+    private static let onlyContacts = ItemVerdict(
+        .declined, reason: "offers are accepted from contacts only; pair first: waft pair")
 }

@@ -69,6 +69,8 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case done
     /// What was asked for could not be done: one line for the user.
     case refused(String)
+    /// No offer, item, arrival or job has the number that was given: one line for the user.
+    case unknown(String)
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// How a pairing stands.

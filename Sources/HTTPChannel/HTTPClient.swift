@@ -300,11 +300,11 @@ package final class HTTPClient {
             throw error
         } catch  where connection.watch.expired {
             throw HTTPFault.silence
-        } catch  where error is IOError || error is ChannelError {
-            // The connection was reset instead of closed.
-            throw HTTPFault.closed
-        } catch {
+        } catch  where error is HTTPParserError || error is ByteToMessageDecoderError.PayloadTooLargeError {
             throw HTTPFault.malformed("the answer is not HTTP: \(error)")
+        } catch {
+            // TCP or TLS cut the connection off.
+            throw HTTPFault.closed
         }
         try Task.checkCancellation()
         guard let part else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }

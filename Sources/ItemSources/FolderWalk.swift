@@ -90,6 +90,9 @@ final class FolderWalk {
     /// What the user called the folder.
     let origin: String
     private let isOffered: Bool
+    private var selection: TreeSelection
+    /// Called with each entry that cannot be sent and is left out.
+    var leftOut: ((SourceFault) -> Void)?
     /// The folder itself is kept when the walk is through.
     private let root: Level
     private var levels: [Level]
@@ -98,7 +101,11 @@ final class FolderWalk {
     ///   - origin: what the user called the folder; for messages.
     ///   - isOffered: whether an offer has been made of it. Then what cannot be sent is a change, because there was no
     ///     such thing when it was offered.
-    init(_ root: consuming FileDescriptor, origin: String, isOffered: Bool) throws(SourceFault) {
+    ///   - selection: which entries are reached.
+    init(
+        _ root: consuming FileDescriptor, origin: String, isOffered: Bool, selection: TreeSelection = .everything
+    ) throws(SourceFault) {
+        self.selection = selection
         self.origin = origin
         self.isOffered = isOffered
         do {
@@ -113,6 +120,7 @@ final class FolderWalk {
     ///
     /// - Throws: where there are no descriptors left.
     init(copying walk: FolderWalk) throws(SystemError) {
+        self.selection = walk.selection
         self.origin = walk.origin
         self.isOffered = walk.isOffered
         self.root = try Level(copying: walk.root)
@@ -128,6 +136,7 @@ final class FolderWalk {
     }
 
     private init(beside walk: FolderWalk, from root: Level) {
+        self.selection = walk.selection
         self.origin = walk.origin
         self.isOffered = walk.isOffered
         self.root = root
@@ -144,13 +153,37 @@ final class FolderWalk {
         return FolderWalk(beside: self, from: try level.shared())
     }
 
-    /// - Throws: for what cannot be sent, with its path and the reason.
+    /// From here on, entries that cannot be sent are left out.
+    func skipUnsendable(_ leftOut: @escaping (SourceFault) -> Void) {
+        selection.skipsUnsendable = true
+        self.leftOut = leftOut
+    }
+
+    /// - Throws: for an entry that cannot be sent, with its path and the reason, unless such entries are left out.
     func next() throws(SourceFault) -> Step? {
-        guard let level = levels.last else { return nil }
-        guard level.advance() else {
-            levels.removeLast()
-            return .folderClosed(level.path, modified: level.modified)
+        while let level = levels.last {
+            guard level.advance() else {
+                levels.removeLast()
+                return .folderClosed(level.path, modified: level.modified)
+            }
+            if try isExcluded(in: level) { continue }
+            do throws(SourceFault) {
+                return try reached(in: level)
+            } catch {
+                try leaveOut(error)
+            }
         }
+        return nil
+    }
+
+    /// Goes on without the entry that was reached last.
+    /// - Throws: `fault`, unless entries that cannot be sent are left out.
+    func leaveOut(_ fault: SourceFault) throws(SourceFault) {
+        guard selection.skipsUnsendable else { throw fault }
+        leftOut?(fault)
+    }
+
+    private func reached(in level: Level) throws(SourceFault) -> Step {
         let path = try currentPath(in: level)
         switch try currentKind(in: level) {
         case .file:
@@ -162,6 +195,16 @@ final class FolderWalk {
             return .link(path, target: try target(of: path, in: level))
         case .special, .unknown:
             throw try special(in: level)
+        }
+    }
+
+    private func isExcluded(in level: Level) throws(SourceFault) -> Bool {
+        if selection.excluded.isEmpty { return false }
+        let isFolder = try currentKind(in: level) == .folder
+        return level.names.withName(at: level.index) { name in
+            selection.excludes(
+                name, path: level.path.map { "\($0)/" + String(cString: name) } ?? String(cString: name),
+                isFolder: isFolder)
         }
     }
 

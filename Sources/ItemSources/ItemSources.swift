@@ -15,12 +15,16 @@ package enum ItemSources {
     ///     user named it.
     ///   - name: the name to send it under; nil for its own, which for a link is the link's.
     ///   - type: nil for what the name's extension and the kind say.
+    ///   - selection: the entries of a folder that are sent.
+    ///   - leftOut: called with each entry of a folder that cannot be sent and is left out.
     /// - Throws: `SourceFault`: `missing` or `unreadable`, with the path, the reason and what to do.
     package static func make(
         path: String,
         name: SafeName? = nil,
         type: UniformType? = nil,
-        registry: TypeRegistry = .system
+        registry: TypeRegistry = .system,
+        selection: TreeSelection = .everything,
+        leftOut: @escaping (SourceFault) -> Void = { _ in }
     ) throws(SourceFault) -> any ItemSource {
         if path.utf8.isEmpty { throw SourceFault(.missing, "\"\": the path is empty") }
         let mode = try self.mode(of: path)
@@ -31,7 +35,7 @@ package enum ItemSources {
             return try FileSource(path: path, name: name, type: type)
         case S_IFDIR:
             let type = type ?? registry.type(forFileName: name.text, kind: .directory)
-            return try TreeSource(path: path, name: name, type: type)
+            return try TreeSource(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
         default:
             // Not opened to find that out: opening some devices does something.
             throw .special(path, mode: mode)

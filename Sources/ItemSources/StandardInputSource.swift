@@ -28,6 +28,9 @@ package final class StandardInputSource: ItemSource {
         guard fstat(descriptor, &status) == 0 else {
             throw SourceFault(.unreadable, "standard input cannot be read (\(SystemError.last)); pipe something in")
         }
+        guard fcntl(descriptor, F_GETFL) & O_ACCMODE != O_WRONLY else {
+            throw SourceFault(.unreadable, "standard input is closed; pipe something in")
+        }
         if status.st_mode & S_IFMT == S_IFDIR {
             throw SourceFault(.unreadable, "standard input is a folder; give its path instead of -")
         }
@@ -91,17 +94,29 @@ private final class DescriptorReading: ItemReading {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
         if hasEnded { return 0 }
         while true {
+            try waitForInput()
             do {
                 let count = try systemCall { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
                 if count == 0 { end() }
                 return count
             } catch  where error.number == EAGAIN {
-                // Whoever started us shares the descriptor with us and may have made it non-blocking.
-                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                poll(&waiting, 1, -1)
+                // The parent shares the descriptor and may have made it non-blocking.
+                continue
             } catch {
                 throw SourceFault(.unreadable, "standard input cannot be read (\(error))")
             }
+        }
+    }
+
+    /// Between two looks whether the task was cancelled, in milliseconds.
+    private static let cancellationInterval: Int32 = 100
+
+    /// Returns when something can be read, or the input has ended.
+    /// - Throws: `SourceFault.unreadable` when the task is cancelled: a pipe may stay silent for ever.
+    private func waitForInput() throws(SourceFault) {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&waiting, 1, Self.cancellationInterval) <= 0 {
+            if Task.isCancelled { throw SourceFault(.unreadable, "standard input was not read to its end") }
         }
     }
 }

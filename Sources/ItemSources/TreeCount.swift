@@ -15,13 +15,18 @@ struct TreeCount {
     private let user = geteuid()
     private var helper: Helper?
 
+    /// - Parameter leftOut: called with each entry that cannot be sent and is left out, in walk order.
     /// - Throws: one fault for the entries that cannot be sent, in walk order: path, reason and advice for each.
-    static func totals(of root: consuming FileDescriptor, origin: String) throws(SourceFault) -> TreeTotals {
-        let walk = try FolderWalk(root, origin: origin, isOffered: false)
+    static func totals(
+        of root: consuming FileDescriptor, origin: String, selection: TreeSelection = .everything,
+        leftOut: @escaping (SourceFault) -> Void = { _ in }
+    ) throws(SourceFault) -> TreeTotals {
+        let all = TreeSelection(excluded: selection.excluded)
+        let walk = try FolderWalk(root, origin: origin, isOffered: false, selection: all)
         var count = TreeCount()
         if let totals = try? count.together(walk) { return totals }
         // Two walks stop at the first fault and find faults in no fixed order, so one walk searches again.
-        return try count.inOrder(walk)
+        return try count.inOrder(walk, leftOut: selection.skipsUnsendable ? leftOut : nil)
     }
 
     /// - Returns: nil if the helper found an entry that cannot be sent, or if the folder exceeds the limits.
@@ -49,13 +54,18 @@ struct TreeCount {
         return totals.add(others)
     }
 
-    private func inOrder(_ walk: FolderWalk) throws(SourceFault) -> TreeTotals {
+    /// - Parameter leftOut: gets the entries that cannot be sent; nil if they are a fault.
+    private func inOrder(
+        _ walk: FolderWalk, leftOut: ((SourceFault) -> Void)? = nil
+    ) throws(SourceFault) -> TreeTotals {
         let again: FolderWalk
         do {
             again = try FolderWalk(repeating: walk)
         } catch {
             throw .disk(walk.origin, error)
         }
+        if let leftOut { again.skipUnsendable(leftOut) }
+        defer { again.leftOut = nil }
         var totals = TreeTotals()
         var found: SourceFault?
         while true {
@@ -63,6 +73,10 @@ struct TreeCount {
                 guard let step = try again.next() else { break }
                 if try totals.count(step, of: again, for: user) { continue }
             } catch {
+                if let leftOut {
+                    leftOut(error)
+                    continue
+                }
                 // The walk continues after the entry that failed.
                 guard var faults = found else {
                     found = error

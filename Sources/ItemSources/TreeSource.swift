@@ -10,24 +10,36 @@ package final class TreeSource: ItemSource {
 
     private let path: String
     private let totals: TreeTotals
+    private let selection: TreeSelection
 
     /// Goes through the folder once, to count it and to find what cannot be sent.
     ///
     /// - Parameters:
     ///   - path: where it lies; a link there is followed.
-    ///   - item: its name and type.
+    ///   - name, type: of the item.
+    ///   - selection: the entries that are sent.
+    ///   - leftOut: called with each entry that cannot be sent and is left out.
     /// - Throws: `SourceFault` for the entries that cannot be sent.
-    init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
+    init(
+        path: String, name: SafeName, type: UniformType, selection: TreeSelection = .everything,
+        leftOut: @escaping (SourceFault) -> Void = { _ in }
+    ) throws(SourceFault) {
         self.path = path
         self.origin = path
-        self.totals = try TreeCount.totals(of: Self.open(path), origin: path)
+        var selected = TreeSelection(excluded: selection.excluded)
+        self.totals = try TreeCount.totals(of: Self.open(path), origin: path, selection: selection) { fault in
+            selected.skipsUnsendable = true
+            leftOut(fault)
+        }
+        // Where all could be sent, an entry that cannot be is a change.
+        self.selection = selected
         self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
     }
 
     package var largestFile: UInt64? { totals.largestFile }
 
     package func open() throws(SourceFault) -> any ItemReading {
-        let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true)
+        let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true, selection: selection)
         return TreeReading(walk, offered: totals, origin: origin)
     }
 
@@ -58,20 +70,27 @@ final class TreeReading: ItemReading {
 
     func next() throws(SourceFault) -> ContentStep? {
         precondition(file == nil, "the file before was not read to its end")
-        guard let step = try walk.next() else { return nil }
-        switch step {
-        case .folder(let path):
-            try count(totals.addEntry())
-            return .folder(path)
-        case .link(let path, let target):
-            try count(totals.addEntry())
-            return .link(path, target: target)
-        case .file(let path):
-            return .file(try begin(path))
-        case .folderClosed(let path, let modified):
-            if path == nil, totals != offered { throw .changed(origin, "there is less in it") }
-            return .folderClosed(path, modified: modified)
+        while let step = try walk.next() {
+            switch step {
+            case .folder(let path):
+                try count(totals.addEntry())
+                return .folder(path)
+            case .link(let path, let target):
+                try count(totals.addEntry())
+                return .link(path, target: target)
+            case .file(let path):
+                do throws(SourceFault) {
+                    return .file(try begin(path))
+                } catch {
+                    guard error.code == .unreadable else { throw error }
+                    try walk.leaveOut(error)
+                }
+            case .folderClosed(let path, let modified):
+                if path == nil, totals != offered { throw .changed(origin, "there is less in it") }
+                return .folderClosed(path, modified: modified)
+            }
         }
+        return nil
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {

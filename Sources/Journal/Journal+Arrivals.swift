@@ -47,6 +47,13 @@ extension Journal {
         }
     }
 
+    package func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState? {
+        try reading("could not read how a delivery stands") { database in
+            let statement = try database.cachedStatement(sql: "SELECT state FROM arrivals WHERE number = ?")
+            return try String.fetchOne(statement, arguments: [number.value]).flatMap(DeliveryState.init)
+        }
+    }
+
     package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
         if outcomes.isEmpty { return }
         do throws(JournalTrouble) {

@@ -109,11 +109,11 @@ package enum PairingRefusal: String, Sendable {
         case .declined: "its user said no"
         case .expired: "its time for it was over"
         case .mismatch: "what it got is not what was committed to"
-        case .code: "the code is wrong, or somebody is in between"
+        case .code: "the code is wrong, or someone is intercepting the connection"
         case .locked: "there were too many tries without success"
         case .busy: "it is pairing with another peer"
         case .closed:
-            "it lets nobody in this way now; there, first: waft pair --accept, or for a code: waft pair --code"
+            "it is not accepting pairing now; run there first: waft pair --accept, or for a code: waft pair --code"
         case .protocol: "it did not understand this side"
         case .failed: "it failed there"
         }
@@ -141,7 +141,7 @@ extension PairingFault {
     static let foreignProof = PairingFault(.mismatch, "the peer's proof belongs to another pairing")
 
     static let wrongCode = PairingFault(
-        .wrongCode, "the code is not the one of the other side, or somebody is in between")
+        .wrongCode, "the code is wrong, or someone is intercepting the connection")
 
     static func refused(_ refusal: PairingRefusal) -> PairingFault {
         PairingFault(.refusedByPeer, "the peer ended the pairing: \(refusal.explanation)", refusal: refusal)

@@ -28,7 +28,7 @@ final class EventRelay: Sendable {
 
     func see(_ event: ReceiverEvent) {
         switch event {
-        case .ready(let id, let name, let port, let inbox):
+        case .ready(let id, let name, let port, let inbox, _):
             tell(.ready(ReceiverSummary(id: id.text, name: name, port: port, inbox: inbox)))
         case .reception(.stored(let arrival)) where isWatched():
             tell(.stored(summary(of: arrival)))

@@ -147,7 +147,9 @@ struct OutboxSender: OutboxSending {
         options.annotation = shipment.job.options.annotation
         options.takesPart = shipment.job.options.takesPart
         options.finding = Self.finding
+        // The outbox tries again later, by a schedule of its own.
         options.waitsForTurn = false
+        options.starting = .zero
         return options
     }
 
@@ -168,7 +170,7 @@ struct OutboxSender: OutboxSending {
                 switch event {
                 case .connected(let id, let name):
                     peer.withLock { $0 = (id, name) }
-                case .progressed(let bytes, let total):
+                case .progressed(let bytes, let total, _):
                     shipment.progressed(bytes, total)
                 case .offered(let offer):
                     guard let peer = peer.withLock({ $0 }) else { return }

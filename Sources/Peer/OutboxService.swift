@@ -58,7 +58,8 @@ struct OutboxService: Sendable {
             return .progress(
                 engine.progress.map { JobProgress(job: $0.job.value, bytes: $0.bytes, total: $0.total) })
         }
-        return error.map { .refused($0.description) } ?? .done
+        guard let error else { return .done }
+        return error.code == .unknown ? .unknown(error.description) : .refused(error.description)
     }
 }
 

@@ -187,7 +187,7 @@ extension PeerNetwork {
                         cancellation: cancellation
                     ) { bytes in
                         moved = bytes
-                        observe(.progressed(bytes, of: total))
+                        observe(.progressed(bytes, of: total, moved: bytes))
                     }
                     observe(.settled)
                     return (outcome.items, moved)

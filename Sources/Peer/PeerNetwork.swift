@@ -27,6 +27,13 @@ package struct PeerTarget: Sendable, Hashable {
         PeerTarget(addresses: addresses, expected: peer)
     }
 
+    /// Whether both are the same receiver of AirDrop's, which has another id each time it starts: the name and an address
+    /// are the same.
+    func isLaterSighting(of other: PeerTarget) -> Bool {
+        guard let airdrop, let earlier = other.airdrop, airdrop.name == earlier.name else { return false }
+        return !Set(addresses.map(\.host)).isDisjoint(with: other.addresses.map(\.host))
+    }
+
     /// For people.
     package var addressTexts: [String] { addresses.map(\.description) }
 }
@@ -102,20 +109,31 @@ package struct PeerNetwork: Sendable {
         var address: SocketAddress?
     }
 
+    /// - Parameter starting: how long it is tried again where nothing listens.
     /// - Throws: `SendFailure`: `unreachable` with the reason.
-    func connect(to target: PeerTarget, within limit: Duration) async throws(SendFailure) -> OpenConnection {
-        do {
-            let connection = try await dial(pinned.map(target.expecting) ?? target, within: limit)
-            let open = OpenConnection(
-                peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
-            remember(open)
-            return open
-        } catch is CancellationError {
-            throw SendFailure(.cancelled, "cancelled")
-        } catch {
-            throw SendFailure(.unreachable, "\(error)")
+    func connect(
+        to target: PeerTarget, within limit: Duration, starting: Duration = .zero
+    ) async throws(SendFailure) -> OpenConnection {
+        let end = ContinuousClock.now + min(starting, limit)
+        while true {
+            do {
+                let connection = try await dial(pinned.map(target.expecting) ?? target, within: limit)
+                let open = OpenConnection(
+                    peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
+                remember(open)
+                return open
+            } catch is CancellationError {
+                throw SendFailure(.cancelled, "cancelled")
+            } catch let error as DialError where error.mayBeStarting && ContinuousClock.now < end {
+                try? await Task.sleep(for: Self.startingPause)
+            } catch {
+                throw SendFailure(.unreachable, "\(error)")
+            }
         }
     }
+
+    /// Between two tries to connect to a receiver that is starting.
+    private static let startingPause: Duration = .milliseconds(100)
 
     private func dial(
         _ target: PeerTarget, within limit: Duration
@@ -147,22 +165,42 @@ package struct PeerNetwork: Sendable {
             return PeerTarget(addresses: [DialAddress(host: host, port: Int(port))], expected: nil)
         case .name(let name):
             if let contact = try contact(named: name) { return try await find(contact, within: limit) }
-            if let target = try await find(name, within: limit) { return target }
+            let search = try await find(name, within: limit)
+            if let target = search.target { return target }
             if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
             if await Self.isHost(name) {
                 return PeerTarget(
                     addresses: [DialAddress(host: name, port: Int(WaftDialect.defaultPort))], expected: nil)
             }
             let way = directory == nil ? " (discovery is off: give host:port)" : ""
-            throw SendFailure(.notFound, "nobody called \(name) was found\(way)")
+            throw SendFailure(.notFound, "no machine named \(name) was found\(way)\(Self.advice(search.nameless))")
         }
     }
 
     /// How long a second peer of the same name has to make itself known.
     private static let settling: Duration = .milliseconds(150)
 
-    private func find(_ name: String, within limit: Duration) async throws(SendFailure) -> PeerTarget? {
+    /// - Parameter nameless: peers in view that tell their names to contacts only; one may be the peer that is meant.
+    private static func advice(_ nameless: Set<PeerID>) -> String {
+        guard let some = nameless.min(by: { $0.text < $1.text }) else { return "" }
+        let others =
+            nameless.count == 1
+            ? "1 machine here does not tell its name (\(some.short))"
+            : "\(nameless.count) machines here do not tell their names"
+        let key = nameless.count == 1 ? String(some.short.prefix(4)) : "KEY-ID"
+        return "; \(others): if that is it, run there: waft visible everyone --for 10m, or pair: "
+            + "waft pair --accept there, waft pair \(key) here"
+    }
+
+    private struct Search {
+        var target: PeerTarget?
+        /// Peers in view that do not tell their names.
+        var nameless: Set<PeerID> = []
+    }
+
+    private func find(_ name: String, within limit: Duration) async throws(SendFailure) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
+        var nameless: Set<PeerID> = []
         let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
         let search = Task {
             for await event in peers(for: limit) { feed.yield(event) }
@@ -171,13 +209,17 @@ package struct PeerNetwork: Sendable {
         defer { search.cancel() }
         for await event in found {
             guard let event else { break }
-            guard case .found(let peer) = event, Self.matches(peer, name) else { continue }
+            guard case .found(let peer) = event else { continue }
+            if peer.card == nil, peer.dialect == .waft { nameless.insert(peer.id) } else { nameless.remove(peer.id) }
+            guard Self.matches(peer, name) else { continue }
             if matches.isEmpty {
                 Task {
                     try? await Task.sleep(for: Self.settling)
                     feed.yield(nil)
                 }
             }
+            // A receiver of AirDrop's that was started again has another id, and its old record may live on for an hour.
+            matches = matches.filter { !peer.target.isLaterSighting(of: $0.value.target) }
             matches[peer.id] = peer
         }
         // Whoever proves a key goes before whoever proves nothing.
@@ -189,7 +231,7 @@ package struct PeerNetwork: Sendable {
             throw SendFailure(
                 .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
         }
-        return matches.values.first?.target
+        return Search(target: matches.values.first?.target, nameless: nameless)
     }
 
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {

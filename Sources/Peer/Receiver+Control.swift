@@ -21,7 +21,7 @@ extension Receiver {
             return .offers(consent.offers.map(summary))
         case .items(let number, let first):
             guard let items = consent.offers.first(where: { $0.number == number })?.offer.items else {
-                return .refused("no offer \(number) waits for an answer")
+                return .unknown("no offer \(number) waits for an answer")
             }
             let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
             return .items(page.map(OfferSummary.Item.init))
@@ -30,14 +30,14 @@ extension Receiver {
             return .refused("this cannot be watched")
         case .answer(let number, let accept):
             guard consent.answer(number, accept: accept) else {
-                return .refused("no offer \(number) waits for an answer")
+                return .unknown("no offer \(number) waits for an answer")
             }
             return .done
         case .acceptItems(let number, let items, let folder):
             return accept(number, items, into: folder)
         case .block(let number):
             guard let offer = consent.offers.first(where: { $0.number == number }) else {
-                return .refused("no offer \(number) waits for an answer")
+                return .unknown("no offer \(number) waits for an answer")
             }
             do {
                 try parts.door.block(offer.peer, callingItself: offer.offer.senderName)
@@ -62,7 +62,7 @@ extension Receiver {
         case .retry(let number):
             switch await parts.engine.retry(ArrivalNumber(number)) {
             case .begun: return .done
-            case .unknown: return .refused("no arrival has the number \(number)")
+            case .unknown: return .unknown("no arrival has the number \(number)")
             case .underWay: return .refused("a handler is being asked about \(number) just now")
             case .fault(let reason): return .refused(reason)
             }
@@ -86,10 +86,10 @@ extension Receiver {
 
     private func accept(_ number: Int, _ items: [Int]?, into text: String?) -> ControlReply {
         guard let offer = consent.offers.first(where: { $0.number == number }) else {
-            return .refused("no offer \(number) waits for an answer")
+            return .unknown("no offer \(number) waits for an answer")
         }
         if let missing = items?.first(where: { !offer.offer.items.indices.contains($0) }) {
-            return .refused("offer \(number) has no item \(missing + 1)")
+            return .unknown("offer \(number) has no item \(missing + 1)")
         }
         var folder: SafeRelativePath?
         do {
@@ -98,7 +98,7 @@ extension Receiver {
             return .refused("that is no folder below the Inbox: \(error)")
         }
         return consent.answer(number, accepting: items.map(Set.init), into: folder)
-            ? .done : .refused("no offer \(number) waits for an answer")
+            ? .done : .unknown("no offer \(number) waits for an answer")
     }
 
     private func status(_ parts: ReceiverParts) -> DaemonStatus {
@@ -106,7 +106,7 @@ extension Receiver {
         let snapshot = parts.catalog.current
         var status = DaemonStatus(
             name: settings.name,
-            id: standing.id?.short ?? "",
+            id: standing.id?.text ?? "",
             port: standing.port,
             inbox: home.inbox,
             accept: settings.accept.rawValue,

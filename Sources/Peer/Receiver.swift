@@ -221,7 +221,8 @@ package final class Receiver: Service {
             group.addTask {
                 await self.announce(port: port, parts) {
                     let ready = ReceiverEvent.ready(
-                        id: parts.identity.peerID, name: self.settings.name, port: port, inbox: self.home.inbox)
+                        id: parts.identity.peerID, name: self.settings.name, port: port, inbox: self.home.inbox,
+                        visibility: parts.door.visibility)
                     self.observe(ready)
                 }
             }

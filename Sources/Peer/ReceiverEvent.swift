@@ -1,8 +1,10 @@
+package import Contacts
 package import Sharing
 
 /// What a running receiver tells whoever shows it.
 package enum ReceiverEvent: Sendable {
     /// It can be reached.
-    case ready(id: PeerID, name: String, port: Int, inbox: String)
+    /// - Parameter visibility: who sees it now, which may change later.
+    case ready(id: PeerID, name: String, port: Int, inbox: String, visibility: Visibility)
     case reception(Reception.Event)
 }

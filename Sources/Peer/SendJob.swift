@@ -77,8 +77,8 @@ struct SendJob: Sendable {
         let outcome = try await client.send(
             offer, sources, verdict: verdict, memory: memory, patience: options.silence, stall: options.stall,
             cancellation: cancellation
-        ) { bytes in
-            observe(.progressed(course.progressed(bytes), of: total))
+        ) { done, moved in
+            observe(.progressed(course.progressed(done), of: total, moved: moved))
         }
         return try await end(client, completed(outcome), peer: peer)
     }

@@ -21,6 +21,8 @@ package struct SendOptions: Sendable {
     package var takesPart = false
     /// How long to look for the peer.
     package var finding: Duration = .seconds(5)
+    /// How long nothing may listen at the peer's address: its receiver may be about to start.
+    package var starting: Duration = .seconds(2)
     /// How long to wait for consent; at most `Limits.offerAnswer`.
     package var answer = Limits.offerAnswer
     /// How long the other side may be silent.
@@ -56,7 +58,8 @@ package enum SendEvent: Sendable {
     case busy(String)
     /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
     /// before.
-    case progressed(UInt64, of: UInt64?)
+    /// - Parameter moved: bytes that were sent, in all attempts.
+    case progressed(UInt64, of: UInt64?, moved: UInt64)
     /// The transfer has been broken off for this reason, one line, and is being gone on with.
     case resuming(String)
     /// The other side has everything and works on it.
@@ -228,7 +231,8 @@ package struct Sender: Sendable {
                 if target.airdrop != nil { throw SendFailure(.notFound, "\(reference) is not there now") }
             }
             if let peer = job.course.peer { target = target.expecting(peer) }
-            let connection = try await network.connect(to: target, within: job.options.finding)
+            let connection = try await network.connect(
+                to: target, within: job.options.finding, starting: job.options.starting)
             // Reading the disk blocks: not on the threads that everything else shares.
             let executor = network.blocking
             return .ended(

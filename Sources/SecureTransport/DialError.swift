@@ -43,6 +43,9 @@ package struct DialError: Error {
     /// What tells most of all that happened.
     package var kind: Kind { failures.map(\.kind).max() ?? .unknownName }
 
+    /// Whether nothing listens there, as while a receiver is starting.
+    package var mayBeStarting: Bool { kind == .refused || kind == .closed }
+
     /// Addresses that `description` tells of.
     private static let describedFailures = 6
 }
@@ -67,7 +70,7 @@ extension DialError.Failure: CustomStringConvertible {
         let reason =
             switch kind {
             case .unknownName: "the name is not known (\(cause))"
-            case .unreachable: "there is no way there (\(Self.systemReason(cause)))"
+            case .unreachable: "there is no route (\(Self.systemReason(cause)))"
             case .noAnswer: "no answer"
             case .refused: "nothing listens there (connection refused)"
             case .closed: "the connection was closed before TLS was set up"

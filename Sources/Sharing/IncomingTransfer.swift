@@ -287,10 +287,9 @@ package final class IncomingTransfer {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
         if let arrival = earlier[number], digest == arrival.sentDigest ?? arrival.digest { return }
-        if let arrival = EarlierArrivals(inbox: inbox, journal: journal)
-            .verified(offer.items[number], from: peer, digest)
-        {
-            receipts[number] = ItemReceipt(arrival, isAlready: true)
+        let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
+        if let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
+            receipts[number] = arrivals.receipt(arrival)
         } else {
             let what = "\(offer.items[number].name) is not in the Inbox any more as it was"
             setFault(TransferFault(.notKept, what), number)
@@ -406,7 +405,7 @@ package final class IncomingTransfer {
                     offer.items[item.number], from: peer, item.digest, besides: offer.transfer)
             else { return true }
             item.staged.discard()
-            var receipt = ItemReceipt(arrival, isAlready: true)
+            var receipt = arrivals.receipt(arrival)
             receipt.outcome = .stored(name: arrival.stored.name.text, size: item.bytes, digest: item.sentDigest)
             receipts[item.number] = receipt
             return false

@@ -53,6 +53,8 @@ package protocol ArrivalJournal: Sendable {
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
     /// - Parameter limit: the most that are wanted.
     func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalFault) -> [Arrival]
+    /// How the delivery of an arrival stands; nil where there is no such arrival.
+    func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState?
     /// Writes down what became of them, in one transaction: where each came to lie, or nil where it could not be moved in
     /// and is forgotten.
     /// - Throws: as `intend`. The items lie where they lie, and are found again at the next start.

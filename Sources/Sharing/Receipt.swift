@@ -25,6 +25,20 @@ package struct HandlerAnswer: Hashable, Sendable {
         self.state = state
         self.code = exitCode.map(Int32.init(clamping:))
     }
+
+    /// The answer for an item that was stored by an earlier transfer.
+    package init(_ delivery: DeliveryState) {
+        let state: State =
+            switch delivery {
+            case .none: .none
+            case .waiting: .pending
+            case .yes: .yes
+            case .no: .no
+            case .parked: .later
+            case .failed, .gone: .failed
+            }
+        self.init(state)
+    }
 }
 
 /// The receiver's signed-off statement on one item. Both sides hold tens of thousands of them where as many items are sent.
@@ -79,10 +93,10 @@ extension ItemReceipt {
     }
 
     /// What is said of an item that has arrived before.
-    package init(_ arrival: Arrival, isAlready: Bool = false) {
+    package init(_ arrival: Arrival, handler: HandlerAnswer = HandlerAnswer(.none), isAlready: Bool = false) {
         self.init(
             .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.sentDigest ?? arrival.digest),
-            content: arrival.content, isAlready: isAlready)
+            handler: handler, content: arrival.content, isAlready: isAlready)
     }
 }
 

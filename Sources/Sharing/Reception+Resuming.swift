@@ -114,6 +114,12 @@ package struct EarlierArrivals: Sendable {
         }
     }
 
+    /// The receipt for an item whose contents are in the Inbox, with the answer that its handlers gave when it came.
+    func receipt(_ arrival: Arrival) -> ItemReceipt {
+        let state = try? journal.deliveryState(of: arrival.number)
+        return ItemReceipt(arrival, handler: HandlerAnswer((state ?? nil) ?? .none), isAlready: true)
+    }
+
     private func candidates(_ item: OfferedItem, from peer: PeerID) -> [Arrival] {
         (try? journal.earlier(item, from: peer, limit: Self.limit)) ?? []
     }

@@ -85,7 +85,7 @@ package struct ItemVerdict: Hashable, Sendable {
 
     /// The reason of an item that goes with others which are refused, because the sender wants all or nothing.
     package static let leftOut = ItemVerdict(
-        .declined, reason: "it could be sent, but not all of this offer: --partial sends it without the rest")
+        .declined, reason: "not sent, because another item was refused; --partial sends what is accepted")
 }
 
 /// The receiver's answer to an offer, item by item.

@@ -140,6 +140,10 @@ extension MemoryJournal {
         return Array(arrivals.reversed().prefix(limit))
     }
 
+    package func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState? {
+        self[number]?.state
+    }
+
     private func settledArrivals(_ isWanted: (ArrivalFacts) -> Bool) -> [Arrival] {
         entries.compactMap { number, entry in
             guard let stored = entry.stored, isWanted(entry.intended.facts) else { return nil }

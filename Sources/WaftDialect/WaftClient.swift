@@ -48,7 +48,7 @@ package struct WaftClient {
         patience: Duration,
         stall: Duration = Limits.stall,
         cancellation: Cancellation,
-        progressed: (UInt64) -> Void
+        progressed: (_ done: UInt64, _ moved: UInt64) -> Void
     ) async throws -> SendOutcome {
         let maximum = stall + Limits.work(on: offer.knownSize)
         let writer = ContentsWriter(
@@ -65,7 +65,7 @@ package struct WaftClient {
             reader: { try reader.read($0) }
         ) {
             if saidCancel { return nil }
-            progressed(writer.contentBytes)
+            progressed(writer.contentBytes, memory.movedBytes + writer.movedBytes)
             let piece = cancellation.isRequested ? nil : writer.nextPiece()
             // Asked again after the reading, which can last (standard input): what was read then is not sent any more,
             // or the end of the input that came with the interruption would make the item whole.

@@ -51,7 +51,7 @@ struct ContactsCommandTests {
         #expect(try shelf.run("contacts", "rename", "anna", "Anna B.").results == ["Anna is called Anna B."])
         #expect(try shelf.run("contacts", "forget", "Anna B.").results == ["forgot Anna B. (\(anna.short))"])
         #expect(try shelf.snapshot().contacts.map(\.name.text) == ["kitchen"])
-        #expect(shelf.failure("contacts", "show", "Anna B.").exit == 64)
+        #expect(shelf.failure("contacts", "show", "Anna B.").exit == 66)
     }
 
     @Test("an id is taken in groups and in upper case")
@@ -151,7 +151,7 @@ struct ContactsCommandTests {
         #expect(try shelf.snapshot()[anna]?.destination == .usual)
 
         #expect(shelf.failure("contacts", "set", "anna").message.contains("nothing is said that could be set"))
-        #expect(shelf.failure("contacts", "set", "nobody", "--policy", "ask").exit == 64)
+        #expect(shelf.failure("contacts", "set", "nobody", "--policy", "ask").exit == 66)
         #expect(shelf.failure("contacts", "set", "nobody", "--policy", "ask").hint == "see: waft contacts")
         #expect(shelf.failure("contacts", "rename", "anna", "a/b").exit == 64)
     }

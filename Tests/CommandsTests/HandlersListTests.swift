@@ -230,10 +230,10 @@ struct HandlersListTests {
         #expect(try shelf.run("show", "INBOX").text.contains("it is built in"))
         #expect(try shelf.run("show", "odd.handler").text.contains("it has no Info.plist"))
         let failure = shelf.failure("show", "nobody")
-        #expect(failure == (64, "there is no handler nobody", "see: waft handlers"))
+        #expect(failure == (66, "there is no handler nobody", "see: waft handlers"))
         for word in ["", "../x", "a\u{1B}b", String(repeating: "x", count: 100_000)] {
             let failure = shelf.failure("show", word)
-            #expect(failure.exit == 64)
+            #expect(failure.exit == 66)
             #expect(!failure.message.contains("\u{1B}"))
             #expect(failure.message.count < 1_100)
         }

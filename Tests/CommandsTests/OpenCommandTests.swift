@@ -137,7 +137,7 @@ struct OpenCommandTests {
         #expect(outcome.exit == .ineligible)
         #expect(
             outcome.text
-                == "bar:x: nobody here opens bar: URLs; there are http, https, mailto, tel, sms, file, foo")
+                == "bar:x: no handler opens bar: URLs; there are http, https, mailto, tel, sms, file, foo")
         #expect(outcome.details.first?.contains("--scheme bar") == true)
         #expect(outcome.document.exit == 13)
     }

@@ -22,7 +22,9 @@ struct WordsTests {
 
     @Test("every option of send that takes a value is known to the splitting of words")
     func completeness() throws {
-        let options = ["--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires"]
+        let options = [
+            "--to", "--text", "--url", "--name", "--type", "--note", "--wait", "--timeout", "--expires", "--exclude",
+        ]
         for option in options {
             let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
             let words = SendWords([option, value, "item"])
@@ -55,8 +57,8 @@ struct WordsTests {
     func handlers() {
         let digest = Digest.of(.xxh3_128, Array("a".utf8))
         for (state, exit) in [
-            (HandlerAnswer.State.yes, WaftExit.done), (.none, .done), (.no, .handlerSaidNo), (.failed, .handlerSaidNo),
-            (.pending, .handlerSaidNo),
+            (HandlerAnswer.State.yes, WaftExit.done), (.none, .handlerSaidNo), (.no, .handlerSaidNo),
+            (.failed, .handlerSaidNo), (.pending, .handlerSaidNo),
         ] {
             let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
             #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .opened).exit == exit)

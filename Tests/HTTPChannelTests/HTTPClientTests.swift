@@ -67,6 +67,31 @@ struct HTTPClientTests {
         }
     }
 
+    @Test("a connection that a layer below finds cut off is a closed one, and no answer that is not HTTP")
+    func cutOff() async throws {
+        struct Truncated: Error {}
+        let asked = Gate()
+        try await LoopbackServer.run { exchange in
+            asked.open()
+            await exchange.whileClientWaits { try? await Task.sleep(for: .seconds(3_600)) }
+        } _: { server in
+            let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connect(host: "127.0.0.1", port: server.port) { channel in
+                    channel.eventLoop.makeCompletedFuture { try HTTPClient.configure(channel, answerLimit: 1_000) }
+                }
+            let cut = Task {
+                await asked.wait()
+                connection.channelBelow.pipeline.fireErrorCaught(Truncated())
+            }
+            await #expect(throws: HTTPFault.closed) {
+                try await HTTPClient.run(connection) { client in
+                    _ = try await client.exchange(.GET, "/", patience: .seconds(60))
+                }
+            }
+            await cut.value
+        }
+    }
+
     @Test("what is sent is a plain HTTP/1.1 request")
     func request() async throws {
         let heads = Recorder<HTTPRequestHead>()

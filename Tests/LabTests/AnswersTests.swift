@@ -117,7 +117,7 @@ struct AnswersTests {
                 try await place.isSettled(number)
                 // Whoever comes later is told so.
                 let late = try await place.command("accept", number)
-                #expect(late.exit == 64, "\(way.name)")
+                #expect(late.exit == 66, "\(way.name)")
                 #expect(late.errors.contains("waft offers"), "\(late.errors)")
                 if !way.name.hasSuffix("terminal") {
                     try await place.terminal.transcript.says("Offer \(number) is settled.")
@@ -141,9 +141,9 @@ struct AnswersTests {
                 #expect([0, 12].contains(outcome.exit), "\(outcome.errors)")
                 #expect((outcome.output + outcome.errors).split(separator: "\n").count == 1, "\(outcome)")
                 let commands = (accept: try await accepting.exit, decline: try await declining.exit)
-                #expect([0, 64].contains(commands.accept) && [0, 64].contains(commands.decline), "\(commands)")
-                if commands.accept == 0 { #expect((outcome.exit, commands.decline) == (0, 64)) }
-                if commands.decline == 0 { #expect((outcome.exit, commands.accept) == (12, 64)) }
+                #expect([0, 66].contains(commands.accept) && [0, 66].contains(commands.decline), "\(commands)")
+                if commands.accept == 0 { #expect((outcome.exit, commands.decline) == (0, 66)) }
+                if commands.decline == 0 { #expect((outcome.exit, commands.accept) == (12, 66)) }
                 try await choosing
                 try await typing
                 try await place.isSettled(number)
@@ -163,7 +163,7 @@ struct AnswersTests {
             #expect(gone.exit == 130)
             try await place.terminal.transcript.says("Offer 1 is settled.")
             try await place.isSettled(1)
-            #expect(try await place.command("accept", 1).exit == 64)
+            #expect(try await place.command("accept", 1).exit == 66)
         }
     }
 

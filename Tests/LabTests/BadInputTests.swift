@@ -103,7 +103,7 @@ struct BadInputTests {
             let outcome = try await sender(folder).run(arguments: [
                 "send", try file(folder), "--to", "nobody-of-this-name",
             ])
-            expect(outcome, exit: 10, saying: "nobody called nobody-of-this-name was found")
+            expect(outcome, exit: 10, saying: "no machine named nobody-of-this-name was found")
         }
     }
 

@@ -57,7 +57,7 @@ struct ChangedKeyTests {
                     return try await anna.atTerminal(["pair", running.address]) { try await $0.type("n\n") }
                 }
                 #expect(end.exit == 12)
-                #expect(end.text.contains("a stranger that calls itself \"Anna\""), "\(end.text)")
+                #expect(end.text.contains("\"Anna\" (unverified, key "), "\(end.text)")
                 #expect(end.text.contains(warning), "\(end.text)")
             }
             let end = try await kitchen.atTerminal(["receive", "--port", "0"]) { terminal in

@@ -21,7 +21,7 @@ struct ContentTests {
             try await host.withReceiver { running in
                 let words = ["send", "photo.jpg", "honest.jpeg", "note.txt", "--wait", "opened", "--json"]
                 let outcome = try await sender.run(arguments: words + ["--to", running.address], in: folder)
-                #expect(outcome.exit == 0, "\(outcome.errors) \(outcome.output)")
+                #expect(outcome.exit == 16, "no handler gets the liar: \(outcome.errors) \(outcome.output)")
                 let found = outcome.events.filter { $0.stored != nil }.map { "\($0.stored ?? "") \($0.content ?? "-")" }
                 #expect(found == ["photo.jpg lying", "honest.jpeg mislabelled", "note.txt -"])
                 #expect(try mode(of: running.inbox + "/photo.jpg") == 0o444 & ~umaskOfTests)

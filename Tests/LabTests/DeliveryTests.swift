@@ -77,7 +77,10 @@ struct DeliveryTests {
                 #expect(kitchen.lines() == ["open-url a.png public.png 1", "open-url b.png public.png 1"])
                 let text = try await kitchen.study.run(
                     arguments: ["send", "--text", "hello", "--wait", "opened", "--to", running.address])
-                #expect(text.output.contains("no handler asked"), "\(text.output)")
+                #expect(text.exit == 16)
+                #expect(text.errors.contains("but no handler was asked"), "\(text.errors)")
+                let again = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
+                #expect(again.exit == 0, "its handler said yes when it came")
                 #expect(kitchen.lines().count == 2)
             }
         }
@@ -162,7 +165,7 @@ struct DeliveryTests {
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["a.png"])
                 let unknown = try await kitchen.host.run(arguments: ["inbox", "retry", "99"])
-                #expect(unknown.exit == 64)
+                #expect(unknown.exit == 66)
                 #expect(unknown.errors.contains("no arrival has the number 99"), "\(unknown.errors)")
             }
             let stopped = try await kitchen.host.run(arguments: ["inbox", "retry", "1"])

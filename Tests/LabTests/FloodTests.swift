@@ -43,17 +43,17 @@ struct FloodTests {
                     }
                     #expect(list.output.split(separator: "\n").count == 5, "\(list.output)")
                     struct Waiting: Decodable {
-                        var number: Int
-                        var itemCount: Int
+                        var offer: Int
+                        var count: Int
                     }
                     let waiting = try list.output.split(separator: "\n").map {
                         try JSONDecoder().decode(Waiting.self, from: Data($0.utf8))
                     }
-                    let contact = try #require(waiting.first { $0.itemCount == 1 })
-                    #expect(try await kitchen.run(arguments: ["accept", "\(contact.number)"]).exit == 0)
+                    let contact = try #require(waiting.first { $0.count == 1 })
+                    #expect(try await kitchen.run(arguments: ["accept", "\(contact.offer)"]).exit == 0)
                     #expect(try await question.exit == 0)
                     // One no makes room for one question, and no more than six are asked in a minute.
-                    for number in waiting.map(\.number) where number != contact.number {
+                    for number in waiting.map(\.offer) where number != contact.offer {
                         #expect(try await kitchen.run(arguments: ["decline", "\(number)"]).exit == 0)
                     }
                     let end = try await flood.event("done")

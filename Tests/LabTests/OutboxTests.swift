@@ -194,7 +194,7 @@ struct OutboxTests {
             #expect(early.exit == 0, "\(early.errors)")
             try await places.daemon { daemon in
                 let late = try await places.study.run(arguments: ["outbox", "cancel", "2", "9"])
-                #expect(late.exit == 64, "there is no job 9")
+                #expect(late.exit == 66, "there is no job 9")
                 try await places.queue([try places.file("yes.txt", "yes")])
                 let status = try await places.study.run(arguments: ["status"])
                 #expect(status.output.contains("outbox"))

@@ -261,7 +261,7 @@ struct TransferTests {
                     #expect(outcome.exit == exit, "\(outcome.errors)")
                 }
                 #expect(try running.names() == ["a"])
-                #expect(try await host.run(arguments: ["accept", "7"]).exit == 64)
+                #expect(try await host.run(arguments: ["accept", "7"]).exit == 66)
             }
         }
     }

@@ -24,7 +24,7 @@ struct GateTests {
 
     @Test("who may not offer is answered before the body has come, however long it is, and nothing of it is held")
     func barred() async throws {
-        let no = ItemVerdict(.declined, reason: "only contacts may offer something here")
+        let no = ItemVerdict(.declined, reason: "offers are accepted from contacts only; pair first: waft pair")
         try await WaftLoopback.run(access: .barred(no)) { loopback in
             let answer = try await endless(loopback)
             #expect(answer.status == .ok)

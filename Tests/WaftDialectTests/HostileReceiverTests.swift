@@ -89,7 +89,7 @@ struct HostileReceiverTests {
             let fault = await #expect(throws: TransferFault.self) {
                 _ = try await client.send(
                     offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
-                    progressed: { _ in })
+                    progressed: { _, _ in })
             }
             #expect(fault?.code == .protocolViolation)
         }
@@ -104,7 +104,7 @@ struct HostileReceiverTests {
             let verdict = try await client.offer(offer, patience: .seconds(60))
             let outcome = try await client.send(
                 offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
-                progressed: { _ in })
+                progressed: { _, _ in })
             #expect(outcome.items.map(\.word) == ["lost: unexpected"])
         }
     }
@@ -120,7 +120,7 @@ struct HostileReceiverTests {
             let verdict = try await client.offer(offer, patience: .seconds(60))
             let outcome = try await client.send(
                 offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
-                progressed: { _ in })
+                progressed: { _, _ in })
             #expect(outcome.items.map(\.word) == ["declined"])
         }
     }

@@ -64,7 +64,7 @@ extension WaftLoopback {
             let verdict = try await client.offer(offer, patience: .seconds(60))
             return try await client.send(
                 offer, sources, verdict: verdict, memory: memory, patience: .seconds(60),
-                cancellation: Cancellation(), progressed: { _ in })
+                cancellation: Cancellation(), progressed: { _, _ in })
         }
         return (outcome, Int(memory.movedBytes - before))
     }

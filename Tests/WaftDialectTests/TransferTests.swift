@@ -171,7 +171,7 @@ struct TransferTests {
                     let verdict = try await loopback.offer(offer)
                     let outcome = try await client.send(
                         offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
-                        progressed: { _ in })
+                        progressed: { _, _ in })
                     #expect(outcome.items.map(\.word) == ["stored"])
                 }
             }

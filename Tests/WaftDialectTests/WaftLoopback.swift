@@ -128,7 +128,7 @@ struct WaftLoopback: Sendable {
             let verdict = try await client.offer(offer, patience: .seconds(60))
             return try await client.send(
                 offer, sources, verdict: verdict, patience: .seconds(60), cancellation: cancellation,
-                progressed: progressed)
+                progressed: { done, _ in progressed(done) })
         }
     }
 

@@ -1,0 +1,101 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Standard input, output and error that are closed, silent or full, and the signals by which scripts end programs.
+@Suite("Standard streams on loopback", .serialized)
+struct StandardStreamTests {
+    private func shell(_ script: String, _ words: [String] = [], in folder: String) async throws -> Outcome {
+        try await Host.loopback(folder + "/study").run(
+            "/bin/sh", ["-c", script, Programs.waft] + words, in: folder)
+    }
+
+    @Test("waft send - with a standard input that is closed is 66, and says so")
+    func closedInput() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await shell("exec \"$0\" send - --to 127.0.0.1:1 <&-", in: folder)
+            #expect(outcome.exit == 66, "\(outcome.errors)")
+            #expect(outcome.errors == "waft: standard input is closed; pipe something in\n")
+        }
+    }
+
+    @Test("SIGTERM and SIGINT end waft send - while its standard input is silent", arguments: ["TERM", "INT"])
+    func silentInput(signal: String) async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                // Opened for both directions, the pipe has no end. The receiver is asked before anything is read.
+                let script = """
+                    mkfifo pipe && exec 3<>pipe
+                    exec timeout --preserve-status -k 20 -s \(signal) 1 "$0" send - --name a --to "$1" <pipe
+                    """
+                let outcome = try await shell(script, [running.address], in: folder)
+                #expect(outcome.exit == 130, "\(outcome.errors)")
+            }
+        }
+    }
+
+    @Test("results that cannot be written are a failure")
+    func fullOutput() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await shell("exec \"$0\" contacts me >/dev/full", in: folder)
+            #expect(outcome.exit == 1)
+            #expect(
+                outcome.errors.hasSuffix("waft: the results could not be written: No space left on device\n"),
+                "\(outcome.errors)")
+        }
+    }
+
+    @Test("a program whose three streams are closed does its work")
+    func allClosed() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let script = "echo x >a; exec \"$0\" send a --to \"$1\" <&- >&- 2>&-"
+                let outcome = try await shell(script, [running.address], in: folder)
+                #expect(outcome.exit == 0)
+                #expect(try running.names() == ["a"])
+            }
+        }
+    }
+
+    @Test(
+        "a word that begins with one hyphen is no bundle of options: it is 64, with the words to write instead",
+        arguments: [
+            ["send", "-holiday.jpg", "--to", "127.0.0.1:1"], ["send", "a.jpg", "-holiday.jpg"],
+            ["type", "-holiday.jpg"], ["inbox", "remove", "-holiday.jpg"], ["accept", "-holiday.jpg"],
+            ["send", "a.jpg", "--name", "-holiday.jpg"],
+        ])
+    func hyphens(words: [String]) async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await Host.loopback(folder + "/study").run(arguments: words, in: folder)
+            #expect(outcome.exit == 64)
+            #expect(outcome.errors.hasPrefix("waft: there is no option -holiday.jpg\n"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("write: ./-holiday.jpg"))
+        }
+    }
+
+    @Test("files that are named like options are sent behind --, and as ./-h")
+    func namedLikeOptions() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let script = "echo x >-h; echo y >--help; exec \"$0\" send ./-h --to \"$1\" -- --help"
+                let outcome = try await shell(script, [running.address], in: folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                #expect(try Set(running.names()) == ["-h", "--help"])
+            }
+        }
+    }
+
+    @Test(
+        "help is a success only where nothing else was asked for",
+        arguments: [
+            (["send", "--help"], 0), (["inbox", "remove", "-h"], 0), (["help", "send"], 0), (["--help"], 0),
+            (["send", "-h", "a.jpg", "--to", "127.0.0.1:1"], 64), (["inbox", "remove", "1", "--help"], 64),
+        ])
+    func help(words: [String], exit: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await Host.loopback(folder + "/study").run(arguments: words, in: folder)
+            #expect(outcome.exit == exit, "\(outcome.errors)")
+            #expect(outcome.output.contains("USAGE: waft"))
+        }
+    }
+}
