@@ -6,11 +6,11 @@ import Synchronization
 package final class Console: Sendable {
     package static let shared = Console()
 
-    /// What stands on the terminal's last line.
+    /// The text on the terminal's last line.
     private struct LastLine {
-        /// What is going on; erased before anything else is printed.
+        /// The progress of the command; erased before anything else is printed.
         var status = ""
-        /// A question without its answer; printed again below what comes in between.
+        /// A question without its answer; printed again below each line that comes in between.
         var question = ""
     }
 

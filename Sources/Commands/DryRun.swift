@@ -1,7 +1,7 @@
 import Sharing
 import UniformTypes
 
-/// What would be sent, for `waft send --dry-run`.
+/// Shows the items of `waft send --dry-run`, which sends nothing.
 enum DryRun {
     static func show(_ sources: [any ItemSource], json: Bool) {
         for (number, source) in sources.enumerated() {

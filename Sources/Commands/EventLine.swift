@@ -113,7 +113,7 @@ struct EventLine: Encodable {
     }
 }
 
-/// The events of a command that has failed, where it was called with `--json`.
+/// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
     /// Whether the command's last event says that it is done, and how.
     var endsWithDone: Bool
@@ -122,7 +122,7 @@ struct FailureEvents {
     /// - Returns: nil where people read.
     init?(_ words: [String]) {
         guard words.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
-        // What is done at a receiver is a transfer; other verbs print documents.
+        // A receiver prints `done` for each transfer; other verbs print documents.
         endsWithDone = words.first == SendCommand.configuration.commandName
     }
 

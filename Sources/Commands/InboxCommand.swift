@@ -89,7 +89,7 @@ struct InboxListCommand: AsyncParsableCommand {
     /// Arrivals that are there, read at a time.
     private static let page = 1_024
 
-    /// What the journal knows of the things in the Inbox's own folder, by name.
+    /// The journal's arrivals in the Inbox's own folder, by name.
     private static func arrivals() throws(CommandFailure) -> [String: Arrival] {
         try JournalReading.read { reader throws(JournalFault) in
             var arrivals: [String: Arrival] = [:]

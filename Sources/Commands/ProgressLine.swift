@@ -19,8 +19,8 @@ package struct ProgressLine: Sendable {
     private static let labelLength = 40
 
     /// - Parameters:
-    ///   - label: what moves, and to or from whom; escaped.
-    ///   - total: bytes of everything; nil where that is not known.
+    ///   - label: names the items and the peer; escaped.
+    ///   - total: bytes of all items; nil if unknown.
     package init(_ label: String = "", total: UInt64?) {
         self.label = label.count > Self.labelLength ? label.prefix(Self.labelLength - 1) + "…" : label
         self.total = total

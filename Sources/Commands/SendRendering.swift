@@ -7,7 +7,7 @@ import UniformTypes
 
 /// Shows how a sending goes: for people, or as JSON events.
 final class SendRendering: Sendable {
-    /// What is known of the sending to one peer.
+    /// The state of the sending to one peer.
     private struct Course {
         /// Escaped.
         var peerName: String

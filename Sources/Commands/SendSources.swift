@@ -101,7 +101,7 @@ struct SendSources {
             guard add({ () throws(SourceFault) in try URLSource(url, name: name, type: type) }) else { break }
         }
         if let found { throw found }
-        // Where nothing is left, it is the failure that it would be otherwise.
+        // If no item is left, the first problem is the failure, as without --skip-unreadable.
         if sources.isEmpty, let skipped { throw skipped }
         return sources
     }

@@ -9,7 +9,7 @@ enum ShownContents {
     /// Names that are listed.
     private static let names = 10
 
-    /// A text that has arrived, escaped line by line; what is too long ends with `…`. Blocks on the disk.
+    /// A text that has arrived, escaped line by line; a text that is too long ends with `…`. Blocks on the disk.
     static func lines(ofTextAt path: String) -> [String] {
         guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: textBytes + 1) else {
             return []
@@ -20,7 +20,7 @@ enum ShownContents {
         return bytes.count > textBytes || all.count > textLines ? shown + ["…"] : shown
     }
 
-    /// Names of the items whose contents were in the Inbox before, escaped; what is too much is counted.
+    /// Names of the items whose contents were in the Inbox before, escaped; further names are counted.
     static func names(alreadyThere receipt: Receipt) -> [String] {
         let all = receipt.items.lazy.filter(\.isAlready).compactMap { item -> String? in
             guard case .stored(let name, _, _) = item.outcome else { return nil }

@@ -73,7 +73,7 @@ enum ReceiverLog {
                 let reason = TerminalText.escaped(full.reason)
                 return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
             }
-            // Where nothing is accepted this line is the only trace of the offer.
+            // This line is the only trace of an offer of which no item is accepted.
             let reason = verdict.items.first { $0.answer != .accepted && !$0.reason.isEmpty }?.reason ?? "-"
             let facts: Logger.Metadata = ["accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))"]
             logger.log(
@@ -98,7 +98,7 @@ enum ReceiverLog {
         }
     }
 
-    /// Who can see this machine, and how to change that: others do not find a machine that nobody sees.
+    /// Tells which peers can find this machine, and how to change that.
     private static func audience(_ visibility: Visibility, contacts: Int) -> String {
         switch visibility {
         case .off: "visible to nobody; to change that: waft visible contacts, or: waft visible everyone"

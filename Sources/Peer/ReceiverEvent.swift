@@ -4,7 +4,7 @@ package import Sharing
 /// What a running receiver tells whoever shows it.
 package enum ReceiverEvent: Sendable {
     /// It can be reached.
-    /// - Parameter visibility: who sees it now, which may change later.
+    /// - Parameter visibility: the visibility at the start; it may change later.
     case ready(id: PeerID, name: String, port: Int, inbox: String, visibility: Visibility)
     case reception(Reception.Event)
 }

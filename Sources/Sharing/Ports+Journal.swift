@@ -53,7 +53,7 @@ package protocol ArrivalJournal: Sendable {
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
     /// - Parameter limit: the most that are wanted.
     func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalFault) -> [Arrival]
-    /// How the delivery of an arrival stands; nil where there is no such arrival.
+    /// The state of an arrival's delivery; nil for an unknown number.
     func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState?
     /// Writes down what became of them, in one transaction: where each came to lie, or nil where it could not be moved in
     /// and is forgotten.

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Standard input, output and error that are closed, silent or full, and the signals by which scripts end programs.
+/// Standard streams that are closed, silent or full, and the signals with which scripts end programs.
 @Suite("Standard streams on loopback", .serialized)
 struct StandardStreamTests {
     private func shell(_ script: String, _ words: [String] = [], in folder: String) async throws -> Outcome {
