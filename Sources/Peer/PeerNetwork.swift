@@ -27,11 +27,14 @@ package struct PeerTarget: Sendable, Hashable {
         PeerTarget(addresses: addresses, expected: peer)
     }
 
-    /// Whether both are the same receiver of AirDrop's, which has another id each time it starts: the name and an address
-    /// are the same.
+    /// Whether both are the same AirDrop receiver, which has another id each time it starts: the names are equal, and the
+    /// other has each of the addresses.
+    ///
+    /// One address in common is not enough: a stranger could announce the receiver's address beside its own, and take the
+    /// receiver's place.
     func isLaterSighting(of other: PeerTarget) -> Bool {
-        guard let airdrop, let earlier = other.airdrop, airdrop.name == earlier.name else { return false }
-        return !Set(addresses.map(\.host)).isDisjoint(with: other.addresses.map(\.host))
+        guard let name = airdrop?.name, name == other.airdrop?.name, !addresses.isEmpty else { return false }
+        return Set(addresses).isSubset(of: other.addresses)
     }
 
     /// For people.
