@@ -141,7 +141,7 @@ let package = Package(
         + module(
             "Inbox",
             ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
-        + module("ItemSources", ["SystemCalls", "Executors", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
+        + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
         + module(
             "Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])

@@ -9,11 +9,4 @@ enum ProgramMemory {
         // they go back to the system at once. What is read and written at once is smaller, and is kept.
         CLinuxShims_limit_heaps(2, 1 << 20)
     }
-
-    /// To be called when a stage is passed that the process does not come back to soon: the arguments are understood, the
-    /// receiver is ready, an offer was judged. Each looks through a good part of what a Swift program says about its types
-    /// and comes by code of its own, more than 20 MiB of pages until here, most of which nobody needs again.
-    static func releasePassedStage() {
-        CLinuxShims_release_program_pages()
-    }
 }

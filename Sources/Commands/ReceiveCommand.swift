@@ -100,11 +100,6 @@ struct ReceiveCommand: AsyncParsableCommand {
 }
 
 enum ReceiverStart {
-    /// The number of an item that only a transfer of many has.
-    private static let manyItems = 100
-    /// Items after which what one batch or another has come by is let go of again.
-    private static let furtherItems = 4_096
-
     static func receiver(
         _ surroundings: Surroundings,
         logger: Logger,
@@ -116,21 +111,9 @@ enum ReceiverStart {
                 home: surroundings.home,
                 settings: surroundings.settings,
                 visibility: visibility,
-                logger: logger
-            ) { event in
-                switch event {
-                case .ready, .reception(.judged), .reception(.ended): ProgramMemory.releasePassedStage()
-                // Of many items: their offer has been read; they have been answered; what all further ones need has been found.
-                case .reception(.offered(let offer, _)) where offer.items.count > manyItems:
-                    ProgramMemory.releasePassedStage()
-                case .reception(.began(let offer, _)) where offer.items.count > manyItems:
-                    ProgramMemory.releasePassedStage()
-                case .reception(.stored(let arrival)) where arrival.itemNumber % furtherItems == manyItems:
-                    ProgramMemory.releasePassedStage()
-                default: break
-                }
-                observe(event)
-            }
+                logger: logger,
+                observe: observe
+            )
         } catch {
             throw CommandFailure(exit(error), TerminalText.escaped(error.description, limit: 1_000))
         }

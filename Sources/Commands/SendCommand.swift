@@ -174,9 +174,6 @@ struct SendCommand: AsyncParsableCommand {
 
 /// One sending to one peer, shown, as an exit code.
 enum SendRun {
-    /// A number of items with which memory that is free again is worth giving back.
-    private static let manyItems = 1_000
-
     static func run(
         _ sender: Sender,
         _ sources: [any ItemSource],
@@ -188,13 +185,6 @@ enum SendRun {
         let peer = reference.description
         do throws(SendFailure) {
             let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
-                switch $0 {
-                case .connected, .answered, .settled: ProgramMemory.releasePassedStage()
-                // The receipt of many items comes next.
-                case .progressed(let done, let total, _) where done == total && sources.count > manyItems:
-                    ProgramMemory.releasePassedStage()
-                default: break
-                }
                 rendering.show($0, to: peer)
             }
             return rendering.show(report, to: peer, sources: sources, wait: options.wait)

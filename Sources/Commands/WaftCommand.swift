@@ -56,7 +56,6 @@ package enum CommandLineRun {
             var parsed: (any ParsableCommand)? = try words.map { try parse(command, $0) }
             words = nil
             try (parsed as? any UserDecision)?.refuseHandlers()
-            ProgramMemory.releasePassedStage()
             if var asynchronous = parsed as? any AsyncParsableCommand {
                 // Its words are its own to let go of.
                 parsed = nil

@@ -96,8 +96,6 @@ final class StagedFiles: StagedItem {
         var places: [SafeRelativePath]? = []
         /// Of a tree of which something was kept: the path hashes of what has come again. The rest is not part of it.
         var came: Set<UInt64>?
-        /// Where it is found out what its contents are.
-        var look: ContentLook?
 
         init(came: Set<UInt64>?) {
             self.came = came

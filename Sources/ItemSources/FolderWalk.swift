@@ -1,6 +1,5 @@
 import Glibc
 import Sharing
-import Synchronization
 import SystemCalls
 
 /// Goes through a folder and everything in it, in the order in which it is sent: each folder before what is in it, the
@@ -19,26 +18,12 @@ final class FolderWalk {
         case folderClosed(SafeRelativePath?, modified: Timestamp)
     }
 
-    /// The places in a folder that several walks take in turn.
-    private final class Turns: Sendable {
-        private let taken: Atomic<Int>
-
-        init(after index: Int) { taken = Atomic(index) }
-
-        /// The last that was taken; or more, where all are.
-        var last: Int { taken.load(ordering: .relaxed) }
-
-        func take() -> Int { taken.add(1, ordering: .relaxed).newValue }
-    }
-
     private final class Level {
         let folder: FileDescriptor
         let path: SafeRelativePath?
         let names: FolderNames
         let modified: Timestamp
         private(set) var index = -1
-        /// Whose turn each further name is; nil where no other walk is in this folder.
-        private var turns: Turns?
 
         init(_ folder: consuming FileDescriptor, path: SafeRelativePath?) throws(SystemError) {
             var status = stat()
@@ -50,39 +35,20 @@ final class FolderWalk {
             self.folder = folder
         }
 
-        /// The same folder as it was found, before its first name.
+        /// The same folder at the same name.
         ///
         /// - Throws: where there are no descriptors left.
-        init(repeating level: Level) throws(SystemError) {
+        init(copying level: Level) throws(SystemError) {
             self.folder = try .copy(of: level.folder.raw)
             self.path = level.path
             self.names = level.names
             self.modified = level.modified
+            self.index = level.index
         }
-
-        /// The same folder at the same name.
-        ///
-        /// - Throws: where there are no descriptors left.
-        convenience init(copying level: Level) throws(SystemError) {
-            try self.init(repeating: level)
-            index = level.index
-        }
-
-        /// The same folder, in which each further name is reached by one of the two.
-        ///
-        /// - Throws: where there are no descriptors left.
-        func shared() throws(SystemError) -> Level {
-            let other = try Level(repeating: self)
-            let turns = turns ?? Turns(after: index)
-            (self.turns, other.turns) = (turns, turns)
-            return other
-        }
-
-        var isThrough: Bool { (turns?.last ?? index) + 1 >= names.count }
 
         /// - Returns: whether there is another name.
         func advance() -> Bool {
-            index = turns?.take() ?? index + 1
+            index += 1
             return index < names.count
         }
     }
@@ -90,7 +56,7 @@ final class FolderWalk {
     /// What the user called the folder.
     let origin: String
     private let isOffered: Bool
-    private var selection: TreeSelection
+    private let selection: TreeSelection
     /// Called with each entry that cannot be sent and is left out.
     var leftOut: ((SourceFault) -> Void)?
     /// The folder itself is kept when the walk is through.
@@ -126,37 +92,6 @@ final class FolderWalk {
         self.root = try Level(copying: walk.root)
         self.levels = [root]
         for level in walk.levels.dropFirst() { levels.append(try Level(copying: level)) }
-    }
-
-    /// Another walk through the same folder, as this one found it, from its beginning.
-    ///
-    /// - Throws: where there are no descriptors left.
-    convenience init(repeating walk: FolderWalk) throws(SystemError) {
-        self.init(beside: walk, from: try Level(repeating: walk.root))
-    }
-
-    private init(beside walk: FolderWalk, from root: Level) {
-        self.selection = walk.selection
-        self.origin = walk.origin
-        self.isOffered = walk.isOffered
-        self.root = root
-        self.levels = [root]
-    }
-
-    /// Another walk, through the uppermost folder on the way down to where this one is that has more in it: what that is, is reached
-    /// by one of the two. Both reach its end.
-    ///
-    /// - Returns: nil where there is no such folder.
-    /// - Throws: where there are no descriptors left.
-    func divided() throws(SystemError) -> FolderWalk? {
-        guard let level = levels.first(where: { !$0.isThrough }) else { return nil }
-        return FolderWalk(beside: self, from: try level.shared())
-    }
-
-    /// From here on, entries that cannot be sent are left out.
-    func skipUnsendable(_ leftOut: @escaping (SourceFault) -> Void) {
-        selection.skipsUnsendable = true
-        self.leftOut = leftOut
     }
 
     /// - Throws: for an entry that cannot be sent, with its path and the reason, unless such entries are left out.

@@ -25,17 +25,6 @@ struct TreeTotals: Equatable {
         return addEntry() && bytes <= Limits.itemBytes
     }
 
-    /// What another walk through the same folder has counted.
-    /// - Returns: false where it would be more than one item may have.
-    mutating func add(_ other: TreeTotals) -> Bool {
-        // Both have counted the folder itself.
-        entries += other.entries - 1
-        let (sum, overflow) = bytes.addingReportingOverflow(other.bytes)
-        bytes = overflow ? .max : sum
-        largestFile = max(largestFile, other.largestFile)
-        return entries <= Limits.entriesPerItem && bytes <= Limits.itemBytes
-    }
-
     /// Counts the entry that a walk has reached.
     /// - Returns: false if the item would exceed the limits of one item.
     /// - Throws: if the entry cannot be sent.

@@ -26,19 +26,6 @@ final class ByteBufferBIO {
     /// Ciphertext for the socket. Set it to a buffer with room for what comes before OpenSSL writes.
     var outbound = ByteBuffer()
 
-    /// Asked once, when OpenSSL has the keys for what is sent: has the kernel encrypt it, after what is in `outbound`, and
-    /// says whether it does. Then OpenSSL writes plaintext.
-    var takeOver: ((_ outbound: inout ByteBuffer, _ keys: UnsafeRawPointer) -> Bool)?
-
-    /// Whether the kernel encrypts. A flag of the BIO's own, as OpenSSL asks for it several times a record.
-    var isTakenOver: Bool { BIO_test_flags(handle, takenOver) != 0 }
-
-    /// What OpenSSL has had to say since then that is not application data.
-    var records: [KernelTLS.Record] = []
-
-    /// The type of what OpenSSL writes next, where that is not application data.
-    private var recordType: UInt8?
-
     /// `BIO *` with one reference that this object owns. Its user data is `window`, which knows this object, unretained: whoever
     /// gives the handle to OpenSSL keeps this object for as long.
     let handle: OpaquePointer
@@ -115,36 +102,7 @@ final class ByteBufferBIO {
     // MARK: What OpenSSL calls
 
     fileprivate func write(_ source: UnsafeRawBufferPointer) {
-        if let recordType {
-            records.append(KernelTLS.Record(type: recordType, bytes: Array(source)))
-            self.recordType = nil
-        } else {
-            outbound.writeBytes(source)
-        }
-    }
-
-    /// - Returns: what OpenSSL takes for the answer to `command`: 0 for no, and for what it need not ask.
-    fileprivate func control(_ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?) -> Int {
-        switch command {
-        case BIO_CTRL_FLUSH:
-            // There is nothing to do for it.
-            return 1
-        case COpenSSLShims_BIO_CTRL_SET_KTLS:
-            let isForSending = number != 0
-            guard isForSending, let pointer, let takeOver else { return 0 }
-            self.takeOver = nil
-            guard takeOver(&outbound, pointer) else { return 0 }
-            BIO_set_flags(handle, takenOver)
-            return 1
-        case COpenSSLShims_BIO_CTRL_SET_KTLS_SEND_CTRL_MSG:
-            recordType = UInt8(truncatingIfNeeded: number)
-            return 0
-        case COpenSSLShims_BIO_CTRL_CLEAR_KTLS_CTRL_MSG:
-            recordType = nil
-            return 0
-        default:
-            return 0
-        }
+        outbound.writeBytes(source)
     }
 
     /// The `BIO_METHOD *` of all of these, made once and never freed.
@@ -202,10 +160,6 @@ private struct Window {
     }
 }
 
-/// Says of a BIO that the kernel encrypts what is sent: of the flags that openssl/bio.h keeps for this, the one that sockets of
-/// OpenSSL have it in.
-private let takenOver: Int32 = 0x4000
-
 // MARK: - C callbacks: they unwrap the user data and forward
 
 // These run several times for each record, so the object is borrowed and not retained: the engine holds it while it calls
@@ -257,11 +211,6 @@ private func controlCallback(
     number: Int,
     pointer: UnsafeMutableRawPointer?
 ) -> Int {
-    switch command {
-    case BIO_CTRL_GET_KTLS_SEND: return BIO_test_flags(bio, takenOver) != 0 ? 1 : 0
-    case BIO_CTRL_GET_KTLS_RECV: return 0
-    default: break
-    }
-    guard let window = window(of: bio) else { return 0 }
-    return window.pointee.bio._withUnsafeGuaranteedRef { $0.control(command, number, pointer) }
+    // Flushing has nothing to do. 0 means no, or that OpenSSL need not ask.
+    command == BIO_CTRL_FLUSH ? 1 : 0
 }

@@ -193,8 +193,7 @@ extension DialRace {
     private static func description(of channel: any Channel) -> String {
         let address = channel.remoteAddress.map { "\($0)" } ?? "an unknown address"
         guard let tls = try? channel.tlsHandler() else { return address }
-        let who = tls.engine.isTakenOver ? "the kernel" : "libssl"
-        return "\(address), \(tls.cipherSuite ?? "an unknown cipher") by \(who)"
+        return "\(address), \(tls.cipherSuite ?? "an unknown cipher")"
     }
 }
 

@@ -81,15 +81,9 @@ private struct Held: ~Copyable {
 
     /// - Returns: whether everything is with the kernel.
     mutating func send(_ parts: [ByteBuffer], _ bell: borrowing LoanBell) throws(TLSError) -> Bool {
-        if engine.isTakenOver {
-            for (number, part) in parts.enumerated() {
-                give(part, Int32(number < parts.count - 1 ? MSG_MORE : 0), bell)
-            }
-        } else {
-            for part in parts { pending.append(part, promise: nil) }
-            pending.flush()
-            while pending.hasFlushed { try sendBatch(bell) }
-        }
+        for part in parts { pending.append(part, promise: nil) }
+        pending.flush()
+        while pending.hasFlushed { try sendBatch(bell) }
         return unsent.readableBytes == 0
     }
 
@@ -102,12 +96,12 @@ private struct Held: ~Copyable {
         var promises: [EventLoopPromise<Void>] = []
         try pending.encrypt(upTo: TransportLimits.loanBatchBytes, with: engine, completed: &promises)
         ciphertext = engine.takeOutbound()
-        give(ciphertext, 0, bell)
+        give(ciphertext, bell)
     }
 
-    private mutating func give(_ bytes: ByteBuffer, _ flags: Int32, _ bell: borrowing LoanBell) {
+    private mutating func give(_ bytes: ByteBuffer, _ bell: borrowing LoanBell) {
         var sent = 0
-        let flags = flags | Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+        let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
         bytes.withUnsafeReadableBytes { bytes in
             while unsent.readableBytes == 0, sent < bytes.count {
                 let count = Glibc.send(socket.raw, bytes.baseAddress! + sent, bytes.count - sent, flags)

@@ -93,19 +93,6 @@ struct PendingPlaintext {
         try outcome.get()
     }
 
-    /// Takes writes that have been flushed, as they are: `limit` bytes, or as much more as the last one has.
-    mutating func takeFlushed(upTo limit: Int, _ body: (ByteBuffer, EventLoopPromise<Void>?) -> Void) {
-        var taken = 0
-        while taken < limit, flushedCount > 0 {
-            let write = writes.removeFirst()
-            flushedCount -= 1
-            flushedBytes -= write.bytes.readableBytes
-            writtenBytes -= write.bytes.readableBytes
-            taken += write.bytes.readableBytes
-            body(write.bytes, write.promise)
-        }
-    }
-
     /// Removes what has not been flushed.
     mutating func takeUnflushed() -> [EventLoopPromise<Void>] {
         let unflushed = writes.dropFirst(flushedCount).compactMap(\.promise)

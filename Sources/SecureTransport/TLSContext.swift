@@ -89,9 +89,6 @@ package final class TLSContext: @unchecked Sendable {
         return isAESFirst ? aes + ":" + chaCha20 : chaCha20 + ":" + aes
     }
 
-    /// Whether the kernel is asked to encrypt what connections of this context send.
-    var mayBeTakenOver: Bool { role == .client && profile.kernelMayEncrypt }
-
     private func configureOptions() {
         // The server's order counts, but a client that puts ChaCha20 first (it has no AES instructions) gets it.
         let options =
@@ -99,7 +96,6 @@ package final class TLSContext: @unchecked Sendable {
             | COpenSSLShims_SSL_OP_NO_RENEGOTIATION | COpenSSLShims_SSL_OP_CIPHER_SERVER_PREFERENCE
             | COpenSSLShims_SSL_OP_PRIORITIZE_CHACHA
         SSL_CTX_set_options(handle, options)
-        if mayBeTakenOver { SSL_CTX_set_options(handle, COpenSSLShims_SSL_OP_ENABLE_KTLS) }
         // No resumption: a handshake on a LAN is cheap, and every connection proves possession of its key anew.
         COpenSSLShims_SSL_CTX_set_session_cache_mode(handle, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_num_tickets(handle, 0)

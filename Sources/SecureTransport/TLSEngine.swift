@@ -202,7 +202,6 @@ package final class TLSEngine {
         if outcome == .success(.ended) { bio.discardInbound() }
         answeredBytes += bio.outbound.readableBytes - outboundBytes
         if answeredBytes > TransportLimits.answerBytes { outcome = .failure(.tooManyAnswers) }
-        if isTakenOver, owesNewKeys { outcome = .failure(.newKeysAsked) }
         switch outcome {
         case .success(let decrypted): return decrypted
         case .failure(let error):
@@ -210,12 +209,6 @@ package final class TLSEngine {
             if total > 0 { return .full }
             throw error
         }
-    }
-
-    /// Whether the peer has asked for new keys and has not got them. The kernel goes on with those that it was given.
-    private var owesNewKeys: Bool {
-        SSL_get_key_update_type(connection) != SSL_KEY_UPDATE_NONE
-            || bio.records.contains { $0.type != KernelTLS.Record.alert }
     }
 
     private func endOfDecryption(_ result: Int32) -> Result<Decrypted, TLSError> {
@@ -227,21 +220,6 @@ package final class TLSEngine {
     }
 
     // MARK: To the peer
-
-    /// Says who could have the kernel encrypt what is sent, as `ByteBufferBIO.takeOver` has it. Before the handshake.
-    func offerTakeover(_ takeOver: @escaping (_ outbound: inout ByteBuffer, _ keys: UnsafeRawPointer) -> Bool) {
-        bio.takeOver = takeOver
-    }
-
-    /// Whether the kernel encrypts: plaintext goes to the socket as it is, not through `encrypt`, and what TLS itself has to
-    /// say is in `takeRecords`.
-    var isTakenOver: Bool { bio.isTakenOver }
-
-    /// Takes what TLS itself has to say where the kernel encrypts.
-    func takeRecords() -> [KernelTLS.Record] {
-        defer { bio.records = [] }
-        return bio.records
-    }
 
     /// Sets the buffer that ciphertext is appended to. Give it room for what comes next, to save growing it.
     package func provideOutbound(_ buffer: ByteBuffer) {
@@ -275,7 +253,6 @@ package final class TLSEngine {
         case .failed(let error): throw error
         case .open: break
         }
-        precondition(!isTakenOver, "encrypting what the kernel encrypts")
         guard plaintext.count > 0 else { return }
         ERR_clear_error()
         var count = 0

@@ -106,11 +106,6 @@ extension TLSError {
         "the peer asked for new keys too often"
     )
 
-    static let newKeysAsked = TLSError(
-        .protocolViolation,
-        "the peer asked for new keys, and the kernel that encrypts here makes none; without its module tls Waft encrypts itself"
-    )
-
     static func noCommonProtocol(_ offered: [String]) -> TLSError {
         TLSError(
             .noCommonProtocol,

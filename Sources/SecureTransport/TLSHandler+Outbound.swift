@@ -29,7 +29,7 @@ extension TLSHandler {
         isEncrypting = true
         let flushedBytes = pending.flushedBytes
         while state == .open || state == .closing, pending.hasFlushed, context.channel.isWritable {
-            if engine.isTakenOver { sendPlaintext(context) } else { sendBatch(context, pool) }
+            sendBatch(context, pool)
         }
         isEncrypting = false
         if state == .closing, pending.flushedBytes < flushedBytes, !isHurried { scheduleClosing(context) }
@@ -79,9 +79,6 @@ extension TLSHandler {
             advanceClosing(context)
         case .open where engine.peerHasClosed:
             beginClosing(context)
-        case .open where engine.isTakenOver:
-            // The kernel may have what it has encrypted before it, and would not send it on a socket whose own stream has ended.
-            settleClosePromises()
         case .open:
             let isClosed = context.eventLoop.makePromise(of: Void.self)
             for promise in outputClosePromises { isClosed.futureResult.cascade(to: promise) }
@@ -96,7 +93,6 @@ extension TLSHandler {
     ///
     /// - Parameter promise: kept at once if there is nothing to send.
     func sendOutbound(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
-        if engine.isTakenOver { return sendRecords(context, promise: promise) }
         guard engine.hasOutbound else {
             promise?.succeed()
             return

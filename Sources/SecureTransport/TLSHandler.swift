@@ -11,7 +11,6 @@ package import Sharing
 ///   channel is writable: ciphertext does not pile up. A write's promise is kept when its last byte is with the kernel.
 /// - A thread that produces a long stream can borrow the way to the peer (`OutboundLoan`), and gives it to the socket itself.
 /// - A thread that wants a long stream can borrow what comes from the peer in the same way (`InboundLoan`).
-/// - Where the kernel can encrypt (`KernelTLS`), a client's plaintext goes to the socket as it is.
 /// - Closing sends what was flushed and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
 ///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too, or, where the channel allows remote
 ///   half closure, surfaces as `ChannelEvent.inputClosed`.
@@ -146,7 +145,6 @@ package final class TLSHandler: ChannelDuplexHandler {
     private func start(_ context: ChannelHandlerContext) {
         guard state == .idle else { return }
         state = .handshaking
-        if engine.context.mayBeTakenOver { offerTakeover(context) }
         schedule(limits.handshakeDeadline, context) { handler, context in
             handler.fail(.handshakeTimedOut, context)
         }

@@ -43,9 +43,6 @@ package struct TLSProfile: Sendable {
     /// Which cipher suites of TLS 1.3 this side prefers.
     package var cipherOrder: CipherOrder = .automatic
 
-    /// Whether a client has the kernel encrypt what it sends, where it can. What a server sends is not worth it.
-    package var kernelMayEncrypt = KernelTLS.isOffered
-
     /// The rules of `waft`, with other application protocols.
     package init(applicationProtocols: [String]) {
         self.applicationProtocols = applicationProtocols
@@ -59,8 +56,6 @@ package struct TLSProfile: Sendable {
         var profile = TLSProfile(applicationProtocols: [])
         profile.proof = .nothing(in: .airdrop)
         profile.versions = .tls12 ... .tls13
-        // Peers that others wrote may ask for new keys, which the kernel has none of.
-        profile.kernelMayEncrypt = false
         return profile
     }()
 }

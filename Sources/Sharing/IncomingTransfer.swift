@@ -268,7 +268,6 @@ package final class IncomingTransfer {
         } else if whole.count >= Self.batchItems || wholeBytes >= Self.batchBytes {
             return commitWhole()
         }
-        if number + 1 < offer.items.count, let claim = claim(number) { item.expectContentVerdict(on: claim) }
     }
 
     /// The sender gives up one item; the others go on.

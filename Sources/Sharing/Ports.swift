@@ -152,8 +152,6 @@ package protocol StagedItem: AnyObject, Sendable {
     /// Reads a whole tree again and computes its digest in byte order. After `removeLeftovers`, before the commit.
     /// - Throws: `storage` if it cannot be read.
     func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
-    /// Says that `contentVerdict` will be asked for: it may be found out from now on, while something else is done.
-    func expectContentVerdict(on claim: ContentClaim)
     /// Checks the contents of an item that is one file, and has ended, against its claim.
     ///
     /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
@@ -171,8 +169,6 @@ package protocol StagedItem: AnyObject, Sendable {
 extension StagedItem {
     /// For those with nothing to write on.
     package func label(_ facts: ArrivalFacts) {}
-    /// For those who find out when they are asked.
-    package func expectContentVerdict(on claim: ContentClaim) {}
     /// For items that hold nothing open.
     package func rest() throws(TransferFault) {}
 }

@@ -11,6 +11,5 @@
 #include "CLinuxShimsPeer.h"
 #include "CLinuxShimsProcess.h"
 #include "CLinuxShimsSeccomp.h"
-#include "CLinuxShimsTLS.h"
 
 #endif

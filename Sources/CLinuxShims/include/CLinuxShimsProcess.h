@@ -35,8 +35,4 @@ int CLinuxShims_memory_file(const char *name);
 /* Blocks of `mapped` bytes and more are mapped on their own and given back to the system when they are freed. */
 void CLinuxShims_limit_heaps(int count, int mapped);
 
-/* Unmaps the pages of code and constants of the program and its libraries. Those that are needed again come back from
-   the page cache, each by a fault of about a microsecond; those that only the start has needed do not. */
-void CLinuxShims_release_program_pages(void);
-
 #endif

@@ -57,7 +57,6 @@ static const uint64_t COpenSSLShims_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSIO
 static const uint64_t COpenSSLShims_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 static const uint64_t COpenSSLShims_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
 static const uint64_t COpenSSLShims_SSL_OP_PRIORITIZE_CHACHA = SSL_OP_PRIORITIZE_CHACHA;
-static const uint64_t COpenSSLShims_SSL_OP_ENABLE_KTLS = SSL_OP_ENABLE_KTLS;
 
 // BIO
 
@@ -68,16 +67,6 @@ static inline void COpenSSLShims_BIO_set_retry_read(BIO *bio) {
 static inline void COpenSSLShims_BIO_clear_retry_flags(BIO *bio) {
     BIO_clear_retry_flags(bio);
 }
-
-// What OpenSSL asks of a BIO whose kernel may encrypt. openssl/bio.h names the first three in a comment only, because programs
-// have no reason to ask; a BIO has to answer.
-
-/// The kernel is to encrypt (the number is 1) or to decrypt (0) from now on, with the kernel's `tls12_crypto_info_...`.
-static const int COpenSSLShims_BIO_CTRL_SET_KTLS = 72;
-/// What is written next is a record of the type that is the number.
-static const int COpenSSLShims_BIO_CTRL_SET_KTLS_SEND_CTRL_MSG = 74;
-/// It is application data after all.
-static const int COpenSSLShims_BIO_CTRL_CLEAR_KTLS_CTRL_MSG = 75;
 
 static inline long COpenSSLShims_BIO_get_mem_data(BIO *bio, char **data) {
     return BIO_get_mem_data(bio, data);

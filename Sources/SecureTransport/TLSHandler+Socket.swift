@@ -1,0 +1,8 @@
+import NIOCore
+
+extension TLSHandler {
+    /// - Returns: nil if the channel has no socket, or not any more.
+    static func withSocket<Result>(_ context: ChannelHandlerContext, _ body: (CInt) -> Result) -> Result? {
+        try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self, body)
+    }
+}
