@@ -101,6 +101,8 @@ enum AirDropLimits {
     static let askBytes = 8 << 20
     /// Files that this side asks about at once: as many as it would take itself.
     static let files = 20_000
+    /// Names in the path at which an announced item comes.
+    static let announcedDepth = 8
     /// Bytes of any other message.
     static let messageBytes = 1 << 20
     /// Bytes of an identifier that is only compared.

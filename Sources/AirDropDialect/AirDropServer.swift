@@ -11,16 +11,19 @@ package struct AirDropServer: Sendable {
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable () -> AirDropCard?
     private let refused: @Sendable (TransferFault) -> Void
+    private let remarked: @Sendable (Offer, PeerID, [AirDropRemark]) -> Void
 
     /// - Parameters:
     ///   - registry: the types known now; for files whose sender does not say what they are.
     ///   - refused: called with why a question could not be put to anybody. Any stranger can bring that about.
+    ///   - remarked: called after a transfer of which entries were left out or renamed.
     ///   - card: what this receiver calls itself; nil where it shows itself to nobody.
     package init(
         reception: Reception,
         flags: AirDropFlags = .own,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (TransferFault) -> Void = { _ in },
+        remarked: @escaping @Sendable (Offer, PeerID, [AirDropRemark]) -> Void = { _, _, _ in },
         card: @escaping @Sendable () -> AirDropCard?
     ) {
         self.reception = reception
@@ -28,6 +31,7 @@ package struct AirDropServer: Sendable {
         self.flags = flags.subtracting(.pipelining)
         self.registry = registry
         self.refused = refused
+        self.remarked = remarked
         self.card = card
     }
 
@@ -97,7 +101,7 @@ package struct AirDropServer: Sendable {
         guard !Task.isCancelled, verdict.acceptsAnything else {
             return try await exchange.respondAndClose(.unauthorized)
         }
-        if asked.files.isEmpty {
+        if asked.places.isEmpty {
             // Links alone: the answer is the end of it, and says that they are stored.
             try await receive(asked, verdict, from: visitor.peer) { _ in .success(()) }
         } else {
@@ -120,7 +124,7 @@ package struct AirDropServer: Sendable {
         do throws(TransferFault) {
             let asked = try AskedOffer(AskReading(body), registry: registry())
             // Without this library nothing could be unpacked after the user has accepted.
-            if !asked.files.isEmpty { _ = try ArchiveLibrary.functions() }
+            if !asked.places.isEmpty { _ = try ArchiveLibrary.functions() }
             return asked
         } catch {
             refused(error)
@@ -145,7 +149,9 @@ package struct AirDropServer: Sendable {
         try await exchange.inviteBody()
         try await receive(asked, verdict, from: peer) { transfer in
             let unpacking = Unpacking(transfer, asked, verdict)
-            return await unpacking.run { try await exchange.nextBytes() }
+            let result = await unpacking.run { try await exchange.nextBytes() }
+            if !unpacking.remarks.isEmpty { remarked(asked.offer, peer, unpacking.remarks) }
+            return result
         }
         try await exchange.respondAndClose(.ok)
     }
@@ -183,6 +189,8 @@ private final class Unpacking: @unchecked Sendable {
     private let verdict: Verdict
     private let pull = BodyPull()
     private var result: Result<Void, TransferFault> = .failure(TransferFault(.unexpected, "nothing was unpacked"))
+    /// What was left out or renamed.
+    private(set) var remarks: [AirDropRemark] = []
     /// Why no more bytes come, where that is not because they have ended.
     private var interruption: TransferFault?
 
@@ -219,7 +227,9 @@ private final class Unpacking: @unchecked Sendable {
     private func unpack() {
         do throws(TransferFault) {
             let archive = try CPIOReader(BodyInflater(InflationBudget(asked.offer))) { self.pull.take() }
-            try ContentsUnpacker(transfer, asked, verdict, archive: archive).run()
+            let unpacker = ContentsUnpacker(transfer, asked, verdict, archive: archive)
+            defer { remarks = unpacker.remarks.all }
+            try unpacker.run()
             result = .success(())
         } catch {
             result = .failure(interruption ?? error)

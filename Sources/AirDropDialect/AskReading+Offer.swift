@@ -7,20 +7,19 @@ struct AskedOffer {
     var offer: Offer
     /// What the sender calls the transfer.
     var identifier: String?
-    /// By the names of their members.
-    var files: [String: Int] = [:]
+    private(set) var places = AnnouncedPlaces()
     /// The links, which come after the files.
     var links: [(item: Int, contents: ByteBuffer)] = []
+    /// What is stored under another name than was announced.
+    private(set) var remarks = RemarkList()
 
     /// - Throws: `protocolViolation` or `unsafeName`.
     init(_ ask: AskReading, registry: TypeRegistry) throws(TransferFault) {
         var items: [OfferedItem] = []
         for file in ask.files {
             let item = try file.offered(registry)
-            let key = try file.member()
-            guard files.updateValue(items.count, forKey: key) == nil else {
-                throw .malformed("two files of the same name")
-            }
+            if item.name.text != MemberPath.composed(file.name) { remarks.renamed(file.name, item.name.text) }
+            try places.add(items.count, item.kind, at: try file.member())
             items.append(item)
         }
         for link in ask.links {
@@ -32,7 +31,7 @@ struct AskedOffer {
         }
         var annotation: [String: String] = [:]
         // A courtesy, as the name is.
-        if let application = ask.application, !application.isEmpty { annotation["sourceApplication"] = application }
+        annotation[SourceApplication.key] = SourceApplication.valid(ask.application)
         // The sender's own name for the transfer is not taken: it could be another's.
         offer = try Offer(
             items: items, annotation: annotation, senderName: PeerName.fit(ask.senderName), dialect: .airdrop
@@ -43,36 +42,30 @@ struct AskedOffer {
 
 extension AskReading.File {
     fileprivate func offered(_ registry: TypeRegistry) throws(TransferFault) -> OfferedItem {
-        let text = MemberPath.composed(name)
-        let safe: SafeName
-        do {
-            safe = try SafeName(text)
-        } catch {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
-        }
+        guard !name.isEmpty else { throw .malformed("a file without a name") }
+        let safe = SafeName(fitting: MemberPath.composed(name))
         let type = AnnouncedType.of(
-            said: type.flatMap { UniformType($0) }, name: text, kind: isFolder ? .tree : .file, registry)
+            said: type.flatMap { UniformType($0) }, name: safe.text, kind: isFolder ? .tree : .file, registry)
         // What a sender says of a folder is the size of its entry on the disk, and nothing about what is in it.
         guard !isFolder else { return OfferedItem(kind: .tree, name: safe, type: type, size: nil, entries: nil) }
         if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
-        return OfferedItem(kind: .file, name: safe, type: type, size: size)
+        // Pictures and films are converted for this receiver, and the size can be that of the original.
+        let isConverted = [UniformType.image, .audiovisualContent].contains { registry.conforms(type, to: $0) }
+        var item = OfferedItem(kind: .file, name: safe, type: type, size: isConverted ? nil : size)
+        if isConverted { item.sizeHint = size }
+        return item
     }
 
-    /// The name of the member it comes as.
-    fileprivate func member() throws(TransferFault) -> String {
-        do {
+    /// Where in the archive it comes.
+    fileprivate func member() throws(TransferFault) -> MemberPath {
+        do throws(NameRefusal) {
             var path = try MemberPath(path)
             path.unwrap { _ in false }
-            guard let item = path.item, path.names.count == 1 else {
-                throw TransferFault.malformed("a file somewhere inside the archive")
-            }
-            return item
-        } catch let error as NameRefusal {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: self.path))")
-        } catch let fault as TransferFault {
-            throw fault
+            guard !path.names.isEmpty else { throw .empty }
+            guard path.names.count <= AirDropLimits.announcedDepth else { throw .tooDeep }
+            return path
         } catch {
-            throw .malformed("a file without a place")
+            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: path))")
         }
     }
 }

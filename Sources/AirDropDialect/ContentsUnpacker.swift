@@ -12,6 +12,10 @@ final class ContentsUnpacker {
     private var current: Item?
     private var ignoredBytes: UInt64 = 0
     private var ignoredMembers: UInt64 = 0
+    /// How many members have come at the places for which several files were announced.
+    private var turns: [String: Int] = [:]
+    /// What was left out or renamed.
+    private(set) var remarks: RemarkList
 
     /// What is known of the tree that is coming.
     private struct Item {
@@ -31,6 +35,7 @@ final class ContentsUnpacker {
         self.asked = asked
         self.accepted = verdict.items.map { $0.answer == .accepted }
         self.archive = archive
+        self.remarks = asked.remarks
     }
 
     /// Reads the archive to its end.
@@ -55,36 +60,57 @@ final class ContentsUnpacker {
     }
 
     private func take(_ member: CPIOReader.Member) throws(TransferFault) {
-        let place: MemberPath
-        let path: SafeRelativePath?
+        let found: MemberPath
         do throws(NameRefusal) {
-            var found = try MemberPath(member.path)
-            found.unwrap { asked.files[$0] != nil }
-            place = found
-            path = try found.path()
+            var path = try MemberPath(member.path)
+            path.unwrap { asked.places[$0] != nil }
+            found = path
+        } catch .tooDeep {
+            return try leaveOut(member.path, NameRefusal.tooDeep)
         } catch {
             throw TransferFault(.unsafeName, "a member cannot be stored: \(error.said(of: member.path))")
         }
-        // The archive's root, or the wrapper itself.
-        guard let name = place.item else {
+        let item = asked.places.item(of: found)
+        let isItem = item?.depth == found.names.count
+        // The archive's root, the wrapper, or a folder around an item.
+        if item == nil, asked.places.isAround(found) {
             guard case .folder = member.kind else { throw .malformed("an archive that is one file") }
             return try ignore()
         }
         var start: [UInt8] = []
-        if case .file = member.kind, place.looksLikeSidecar, path != nil || asked.files[name] == nil {
-            while start.count < Self.sidecarMagic.count, let bytes = try archive.data() { start += bytes }
-            if start.starts(with: Self.sidecarMagic) { return try ignoreContents(beginning: start.count) }
+        if case .file = member.kind, !isItem {
+            if found.looksLikeFinderFile { return try ignoreContents(beginning: 0) }
+            if found.looksLikeSidecar {
+                while start.count < Self.sidecarMagic.count, let bytes = try archive.data() { start += bytes }
+                if start.starts(with: Self.sidecarMagic) { return try ignoreContents(beginning: start.count) }
+            }
         }
-        guard let number = asked.files[name] else {
+        guard let item, let number = number(of: item.place, isItem: isItem) else {
             throw TransferFault(.notAccepted, "something came that was not announced")
         }
         guard accepted[number] else { return try passOver() }
+        let path: SafeRelativePath?
+        do throws(NameRefusal) {
+            path = try found.path(below: item.depth)
+        } catch {
+            return try leaveOut(found.text, error)
+        }
         if current?.number != number { try begin(number) }
-        try take(member, at: path, start)
+        if let path, path.name != found.names.last.map(String.init) { remarks.renamed(found.text, path.name) }
+        try take(member, at: path, found.text, start)
+    }
+
+    /// The item that comes at a place. Of several files announced for one place each member is the next.
+    private func number(of place: String, isItem: Bool) -> Int? {
+        guard let numbers = asked.places[place] else { return nil }
+        guard numbers.count > 1, isItem else { return numbers.first }
+        let turn = turns[place, default: 0]
+        turns[place] = turn + 1
+        return numbers[min(turn, numbers.count - 1)]
     }
 
     private func take(
-        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
+        _ member: CPIOReader.Member, at path: SafeRelativePath?, _ text: String, _ start: [UInt8]
     ) throws(TransferFault) {
         guard let path else {
             switch member.kind {
@@ -98,22 +124,24 @@ final class ContentsUnpacker {
             return
         }
         guard current?.isTree == true else { throw .malformed("something inside a file") }
-        try leaveFolders(without: path)
-        try makeFolders(above: path)
         switch member.kind {
-        case .file: try takeFile(member, at: path, start)
-        case .folder: try makeFolder(path, modified: member.modified)
+        case .file:
+            try enterFolder(of: path)
+            try takeFile(member, at: path, start)
+        case .folder:
+            try enterFolder(of: path)
+            try makeFolder(path, modified: member.modified)
         case .link(let target):
-            try transfer.link(path, target: try Self.target(target, of: path))
-        case .special: throw .malformed("something that is neither file, folder nor link")
-        }
-    }
-
-    private static func target(_ text: String, of path: SafeRelativePath) throws(TransferFault) -> SafeLinkTarget {
-        do {
-            return try SafeLinkTarget(MemberPath.composed(text), of: path)
-        } catch {
-            throw TransferFault(.unsafeName, "the link \(path) cannot be stored: to \(error.said(of: text))")
+            let safe: SafeLinkTarget
+            do throws(NameRefusal) {
+                safe = try SafeLinkTarget(MemberPath.composed(target), of: path)
+            } catch {
+                return try leaveOut(text, "\(error) (to \(PathText.printable(target, limit: 120)))")
+            }
+            try enterFolder(of: path)
+            try transfer.link(path, target: safe)
+        case .special:
+            try leaveOut(text, "it is neither file, folder nor link")
         }
     }
 
@@ -150,6 +178,11 @@ final class ContentsUnpacker {
     }
 
     // MARK: Folders
+
+    private func enterFolder(of path: SafeRelativePath) throws(TransferFault) {
+        try leaveFolders(without: path)
+        try makeFolders(above: path)
+    }
 
     /// Closes the folders that `path` does not lie in, innermost first; nil: all of them.
     private func leaveFolders(without path: SafeRelativePath?) throws(TransferFault) {
@@ -201,6 +234,12 @@ final class ContentsUnpacker {
     private func ignore() throws(TransferFault) {
         ignoredMembers += 1
         guard ignoredMembers <= Limits.entriesPerItem else { throw .malformed("too much beside the contents") }
+    }
+
+    /// What cannot be stored here, and costs only itself.
+    private func leaveOut(_ entry: String, _ reason: some CustomStringConvertible) throws(TransferFault) {
+        remarks.leftOut(entry, reason)
+        try passOver()
     }
 
     /// What was announced and not accepted: AirDrop has no word for "this, but not that".

@@ -10,11 +10,12 @@ struct MemberPath: Equatable {
     /// The item's own name first; none for the archive's root.
     var names: [Substring]
 
-    /// - Throws: `NameRefusal` for an absolute path, or one that is too long. What the names are is not looked at yet.
+    /// - Throws: `NameRefusal` for a path that is absolute, goes upwards, or is too long.
     init(_ text: String) throws(NameRefusal) {
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > 2 * SafeRelativePath.maximumBytes { throw .tooDeep }
         names = PathText.names(in: Self.composed(text)).filter { $0 != "." }
+        if names.contains("..") { throw .dots }
         if names.count > SafeRelativePath.maximumDepth + 2 { throw .tooDeep }
     }
 
@@ -26,18 +27,24 @@ struct MemberPath: Equatable {
         names.removeFirst()
     }
 
-    /// The name of the item that it is, or is in.
-    var item: String? { names.first.map(String.init) }
-
-    /// Where it lies in its item; nil for the item itself.
-    func path() throws(NameRefusal) -> SafeRelativePath? {
-        guard names.count > 1 else { return nil }
-        // Each name by itself, so that `..` and the like are refused with their own reason.
-        return try SafeRelativePath(names.dropFirst().joined(separator: "/"))
+    /// Where it lies in its item, with names that can be stored.
+    /// - Parameter depth: of the item itself.
+    /// - Returns: nil for the item itself.
+    /// - Throws: `NameRefusal.tooDeep`.
+    func path(below depth: Int) throws(NameRefusal) -> SafeRelativePath? {
+        guard names.count > depth else { return nil }
+        return try SafeRelativePath(
+            names.dropFirst(depth).map { SafeName(fitting: String($0)).text }.joined(separator: "/"))
     }
+
+    /// All names, as in the archive.
+    var text: String { names.joined(separator: "/") }
 
     /// Whether it is named like an AppleDouble sidecar.
     var looksLikeSidecar: Bool { names.last.map { $0.utf8.starts(with: "._".utf8) && $0.utf8.count > 2 } ?? false }
+
+    /// Whether it is named like a file in which a Mac's Finder keeps how it shows a folder.
+    var looksLikeFinderFile: Bool { names.last == ".DS_Store" || names.last == "Icon\r" }
 
     static func composed(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping

@@ -15,6 +15,10 @@ struct Acquaintances: Sendable {
         ((try? book.snapshot()) ?? .empty).introduction(of: peer, callingItself: name)
     }
 
+    /// Finds a contact by its name or the beginning of its id. May block on the disk.
+    /// - Throws: `ContactError`, as `ContactSnapshot.find`, and where the contacts cannot be read.
+    func contact(_ text: String) throws(ContactError) -> Contact { try book.snapshot().find(text) }
+
     /// How many contacts there are; 0 where they cannot be read. May block on the disk.
     var contactCount: Int { (try? book.snapshot())?.contacts.count ?? 0 }
 
@@ -26,6 +30,7 @@ struct Acquaintances: Sendable {
     /// For programs: what the peer called itself, and the contact that it is.
     func document(_ peer: PeerID, callingItself name: String) -> EventLine.Peer {
         let introduction = introduction(of: peer, callingItself: name)
-        return EventLine.Peer(id: peer.text, name: name, contact: introduction.isContact ? introduction.name : nil)
+        return EventLine.Peer(
+            id: peer.provenText, name: name, contact: introduction.isContact ? introduction.name : nil)
     }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Glibc
+import Sharing
 
 /// The words of a command line, before the argument parser reads them.
 ///
@@ -7,30 +9,86 @@ import ArgumentParser
 struct CommandWords {
     private static let help: Set<String> = ["-h", "--help"]
 
+    /// Options whose value is a number, which is never negative.
+    private static let numeric: Set<String> = ["--timeout", "--port", "--limit", "--before", "--expires"]
+
     let words: [String]
 
     /// The only option of one letter is `-h`.
     /// - Throws: usage, for a word that begins with a single hyphen and is neither `-`, `-h`, nor behind `--`.
     func refuseBundles() throws(CommandFailure) {
+        var previous = ""
         for word in words {
             if word == "--" { return }
+            defer { previous = word }
             guard word.hasPrefix("-"), !word.hasPrefix("--"), word != "-", word != "-h" else { continue }
             let shown = TerminalText.escaped(word, limit: 200)
+            if Self.numeric.contains(previous), Double(word) != nil {
+                throw CommandFailure(.usage, "\(previous) \(shown): the value must be positive")
+            }
             throw CommandFailure(
                 .usage, "there is no option \(shown)",
                 hint: "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)")
         }
     }
 
+    // MARK: Commands
+
+    /// Where the words lead among the commands.
+    struct Place {
+        /// The names of the commands, with the program's.
+        var names: [String]
+        var command: any ParsableCommand.Type
+        /// The words behind the commands.
+        var rest: ArraySlice<String>
+
+        /// For messages: `waft handlers --help`.
+        var help: String { names.joined(separator: " ") + " --help" }
+    }
+
+    /// - Parameter command: the program's.
+    func place(in command: any ParsableCommand.Type) -> Place {
+        var place = Place(names: [command._commandName], command: command, rest: words[...])
+        while let verb = place.rest.first,
+            let next = place.command.configuration.subcommands.first(where: { $0._commandName == verb })
+        {
+            place.names.append(verb)
+            (place.command, place.rest) = (next, place.rest.dropFirst())
+        }
+        return place
+    }
+
     /// Whether the words ask for help and for something else, such as to send a file that is called `-h`.
     /// - Parameter command: the program's.
     func wantMoreThanHelp(of command: any ParsableCommand.Type) -> Bool {
-        var (command, rest) = (command, words[...])
-        while let verb = rest.first,
-            let next = command.configuration.subcommands.first(where: { $0._commandName == verb })
-        {
-            (command, rest) = (next, rest.dropFirst())
-        }
+        let rest = place(in: command).rest
         return rest.count > 1 && rest.contains { Self.help.contains($0) }
+    }
+
+    /// The parser answers `help` about a command that does not exist with the help of another one, and exit code 0.
+    /// - Throws: usage.
+    func refuseHelpOfNothing(in command: any ParsableCommand.Type) throws(CommandFailure) {
+        guard words.first == "help" else { return }
+        let place = CommandWords(words: Array(words.dropFirst())).place(in: command)
+        if let failure = ParserFailure.unknownCommand(at: place) { throw failure }
+    }
+
+    // MARK: Names that are not UTF-8
+
+    /// - Throws: `inputMissing`, for a word that is not UTF-8.
+    static func refuseRepaired(_ words: some Sequence<String>) throws(CommandFailure) {
+        for word in words where isRepaired(word) {
+            throw CommandFailure(
+                .inputMissing, "\(TerminalText.escaped(word, limit: 400)): \(NameRefusal.notUTF8)", hint: "rename it")
+        }
+    }
+
+    /// Whether a word of this program's command line is not UTF-8: each wrong byte of it stands in `word` as U+FFFD.
+    static func isRepaired(_ word: String) -> Bool {
+        guard word.unicodeScalars.contains("\u{FFFD}") else { return false }
+        return (1..<max(1, Int(CommandLine.argc))).contains { number in
+            guard let bytes = CommandLine.unsafeArgv[number] else { return false }
+            return String(validatingCString: bytes) == nil && String(cString: bytes) == word
+        }
     }
 }

@@ -86,6 +86,15 @@ package final class Console: Sendable {
         }
     }
 
+    /// Ends the last line, at the end of which the terminal shows `^C`. A question on it has no answer.
+    package func endLine() {
+        guard isatty(STDERR_FILENO) == 1 else { return }
+        last.withLock { last in
+            last = LastLine()
+            enqueue("\n", to: STDERR_FILENO)
+        }
+    }
+
     /// Replaces the status line, which is cut to the terminal's width; nothing where no person looks, or is asked.
     package func status(_ text: String) {
         guard isInteractive else { return }

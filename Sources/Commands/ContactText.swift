@@ -52,7 +52,7 @@ struct ContactText {
         let limits = contact.limits
         var words: [String] = []
         if !limits.types.isEmpty {
-            let more = limits.types.count > Self.namedTypes ? " or …" : ""
+            let more = limits.types.count > Self.namedTypes ? " or \(Glyph.ellipsis)" : ""
             words.append(limits.types.prefix(Self.namedTypes).map(\.identifier).joined(separator: " or ") + more)
         }
         if let size = limits.largestOffer { words.append("up to \(ByteCount.text(size))") }

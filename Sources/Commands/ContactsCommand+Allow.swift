@@ -20,7 +20,7 @@ struct ContactsAllowCommand: ContactsVerb {
     @Argument(help: ArgumentHelp("The whole id of its key.", valueName: "key-id"))
     var id: String?
 
-    @Option(name: .long, help: "What to call it.")
+    @Option(name: .long, help: ArgumentHelp("What to call it.", valueName: "name"))
     var name: String?
 
     @Option(

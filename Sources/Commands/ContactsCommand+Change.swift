@@ -14,7 +14,9 @@ struct ContactsSetCommand: ContactsVerb {
             """
     )
 
-    @Argument(help: "The contact's name, or the beginning of its key id.")
+    @Argument(
+        help: ArgumentHelp("The contact's name, or the beginning of its key id.", valueName: "contact"),
+        completion: .contacts)
     var name: String
 
     @OptionGroup var options: ContactOptions
@@ -41,10 +43,12 @@ struct ContactsRenameCommand: ContactsVerb {
         discussion: "Example: waft contacts rename kitchen study"
     )
 
-    @Argument(help: "The contact's name, or the beginning of its key id.")
+    @Argument(
+        help: ArgumentHelp("The contact's name, or the beginning of its key id.", valueName: "contact"),
+        completion: .contacts)
     var name: String
 
-    @Argument(help: "Its new name.")
+    @Argument(help: ArgumentHelp("Its new name.", valueName: "new-name"))
     var new: String
 
     @OptionGroup var output: OutputOptions
@@ -74,7 +78,9 @@ struct ContactsForgetCommand: ContactsVerb {
         discussion: "Example: waft contacts forget kitchen"
     )
 
-    @Argument(help: "The contact's name, or the beginning of its key id.")
+    @Argument(
+        help: ArgumentHelp("The contact's name, or the beginning of its key id.", valueName: "contact"),
+        completion: .contacts)
     var name: String
 
     @OptionGroup var output: OutputOptions

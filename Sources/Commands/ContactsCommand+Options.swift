@@ -9,7 +9,9 @@ extension Outcome: ExpressibleByArgument {}
 
 /// What may come from a contact, and where it goes: flags of `allow` and `set`.
 struct ContactOptions: ParsableArguments {
-    @Option(name: .long, help: "What becomes of what it offers: ask, accept or decline.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("What becomes of what it offers: ask, accept or decline.", valueName: "ask|accept|decline"))
     var policy: Outcome?
 
     @Option(
@@ -116,6 +118,13 @@ struct ContactOptions: ParsableArguments {
         if let handler {
             change.handler = try Self.read("--handler", handler) { text throws(ContactError) in
                 try Destination(handler: text.isEmpty ? nil : text)
+            }
+            if let name = change.handler?.handler {
+                do throws(CatalogError) {
+                    try place.findHandler(name)
+                } catch {
+                    throw CommandFailure(error, at: "--handler")
+                }
             }
         }
         if let folder { change.folder = try destination(folder) }

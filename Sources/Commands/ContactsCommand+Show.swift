@@ -36,7 +36,9 @@ struct ContactsShowCommand: ContactsVerb {
         discussion: "Example: waft contacts show kitchen"
     )
 
-    @Argument(help: "The contact's name, or the beginning of its key id.")
+    @Argument(
+        help: ArgumentHelp("The contact's name, or the beginning of its key id.", valueName: "contact"),
+        completion: .contacts)
     var name: String
 
     @OptionGroup var output: OutputOptions

@@ -31,15 +31,19 @@ struct ContactsCommand: AsyncParsableCommand {
 /// A verb about contacts, visibility or rules: what it has to say, apart from how that is printed.
 protocol ContactsVerb: AsyncParsableCommand {
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport
+    /// Called after a change of which no running receiver could be told.
+    func sayThatNoneRuns()
 }
 
 extension ContactsVerb {
     mutating func run() async throws { try await carryOut() }
 
+    func sayThatNoneRuns() {}
+
     func carryOut() async throws {
         let report = try report(on: ContactsPlace(try Surroundings()))
         report.show()
-        if report.isChange { await Daemon.tell(.lookAgain) }
+        if report.isChange, await !Daemon.tell(.lookAgain) { sayThatNoneRuns() }
     }
 }
 
@@ -58,6 +62,8 @@ struct ContactsPlace {
     let registry: () -> TypeRegistry
     /// Bytes that a sender has sent in a day. Reads the disk.
     var amounts: any AmountReading = NoAmounts()
+    /// Fails unless there is a handler of this name or identifier. Reads the disk.
+    var findHandler: (String) throws(CatalogError) -> Void = { _ in }
     var now: () -> WallTime = { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
     var zone = TimeZone.current
 }
@@ -76,7 +82,10 @@ extension ContactsPlace {
                 return try home.ownID()
             },
             registry: { home.typeRegistry() },
-            amounts: JournalReader(folder: home.state)
+            amounts: JournalReader(folder: home.state),
+            findHandler: { name throws(CatalogError) in
+                _ = try home.handlerCatalog(settings, includingHook: true).load().bundle(named: name)
+            }
         )
     }
 

@@ -29,15 +29,18 @@ enum Daemon {
         }
     }
 
-    /// Tells the running receiver of a change. Does nothing if none is running: it reads everything at its start.
-    static func tell(_ request: ControlRequest) async {
+    /// Tells the running receiver of a change. One that starts later reads everything at its start.
+    /// - Returns: whether one is running.
+    @discardableResult
+    static func tell(_ request: ControlRequest) async -> Bool {
         do throws(CommandFailure) {
             _ = try await ask(request)
         } catch {
-            if error.exit == .notRunning { return }
+            if error.exit == .notRunning { return false }
             let reason = TerminalText.escaped(error.message, limit: 1_000)
             Console.shared.note("warning: the running receiver was not told of it: \(reason)")
         }
+        return true
     }
 
     /// Watches the running receiver, until it has gone.
@@ -90,6 +93,9 @@ struct StatusCommand: AsyncParsableCommand {
             ("waiting offers", String(status.waitingOffers)),
             ("active transfers", String(status.activeTransfers)), ("process", String(status.processID)),
         ]
+        if status.settingsChanged == true {
+            lines.append(("settings", "config.yaml has changed since the start: restart the receiver to use it"))
+        }
         if let fault = status.journalFault { lines.append(("journal", fault)) }
         lines += (status.damage ?? []).map { ("damaged", $0) }
         for (label, value) in lines {
@@ -132,24 +138,34 @@ struct AcceptCommand: AsyncParsableCommand {
         discussion: "Example: waft accept 1, or: waft accept 1 --items 1,3 --to Photos/2026"
     )
 
-    @Argument(help: "Number of the offer, as waft offers shows it.")
+    @Argument(
+        help: ArgumentHelp("Number of the offer, as waft offers shows it.", valueName: "offer"), completion: .offers)
     var offer: Int
 
-    @Option(name: .long, help: "Items to accept, counted from 1; the others are declined.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Items to accept, counted from 1; the others are declined.", valueName: "numbers"))
     var items: String?
 
-    @Option(name: .long, help: ArgumentHelp("Folder below the Inbox that they go to.", valueName: "dir"))
+    @Option(
+        name: .long, help: ArgumentHelp("Folder below the Inbox that they go to.", valueName: "dir"),
+        completion: .directory)
     var to: String?
 
     func run() async throws {
-        if items == nil, to == nil { return try await AnswerOffer.ask(.answer(offer: offer, accept: true)) }
+        if items == nil, to == nil {
+            return try await AnswerOffer.ask(.answer(offer: offer, accept: true), AnswerWords.accepted(offer))
+        }
         do {
             _ = try to.map { try SafeRelativePath($0) }
         } catch {
             let shown = TerminalText.escaped(to ?? "", limit: 64)
             throw CommandFailure(.usage, "--to: \"\(shown)\" is no folder below the Inbox: \(error)")
         }
-        try await AnswerOffer.ask(.acceptItems(offer: offer, items: try numbers(), folder: to))
+        let numbers = try self.numbers()
+        try await AnswerOffer.ask(
+            .acceptItems(offer: offer, items: numbers, folder: to),
+            AnswerWords.accepted(offer, items: numbers, folder: to))
     }
 
     /// - Returns: places in the offer, from 0; nil for all.
@@ -173,21 +189,28 @@ struct DeclineCommand: AsyncParsableCommand {
         discussion: "Example: waft decline 1, or: waft decline 1 --block"
     )
 
-    @Argument(help: "Number of the offer, as waft offers shows it.")
+    @Argument(
+        help: ArgumentHelp("Number of the offer, as waft offers shows it.", valueName: "offer"), completion: .offers)
     var offer: Int
 
     @Flag(name: .long, help: "Decline everything else that this peer offers, now and later.")
     var block = false
 
     func run() async throws {
-        try await AnswerOffer.ask(block ? .block(offer: offer) : .answer(offer: offer, accept: false))
+        try await AnswerOffer.ask(
+            block ? .block(offer: offer) : .answer(offer: offer, accept: false),
+            AnswerWords.declined(offer, block: block))
     }
 }
 
 private enum AnswerOffer {
-    static func ask(_ request: ControlRequest) async throws {
+    /// - Parameter done: the line for a success.
+    static func ask(_ request: ControlRequest, _ done: String) async throws {
         switch try await Daemon.ask(request) {
-        case .done: return
+        case .done: Console.shared.result(done)
+        case .accepted(let present):
+            Console.shared.result(done)
+            for line in AnswerWords.lines(present) { Console.shared.note(line) }
         case .unknown(let reason):
             throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason))

@@ -3,20 +3,25 @@ import Executors
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM as something that can be waited for.
+/// Signals as something that can be waited for: SIGINT and SIGTERM, if no others are named.
 enum EndSignals {
+    private struct Watcher {
+        var signals: Set<Int32>
+        var continuation: AsyncStream<Int32>.Continuation
+    }
+
     private struct State {
-        var watchers: [Int: AsyncStream<Int32>.Continuation] = [:]
+        var watchers: [Int: Watcher] = [:]
         var number = 0
         /// Where the system's handler writes; nil before somebody watches.
         var writing: Int32?
     }
 
     private static let state = Mutex(State())
-    private static let signals = [SIGINT, SIGTERM]
+    static let ending: Set<Int32> = [SIGINT, SIGTERM]
 
-    /// Each signal that comes from now on. When nobody watches any more, they end the process again.
-    static func watched() -> AsyncStream<Int32> {
+    /// Each of these signals that comes from now on. A signal that nobody watches any more ends the process again.
+    static func watched(_ signals: Set<Int32> = ending) -> AsyncStream<Int32> {
         AsyncStream { continuation in
             state.withLock { state in
                 if state.writing == nil { state.writing = begin() }
@@ -24,7 +29,7 @@ enum EndSignals {
                 guard let writing = state.writing else { return }
                 state.number += 1
                 let number = state.number
-                state.watchers[number] = continuation
+                state.watchers[number] = Watcher(signals: signals, continuation: continuation)
                 for signal in signals { _ = CLinuxShims_signal_to(signal, writing) }
                 continuation.onTermination = { _ in forget(number) }
             }
@@ -33,9 +38,9 @@ enum EndSignals {
 
     private static func forget(_ number: Int) {
         state.withLock { state in
-            state.watchers[number] = nil
-            guard state.watchers.isEmpty else { return }
-            for signal in signals { _ = CLinuxShims_signal_to(signal, -1) }
+            guard let watcher = state.watchers.removeValue(forKey: number) else { return }
+            let watched = state.watchers.values.reduce(into: Set()) { $0.formUnion($1.signals) }
+            for signal in watcher.signals.subtracting(watched) { _ = CLinuxShims_signal_to(signal, -1) }
         }
     }
 
@@ -52,8 +57,9 @@ enum EndSignals {
             while true {
                 var number: UInt8 = 0
                 guard read(reading, &number, 1) == 1 else { continue }
-                let watchers = state.withLock { $0.watchers.values.map { $0 } }
-                for watcher in watchers { watcher.yield(Int32(number)) }
+                let signal = Int32(number)
+                let watchers = state.withLock { $0.watchers.values.filter { $0.signals.contains(signal) } }
+                for watcher in watchers { watcher.continuation.yield(signal) }
             }
         }
         guard isRead else {

@@ -1,4 +1,5 @@
 import Control
+import Sharing
 
 extension EventLine {
     /// What `waft offers --watch --json` prints: the events of `waft receive --json`, with what is needed to answer.
@@ -10,7 +11,8 @@ extension EventLine {
         case .offer(let summary):
             self.init("offer")
             offer = summary.number
-            from = Peer(id: summary.peer ?? summary.peerID, name: summary.peerName, contact: summary.asker?.contact)
+            from = Peer(id: summary.peer, name: summary.peerName, contact: summary.asker?.contact)
+            via = summary.via
             warning = summary.asker?.warning
             transfer = summary.transfer
             note = summary.note
@@ -18,12 +20,13 @@ extension EventLine {
             items = summary.items.enumerated().map { number, item in
                 Item(
                     item: number, name: item.name, kind: item.kind, type: item.type, size: item.size,
-                    entries: item.entries)
+                    sizeHint: item.sizeHint, entries: item.entries)
             }
         case .settled(let settled):
             self.init("answered")
             offer = settled.number
             from = Peer(id: settled.peer, name: settled.peerName, contact: settled.contact)
+            via = settled.via
             (transfer, count) = (settled.transfer, settled.accepted)
             answers = settled.answers.enumerated().map { number, answer in
                 Answer(item: number, answer: answer.answer, reason: answer.reason)
@@ -33,6 +36,9 @@ extension EventLine {
         case .opened(let arrival, let answer, let code):
             self.init(answer == "yes" ? "opened" : answer == "later" ? "deferred" : "failed", arrival)
             (handler, exitCode) = (answer, code)
+        case .left(let arrival, let how, let toward):
+            self.init(how == .handler ? "gone" : how.rawValue, arrival)
+            self.toward = toward.isEmpty ? nil : toward
         case .ended(let transfer, let peer, let fault):
             self.init(fault == nil ? "done" : "failed")
             from = Peer(id: peer)
@@ -43,6 +49,7 @@ extension EventLine {
     private init(_ event: String, _ arrival: ArrivalSummary) {
         self.init(event)
         from = Peer(id: arrival.peer, name: arrival.peerName, contact: arrival.contact)
+        via = arrival.via
         transfer = arrival.transfer
         self.arrival = arrival.arrival
         (item, name, stored, path) = (arrival.item, arrival.name, arrival.stored, arrival.path)

@@ -4,7 +4,8 @@ import Foundation
 /// One event of `--json`: one JSON document a line. Fields that do not apply are left out; new ones can come.
 struct EventLine: Encodable {
     struct Peer: Encodable, Equatable {
-        var id: String
+        /// The whole id of its key; absent for a peer that proved none.
+        var id: String?
         /// What it calls itself.
         var name: String?
         /// The user's own name for it, where it is a contact.
@@ -17,6 +18,8 @@ struct EventLine: Encodable {
         var kind: String
         var type: String
         var size: UInt64?
+        /// Bytes that the sender expects where `size` is not known.
+        var sizeHint: UInt64?
         var entries: UInt64?
     }
 
@@ -38,6 +41,8 @@ struct EventLine: Encodable {
     var to: String?
     var peer: Peer?
     var from: Peer?
+    /// The dialect by which it comes: `waft`, `airdrop`.
+    var via: String?
     var transfer: String?
     /// The first `shownItems` of them; `count` says how many there are.
     var items: [Item]?
@@ -71,6 +76,8 @@ struct EventLine: Encodable {
     /// A handler's answer, and its exit code.
     var handler: String?
     var exitCode: Int?
+    /// The destination of an item that left the Inbox: its new path, or a handler's identifier.
+    var toward: String?
     var reason: String?
     /// What to do about a failure.
     var hint: String?

@@ -42,9 +42,9 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// - Parameter fault: the fault of a source, with all its further faults.
-    package init(_ fault: SourceFault) {
+    package init(_ fault: SourceFault, hint: String? = nil) {
         self.init(
-            WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000),
+            WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000), hint: hint,
             others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
 

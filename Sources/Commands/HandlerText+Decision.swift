@@ -9,9 +9,9 @@ extension HandlerText {
         let kind = decision.path != nil && !decision.exists ? ", by its type alone: it is not there" : ""
         var lines = ["\(subject)\(typeWords(decision.type))\(kind)"]
         if let finding = decision.finding {
-            let (words, verdict) = (TerminalText.escaped(finding.words), finding.verdict)
-            lines.append(
-                "  content: \(words); \(verdict.outcome.rawValue): \(TerminalText.escaped(verdict.explanation))")
+            let words = ContentWords.line(
+                declared: decision.type, finding.words, finding.verdict, snapshot.registry)
+            lines.append("  \(words)")
         }
         if decision.handedOnAs != decision.type { lines.append("  handed on as \(typeWords(decision.handedOnAs))") }
         if snapshot.rule == .handlers {
@@ -22,7 +22,7 @@ extension HandlerText {
             }
         }
         lines += decision.claims.enumerated().map { index, claim in
-            "  \(index + 1). \(Self.escaped(claim.bundle.name))  \(TerminalText.escaped(claim.explanation, limit: 600))"
+            "  \(index + 1). \(Self.name(claim.bundle))  \(TerminalText.escaped(claim.explanation, limit: 600))"
         }
         lines += passedOver(decision.passedOver) + ["  \(outcome(decision))"]
         guard decision.eligibility.isEligible, !decision.isLying, let first = decision.asked.first else { return lines }
@@ -40,8 +40,8 @@ extension HandlerText {
 
     private func chain(_ bundles: [HandlerBundle]) -> String? {
         guard let first = bundles.first else { return nil }
-        let next = bundles.dropFirst().first.map { "; if it says no, \(Self.escaped($0.name)) is asked" } ?? ""
-        return "\(Self.escaped(first.name)) gets it\(next)"
+        let next = bundles.dropFirst().first.map { "; if it says no, \(Self.name($0)) is asked" } ?? ""
+        return "\(Self.name(first)) gets it\(next)"
     }
 
     /// The whole decision about a URL.
@@ -54,7 +54,7 @@ extension HandlerText {
         case .handlers(let claims):
             lines += claims.enumerated().map { index, claim in
                 let isDefault = claim.isDefault ? "your default for \(scheme):; " : ""
-                return "  \(index + 1). \(Self.escaped(claim.bundle.name))  \(isDefault)role \(claim.role.rawValue)"
+                return "  \(index + 1). \(Self.name(claim.bundle))  \(isDefault)role \(claim.role.rawValue)"
             }
             let outcome = chain(claims.map(\.bundle)) ?? "nobody opens it: \(otherSchemes)"
             lines += passedOver(choice.passedOver) + ["  \(outcome)"]
@@ -75,7 +75,7 @@ extension HandlerText {
     }
 
     private func passedOver(_ list: [(bundle: HandlerBundle, reason: String)]) -> [String] {
-        list.map { "  passed over: \(Self.escaped($0.bundle.name)): \(TerminalText.escaped($0.reason, limit: 400))" }
+        list.map { "  passed over: \(Self.name($0.bundle)): \(TerminalText.escaped($0.reason, limit: 400))" }
     }
 
     private func typeWords(_ type: UniformType) -> String {

@@ -26,8 +26,8 @@ extension HandlerText {
             ("version", bundle.version.isEmpty ? [] : [Self.escaped(bundle.version)]),
             ("data folder", bundle.dataFolder.map { [Self.path($0)] } ?? []),
             ("installed", isInstalled(bundle) ? [Self.moment(bundle.installed)] : []),
-            ("opens", isInstalled(bundle) ? bundle.documentTypes.flatMap(lines) : [opens(bundle)]),
-            ("opens URLs", bundle.urlTypes.flatMap(lines)),
+            ("opens", isInstalled(bundle) ? bundle.documentTypes.flatMap { lines($0, bundle) } : [opens(bundle)]),
+            ("opens URLs", bundle.urlTypes.flatMap { Self.lines($0, bundle) }),
             ("default for", typesDefault(of: bundle).map(\.identifier) + schemesDefault(of: bundle).map { "\($0):" }),
         ]
         if bundle.executable != nil { rows += launch(bundle) }
@@ -36,7 +36,7 @@ extension HandlerText {
             ("imports", bundle.importedTypes.map(line)),
             ("warning", troubles(bundle)),
         ]
-        return [Self.escaped(bundle.name)] + rows.flatMap(Self.lines)
+        return [Self.name(bundle)] + rows.flatMap(Self.lines)
     }
 
     private func isInstalled(_ bundle: HandlerBundle) -> Bool { ![.configuration, .builtIn].contains(bundle.origin) }
@@ -67,8 +67,8 @@ extension HandlerText {
         rules.timeout.map(Self.seconds) ?? Self.seconds(place.usualTimeLimit) + " (hookTimeout in the configuration)"
     }
 
-    private func lines(_ documentType: DocumentType) -> [String] {
-        let name = documentType.name.map { ", \"\(Self.escaped($0))\"" } ?? ""
+    private func lines(_ documentType: DocumentType, _ bundle: HandlerBundle) -> [String] {
+        let name = Self.quoted(documentType.name, bundle)
         let opens = documentType.rank != .none && documentType.role.opens ? "" : ": is not asked to open them"
         return documentType.types(in: snapshot.registry).map { type in
             "\(Self.escaped(type.words))  rank \(documentType.rank.rawValue), role \(documentType.role.rawValue)"
@@ -76,9 +76,16 @@ extension HandlerText {
         }
     }
 
-    private func lines(_ urlType: URLType) -> [String] {
+    private static func lines(_ urlType: URLType, _ bundle: HandlerBundle) -> [String] {
+        let name = quoted(urlType.name, bundle)
         let opens = urlType.role.opens ? "" : ": is not asked to open them"
-        return urlType.schemes.map { "\($0):  role \(urlType.role.rawValue)\(opens)" }
+        return urlType.schemes.map { "\($0):  role \(urlType.role.rawValue)\(name)\(opens)" }
+    }
+
+    /// The end of a line: a name from the bundle, in the user's language.
+    private static func quoted(_ name: String?, _ bundle: HandlerBundle) -> String {
+        guard let name else { return "" }
+        return ", \"\(escaped(bundle.localized(name) ?? name))\""
     }
 
     private func line(_ declaration: TypeDeclaration) -> String {
@@ -95,7 +102,7 @@ extension HandlerText {
     /// The table of a handler's permissions, indented.
     func permissionLines(of bundle: HandlerBundle) -> [String] {
         guard bundle.executable != nil else { return [] }
-        let name = Self.escaped(bundle.name)
+        let name = Self.name(bundle)
         guard let permissions = permissions(of: bundle) else {
             return ["  \(name) has no sandbox: it may do what you may"]
         }

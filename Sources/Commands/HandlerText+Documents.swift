@@ -8,6 +8,8 @@ struct HandlerDocument: Encodable {
     struct TypeClaim: Encodable {
         var type: String
         var name: String?
+        /// `name` in the user's language; absent without a translation, also below.
+        var localizedName: String?
         var rank: String
         var role: String
         /// Whether it is asked to open them.
@@ -16,6 +18,8 @@ struct HandlerDocument: Encodable {
 
     struct SchemeClaim: Encodable {
         var scheme: String
+        var name: String?
+        var localizedName: String?
         var role: String
         var opens: Bool
     }
@@ -39,6 +43,7 @@ struct HandlerDocument: Encodable {
     var v = 1
     var kind = "handler"
     var name: String
+    var localizedName: String?
     var identifier: String
     var enabled: Bool
     /// `user`, `machine`, `distribution`, `configuration` or `builtIn`.
@@ -87,6 +92,7 @@ extension HandlerText {
         let time = Date(timeIntervalSince1970: Double(bundle.installed.seconds))
         return HandlerDocument(
             name: bundle.name,
+            localizedName: bundle.localizedName,
             identifier: bundle.identifier.text,
             enabled: isEnabled(bundle),
             origin: bundle.origin.word,
@@ -98,14 +104,16 @@ extension HandlerText {
             types: bundle.documentTypes.flatMap { claim in
                 claim.types(in: snapshot.registry).map { type in
                     HandlerDocument.TypeClaim(
-                        type: type.identifier, name: claim.name, rank: claim.rank.rawValue, role: claim.role.rawValue,
+                        type: type.identifier, name: claim.name, localizedName: bundle.localized(claim.name),
+                        rank: claim.rank.rawValue, role: claim.role.rawValue,
                         opens: claim.rank != .none && claim.role.opens)
                 }
             },
             schemes: bundle.urlTypes.flatMap { claim in
                 claim.schemes.map { scheme in
                     HandlerDocument.SchemeClaim(
-                        scheme: scheme.text, role: claim.role.rawValue, opens: claim.role.opens)
+                        scheme: scheme.text, name: claim.name, localizedName: bundle.localized(claim.name),
+                        role: claim.role.rawValue, opens: claim.role.opens)
                 }
             },
             defaultTypes: typesDefault(of: bundle).map(\.identifier),

@@ -45,6 +45,9 @@ struct HandlerText {
 
     static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
 
+    /// A handler's name in the user's language.
+    static func name(_ bundle: HandlerBundle) -> String { escaped(bundle.shownName) }
+
     static func path(_ path: String) -> String { TerminalText.escaped(path, limit: pathLimit) }
 
     /// A word as it can be pasted into a shell.
@@ -102,7 +105,7 @@ struct HandlerText {
     /// A handler as it stands in the list.
     func block(_ bundle: HandlerBundle) -> [String] {
         [
-            "\(Self.escaped(bundle.name))  \(bundle.identifier)  \(isEnabled(bundle) ? "enabled" : "disabled")",
+            "\(Self.name(bundle))  \(bundle.identifier)  \(isEnabled(bundle) ? "enabled" : "disabled")",
             "  opens  \(opens(bundle))",
             "  from   \(source(bundle))",
         ] + troubles(bundle).map { "  warning: \($0)" }

@@ -20,22 +20,25 @@ struct HandlersAddCommand: HandlersVerb {
             """
     )
 
-    @Option(name: .long, help: "What to call it.")
+    @Option(name: .long, help: ArgumentHelp("What to call it.", valueName: "name"))
     var name: String
 
     @Option(name: .long, help: ArgumentHelp("A type that it opens, and all that conform to it.", valueName: "uti"))
     var type: [String] = []
 
-    @Option(name: .long, help: "A scheme of URLs that it opens.")
+    @Option(name: .long, help: ArgumentHelp("A scheme of URLs that it opens.", valueName: "scheme"))
     var scheme: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("The program to run.", valueName: "program"))
+    @Option(name: .long, help: ArgumentHelp("The program to run.", valueName: "program"), completion: .file())
     var run: String
 
-    @Option(name: .long, help: ArgumentHelp("A folder or file that it may read.", valueName: "dir"))
+    @Option(
+        name: .long, help: ArgumentHelp("A folder or file that it may read.", valueName: "dir"), completion: .file())
     var readable: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A folder that it may read and write.", valueName: "dir"))
+    @Option(
+        name: .long, help: ArgumentHelp("A folder that it may read and write.", valueName: "dir"),
+        completion: .directory)
     var writable: [String] = []
 
     @Flag(name: .long, help: "Let it use the network.")

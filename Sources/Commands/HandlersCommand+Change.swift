@@ -27,7 +27,7 @@ struct HandlersRemoveCommand: HandlersVerb {
         var forgottenSchemes: [String]
     }
 
-    @Argument(help: "The handler's name or identifier.")
+    @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
     @Flag(name: .long, help: "Remove what it has written to its data folder, too.")
@@ -88,7 +88,7 @@ struct HandlersEnableCommand: HandlersVerb {
         discussion: "Example: waft handlers enable Photos"
     )
 
-    @Argument(help: "The handler's name or identifier.")
+    @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
     @OptionGroup var output: OutputOptions
@@ -107,7 +107,7 @@ struct HandlersDisableCommand: HandlersVerb {
         discussion: "Example: waft handlers disable Photos"
     )
 
-    @Argument(help: "The handler's name or identifier.")
+    @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
     @OptionGroup var output: OutputOptions

@@ -15,10 +15,10 @@ struct HandlersDefaultCommand: HandlersVerb {
             """
     )
 
-    @Argument(help: "A type, or a scheme with its colon.")
+    @Argument(help: ArgumentHelp("A type, or a scheme with its colon.", valueName: "type|scheme:"))
     var what: String?
 
-    @Argument(help: "The handler's name or identifier.")
+    @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String?
 
     @Flag(name: .long, help: "Forget the default.")

@@ -36,7 +36,7 @@ struct HandlersShowCommand: HandlersVerb {
         discussion: "Example: waft handlers show Photos"
     )
 
-    @Argument(help: "The handler's name or identifier.")
+    @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
     @OptionGroup var output: OutputOptions

@@ -18,7 +18,7 @@ struct HandlersTestCommand: HandlersVerb {
             """
     )
 
-    @Argument(help: "Files, folders and URLs.")
+    @Argument(help: ArgumentHelp("Files, folders and URLs.", valueName: "file|url"), completion: .file())
     var items: [String] = []
 
     @Option(

@@ -42,7 +42,7 @@ extension HandlersVerb {
 
 /// What the verbs work on.
 struct HandlersPlace {
-    let catalog: HandlerCatalog
+    var catalog: HandlerCatalog
     /// Absolute path.
     let inbox: String
     /// The kernel's means to restrict handlers.
@@ -58,6 +58,7 @@ struct HandlersPlace {
 extension HandlersPlace {
     init(_ surroundings: Surroundings) {
         catalog = surroundings.home.handlerCatalog(surroundings.settings, includingHook: true)
+        catalog.languages = UserLanguages.names(ProcessInfo.processInfo.environment)
         inbox = surroundings.home.inbox
         usualTimeLimit = surroundings.settings.hookTimeout
         openedSchemes = Set(surroundings.settings.openReceivedURLs)
@@ -82,8 +83,9 @@ struct HandlersReport {
 }
 
 extension CommandFailure {
-    /// - Parameter hint: escaped.
-    init(_ error: CatalogError, hint: String? = nil) {
+    /// - Parameters:
+    ///   - place: the option with the value; escaped, as the hint is.
+    init(_ error: CatalogError, at place: String? = nil, hint: String? = nil) {
         let exit: WaftExit =
             switch error.code {
             case .ambiguousName, .unfit, .nameTaken, .notYours: .usage
@@ -91,7 +93,8 @@ extension CommandFailure {
             case .storage: .unexpected
             }
         let hint = hint ?? (error.code == .unknownHandler ? "see: waft handlers" : nil)
-        self.init(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
+        let message = TerminalText.escaped(error.description, limit: 1_000)
+        self.init(exit, place.map { "\($0): \(message)" } ?? message, hint: hint)
     }
 
     /// Does something with the catalog.

@@ -18,15 +18,22 @@ struct InboxTakeCommand: AsyncParsableCommand {
             Example: waft inbox take 12 report.pdf ~/Documents
 
             Nothing is replaced: where a name is taken, a number is added. On another disk it is copied, synced, read back and \
-            compared, and only then deleted here.
+            compared, and only then deleted here. Exit code 15 where a handler still reads an item after five seconds.
             """
     )
 
-    @Argument(help: "Numbers of arrivals or names in the Inbox, and last the folder to move them to.")
+    @Argument(
+        help: ArgumentHelp(
+            "Numbers of arrivals or names in the Inbox, and last the folder to move them to.",
+            valueName: "item> ... <folder"), completion: .inboxItems)
     var words: [String]
 
-    @Option(name: .long, help: "What it is to be called there; refused where that is taken.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("What it is to be called there; refused where that is taken.", valueName: "name"))
     var name: String?
+
+    @OptionGroup var readers: ReaderOptions
 
     @OptionGroup var output: OutputOptions
 
@@ -41,7 +48,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
                 throw CommandFailure(.usage, "--name will not do: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let leaving = Leaving(inbox: try Surroundings().inbox, json: output.json)
+        let leaving = Leaving(inbox: try Surroundings().inbox, now: readers.now, json: output.json)
         let directory = words[words.count - 1]
         let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingFault) in
             let size = entry.arrival.size
@@ -54,7 +61,8 @@ struct InboxTakeCommand: AsyncParsableCommand {
             }
             Console.shared.endStatus()
             return Leaving.Outcome(
-                how: .taken, toward: taken.path, words: "→ \(TerminalText.escaped(taken.path, limit: 4_096))",
+                how: .taken, toward: taken.path,
+                words: "\(Glyph.arrow) \(TerminalText.escaped(taken.path, limit: 4_096))",
                 remark: taken.remark, hasLeft: taken.hasLeft)
         }
         if exit != .done { throw exit.code }
@@ -69,17 +77,23 @@ struct InboxRemoveCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox remove 12
 
-            What somebody else has moved or deleted already is no longer missed by waft inbox verify.
+            What somebody else has moved or deleted already is no longer missed by waft inbox verify. Exit code 15 where a \
+            handler still reads an item after five seconds.
             """
     )
 
-    @Argument(help: "Numbers of arrivals, as waft history shows them, or names in the Inbox.")
+    @Argument(
+        help: ArgumentHelp(
+            "Numbers of arrivals, as waft history shows them, or names in the Inbox.", valueName: "item"),
+        completion: .inboxItems)
     var arrivals: [String]
+
+    @OptionGroup var readers: ReaderOptions
 
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let leaving = Leaving(inbox: try Surroundings().inbox, json: output.json)
+        let leaving = Leaving(inbox: try Surroundings().inbox, now: readers.now, json: output.json)
         let exit = try await leaving.each(arrivals) { entry throws(LeavingFault) in
             let wasThere = try InboxLeaving.remove(entry.arrival, inbox: leaving.inbox)
             return Leaving.Outcome(how: .removed, words: wasThere ? "removed" : "it was gone already")
@@ -113,6 +127,8 @@ struct Leaving {
     }
 
     let inbox: String
+    /// Whether handlers that read an item are not waited for.
+    let now: Bool
     let json: Bool
 
     /// - Returns: the code of the first that failed; the others are done all the same.
@@ -136,6 +152,9 @@ struct Leaving {
         guard entry.departure == nil else {
             let reason = JournalText.departure(entry) ?? ""
             return fail(.inputMissing, "\(FindingText.head(entry)): \(reason)", name: wanted, entry)
+        }
+        if let reader = try await InboxReaders.reader(of: entry.arrival.number, now: now) {
+            return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", name: wanted, entry)
         }
         let outcome: Outcome
         do throws(LeavingFault) {
@@ -208,7 +227,8 @@ enum JournalWriting {
             default: throw failure
             }
             do throws(JournalFault) {
-                return try Journal(folder: folder).departed([number], Departure(how, at: .now, toward: toward))
+                try Journal(folder: folder).departed([number], Departure(how, at: .now, toward: toward))
+                return
             } catch {
                 failure = CommandFailure(.unexpected, error.description)
             }
@@ -229,7 +249,10 @@ struct InboxOpenCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Number of the arrival, as waft history shows it, or its name in the Inbox.")
+    @Argument(
+        help: ArgumentHelp(
+            "Number of the arrival, as waft history shows it, or its name in the Inbox.", valueName: "item"),
+        completion: .inboxItems)
     var arrival: String
 
     func run() async throws {

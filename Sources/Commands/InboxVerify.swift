@@ -18,7 +18,10 @@ struct InboxVerifyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Numbers of arrivals, as waft history shows them, or names in the Inbox; everything by default.")
+    @Argument(
+        help: ArgumentHelp(
+            "Numbers of arrivals, as waft history shows them, or names in the Inbox; everything by default.",
+            valueName: "item"), completion: .inboxItems)
     var arrivals: [String] = []
 
     @OptionGroup var output: OutputOptions

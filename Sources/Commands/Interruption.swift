@@ -1,3 +1,4 @@
+import Glibc
 import Sharing
 
 /// Ctrl-C and a request to end, as something that can be waited for.
@@ -13,7 +14,8 @@ enum Interruption {
         let signals = EndSignals.watched()
         let work = Task(operation: operation)
         let watch = Task {
-            for await _ in signals {
+            for await signal in signals {
+                if signal == SIGINT { Console.shared.endLine() }
                 if cancellation.isRequested {
                     work.cancel()
                 } else {

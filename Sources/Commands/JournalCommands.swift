@@ -42,33 +42,42 @@ struct HistoryCommand: AsyncParsableCommand {
         discussion: """
             Example: waft history --limit 20, or: waft history --sent
 
-            The latest comes last. More of one: waft inbox show NUMBER.
+            The latest comes last. More of one: waft inbox show NUMBER. Some only: waft history --type public.image --since 2d
             """
     )
 
-    @Option(name: .long, help: "How many to list.")
+    @Option(name: .long, help: ArgumentHelp("How many to list.", valueName: "count"))
     var limit = 50
 
-    @Option(name: .long, help: "List those before this number.")
+    @Option(name: .long, help: ArgumentHelp("List those before this number.", valueName: "number"))
     var before: Int64?
 
     @Flag(name: .long, help: "List what was sent from here instead, a transfer a line.")
     var sent = false
+
+    @OptionGroup var filter: ArrivalFilterOptions
 
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         guard (1...100_000).contains(limit) else { throw CommandFailure(.usage, "--limit is 1 to 100000") }
         if sent {
-            guard before == nil else { throw CommandFailure(.usage, "--before is for what has arrived") }
+            guard before == nil, filter.isEmpty else {
+                throw CommandFailure(.usage, "--before, --type, --from, --since and --state are for what has arrived")
+            }
             return try SentHistory.show(latest: limit, json: output.json)
         }
         let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
+        let surroundings = try Surroundings()
+        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, surroundings)
         let entries = try JournalReading.read { reader throws(JournalFault) in
-            try reader.entries(latest: limit, before: before)
+            try reader.entries(latest: limit, before: before, filter: choice?.filter ?? .all)
         }
-        if entries.isEmpty, !output.json { return Console.shared.note("nothing has arrived yet") }
-        let people = try Surroundings().people
+        if entries.isEmpty, !output.json {
+            return Console.shared.note(
+                choice == nil ? "nothing has arrived yet" : "nothing that has arrived is like that")
+        }
+        let people = surroundings.people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
             Console.shared.result(output.json ? JSONText.line(JournalLine(entry)) : JournalText.line(entry, people))
         }
@@ -83,7 +92,10 @@ struct InboxShowCommand: AsyncParsableCommand {
         discussion: "Example: waft inbox show 12, or: waft inbox show report.pdf"
     )
 
-    @Argument(help: "Number of the arrival, as waft history shows it, or the name it has in the Inbox.")
+    @Argument(
+        help: ArgumentHelp(
+            "Number of the arrival, as waft history shows it, or the name it has in the Inbox.", valueName: "item"),
+        completion: .inboxItems)
     var arrival: String
 
     @OptionGroup var output: OutputOptions
@@ -105,19 +117,20 @@ struct InboxRetryCommand: AsyncParsableCommand {
         discussion: "Example: waft inbox retry 12"
     )
 
-    @Argument(help: "Numbers of arrivals, as waft history and waft inbox show show them.")
+    @Argument(
+        help: ArgumentHelp("Numbers of arrivals, as waft history and waft inbox show show them.", valueName: "number"))
     var arrivals: [Int64]
 
     func run() async throws {
         var exit = WaftExit.done
         for number in arrivals {
             switch try await Daemon.ask(.retry(arrival: number)) {
-            case .done: continue
+            case .done: Console.shared.result("item \(number): handed to its handler again")
             case .unknown(let reason):
                 Console.shared.note("waft: \(TerminalText.escaped(reason))")
                 exit = .inputMissing
             case .refused(let reason):
-                Console.shared.note("waft: \(number) cannot be delivered again: \(TerminalText.escaped(reason))")
+                Console.shared.note("waft: item \(number): \(TerminalText.escaped(reason))")
                 exit = .unexpected
             default: throw CommandFailure(.unexpected, "the receiver gave no answer")
             }

@@ -15,8 +15,7 @@ enum JournalText {
             TerminalText.escaped(arrival.stored.name.text),
         ]
         let sender = people.line(arrival.peer, callingItself: arrival.senderName)
-        let via = arrival.dialect == .waft ? "" : " via \(arrival.dialect.rawValue)"
-        return columns.joined(separator: "  ") + "  from \(sender)\(via)\(suffix(entry))"
+        return columns.joined(separator: "  ") + "  from \(sender)\(suffix(entry))"
     }
 
     private static func suffix(_ entry: JournalEntry) -> String {
@@ -114,11 +113,6 @@ enum JournalText {
 
 /// An arrival for machines.
 struct JournalLine: Encodable {
-    struct Peer: Encodable {
-        var id: String
-        var name: String
-    }
-
     struct Departure: Encodable {
         /// `taken`, `removed`, `handler`.
         var how: String
@@ -148,13 +142,15 @@ struct JournalLine: Encodable {
     var type: String
     var size: UInt64
     var digest: String
-    var from: Peer
+    var from: EventLine.Peer
     /// The protocol by which it came: `waft`, `airdrop`.
     var via: String
     var transfer: String
     var item: Int
     var arrived: String
     var annotation: [String: String]?
+    /// The application that sent it, by its sender's word.
+    var sourceApplication: String?
     var content: String?
     /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
     var delivery: String
@@ -174,11 +170,13 @@ struct JournalLine: Encodable {
         size = arrival.size
         digest = arrival.digest.description
         via = arrival.dialect.rawValue
-        from = Peer(id: arrival.peer.text, name: arrival.senderName)
+        from = EventLine.Peer(id: arrival.peer.provenText, name: arrival.senderName)
         transfer = arrival.transfer.text
         item = arrival.itemNumber
         arrived = ISOTime.text(entry.arrived)
-        annotation = arrival.annotation.isEmpty ? nil : arrival.annotation
+        sourceApplication = arrival.annotation[SourceApplication.key]
+        let rest = SourceApplication.removed(from: arrival.annotation)
+        annotation = rest.isEmpty ? nil : rest
         content = arrival.content?.outcome.rawValue
         delivery = entry.state.rawValue
         due = (entry.waiting?.due).map(ISOTime.text)

@@ -1,5 +1,6 @@
 import Control
 import Sharing
+import UniformTypes
 
 /// An offer as people read it, every foreign string escaped.
 enum OfferText {
@@ -31,8 +32,10 @@ enum OfferText {
     }
 
     private static func line(_ item: OfferSummary.Item) -> String {
-        var facts = [TerminalText.escaped(item.type, limit: 80)]
-        facts.append(item.size.map(ByteCount.text) ?? "size not known")
+        // People know a PDF document; the identifier is in --json.
+        let type = UniformType(item.type).map(TypeRegistry.system.name) ?? item.type
+        var facts = [TerminalText.escaped(type, limit: 80)]
+        facts.append(ByteCount.text(of: item.size, hint: item.sizeHint))
         if let entries = item.entries { facts.append(Self.entries(entries)) }
         return "\(TerminalText.escaped(item.name, limit: nameLimit))  \(facts.joined(separator: ", "))"
     }
@@ -55,7 +58,7 @@ enum OfferText {
             return [line] + (warning(offer).map { [$0] } ?? [])
         case .settled(let offer):
             return ["\(offer.number): \(outcome(offer))"]
-        case .ready, .stored, .opened, .ended:
+        case .ready, .stored, .opened, .left, .ended:
             return []
         }
     }
@@ -75,7 +78,7 @@ enum OfferText {
     private static func asker(_ offer: OfferSummary) -> String {
         // Its key comes last and must not be cut off: what a stranger calls itself has at most 63 bytes.
         if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) }
-        return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID)))"
+        return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
     }
 
     private static func warning(_ offer: OfferSummary) -> String? {
@@ -87,7 +90,8 @@ enum OfferText {
     }
 
     private static func size(_ offer: OfferSummary) -> String {
-        let size = ByteCount.text(offer.size)
-        return offer.items.contains { $0.size == nil } ? size + " or more" : size
+        ByteCount.total(
+            offer.size, hinted: offer.hintedSize ?? 0,
+            isComplete: offer.items.allSatisfy { $0.size != nil || $0.sizeHint != nil })
     }
 }

@@ -17,7 +17,8 @@ struct OffersCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Number of one offer, to see every item of it.")
+    @Argument(
+        help: ArgumentHelp("Number of one offer, to see every item of it.", valueName: "offer"), completion: .offers)
     var offer: Int?
 
     @Flag(name: .long, help: "Keep running, and show new offers and their results.")
@@ -66,24 +67,13 @@ struct OffersCommand: AsyncParsableCommand {
 
     /// Shows what happens until Ctrl-C, which is the end that was asked for.
     private func follow() async throws {
-        let end = Cancellation()
         let json = output.json
-        do {
-            try await Interruption.watching(end, goodbye: .zero) {
-                try await Daemon.watch { event in
-                    if json {
-                        EventLine(event).print()
-                    } else {
-                        for line in OfferText.lines(event) { Console.shared.result(line) }
-                    }
-                }
+        try await Daemon.follow { event in
+            if json {
+                EventLine(event).print()
+            } else {
+                for line in OfferText.lines(event) { Console.shared.result(line) }
             }
-        } catch is CancellationError {
-            return
-        } catch  where end.isRequested {
-            return
         }
-        guard !end.isRequested else { return }
-        throw CommandFailure(.notRunning, "the receiver has gone, or what it told was read too slowly")
     }
 }

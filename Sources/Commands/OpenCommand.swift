@@ -20,7 +20,7 @@ struct OpenCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "URLs.")
+    @Argument(help: ArgumentHelp("URLs.", valueName: "url"))
     var urls: [String]
 
     @OptionGroup var output: OutputOptions

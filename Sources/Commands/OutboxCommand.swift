@@ -79,9 +79,11 @@ struct OutboxAccess {
     }
 
     /// Has the receiver do something; where none is running it is done here.
+    /// - Returns: whether a receiver is running.
+    @discardableResult
     func change(
         _ request: OutboxRequest, here body: () throws(OutboxError) -> Void
-    ) async throws(CommandFailure) {
+    ) async throws(CommandFailure) -> Bool {
         let reply: ControlReply
         do throws(ControlError) {
             let socket = try ControlSocket(folder: home.run)
@@ -90,13 +92,14 @@ struct OutboxAccess {
         } catch {
             guard error.code == .notRunning else { throw Daemon.failure(error) }
             do throws(OutboxError) {
-                return try body()
+                try body()
+                return false
             } catch {
                 throw Self.failure(error)
             }
         }
         switch reply {
-        case .done: return
+        case .done: return true
         case .unknown(let reason): throw CommandFailure(.inputMissing, TerminalText.escaped(reason, limit: 1_000))
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason, limit: 1_000))
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
@@ -150,7 +153,8 @@ struct OutboxShowCommand: AsyncParsableCommand {
         discussion: "Example: waft outbox show 3"
     )
 
-    @Argument(help: "Number of the job, as waft outbox list shows it.")
+    @Argument(
+        help: ArgumentHelp("Number of the job, as waft outbox list shows it.", valueName: "job"), completion: .jobs)
     var job: Int
 
     @OptionGroup var output: OutputOptions
@@ -172,7 +176,8 @@ struct OutboxCancelCommand: AsyncParsableCommand {
         discussion: "Example: waft outbox cancel 3 4. What has arrived already stays where it is."
     )
 
-    @Argument(help: "Numbers of jobs, as waft outbox list shows them.")
+    @Argument(
+        help: ArgumentHelp("Numbers of jobs, as waft outbox list shows them.", valueName: "job"), completion: .jobs)
     var jobs: [Int]
 
     func run() async throws {
@@ -182,6 +187,7 @@ struct OutboxCancelCommand: AsyncParsableCommand {
             try await access.change(.cancel(number)) { () throws(OutboxError) in
                 try access.store.cancel(JobNumber(number), at: now)
             }
+            Console.shared.result("job \(number) cancelled")
         }
     }
 }
@@ -194,16 +200,18 @@ struct OutboxRetryCommand: AsyncParsableCommand {
         discussion: "Example: waft outbox retry 3"
     )
 
-    @Argument(help: "Numbers of jobs, as waft outbox list shows them.")
+    @Argument(
+        help: ArgumentHelp("Numbers of jobs, as waft outbox list shows them.", valueName: "job"), completion: .jobs)
     var jobs: [Int]
 
     func run() async throws {
         let access = try OutboxAccess()
         let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         try await OutboxEach.run(jobs) { number throws(CommandFailure) in
-            try await access.change(.retry(number)) { () throws(OutboxError) in
+            let isRunning = try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)
             }
+            Console.shared.result("job \(number) is tried \(isRunning ? "now" : "when waftd runs")")
         }
     }
 }
@@ -223,7 +231,9 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Numbers of jobs, as waft outbox list --all shows them.")
+    @Argument(
+        help: ArgumentHelp("Numbers of jobs, as waft outbox list --all shows them.", valueName: "job"),
+        completion: .jobs)
     var jobs: [Int] = []
 
     @Flag(name: .long, help: "All that is over.")
@@ -236,12 +246,14 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let access = try OutboxAccess()
         if all {
+            let count: Int
             do throws(OutboxError) {
-                try access.store.removeFinal()
+                count = try access.store.removeFinal()
             } catch {
                 throw OutboxAccess.failure(error)
             }
-            return await access.tellReceiver()
+            await access.tellReceiver()
+            return Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
         }
         try await OutboxEach.run(jobs) { number throws(CommandFailure) in
             do throws(OutboxError) {
@@ -250,6 +262,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
                 throw OutboxAccess.failure(error)
             }
             await access.tellReceiver()
+            Console.shared.result("job \(number) removed")
         }
     }
 }

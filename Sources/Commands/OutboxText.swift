@@ -31,7 +31,7 @@ enum OutboxText {
 
     /// What is said when it was queued.
     static func queued(_ job: OutboxJob) -> String {
-        "queued as \(job.number) → \(TerminalText.escaped(job.destination.text, limit: 64)): \(amount(job))"
+        "queued as \(job.number) \(Glyph.arrow) \(TerminalText.escaped(job.destination.text, limit: 64)): \(amount(job))"
     }
 
     /// One line of a list.
@@ -41,7 +41,8 @@ enum OutboxText {
         if job.items.count > 2 { names += " and \(job.items.count - 2) more" }
         let number = "\(record.number)"
         let padding = String(repeating: " ", count: max(0, 4 - number.count))
-        return "\(padding)\(number)  \(names) → \(to(job)) (\(ByteCount.text(job.size))): \(state(record, course))"
+        return
+            "\(padding)\(number)  \(names) \(Glyph.arrow) \(to(job)) (\(ByteCount.text(job.size))): \(state(record, course))"
     }
 
     /// All that is known, a line each.

@@ -34,7 +34,7 @@ struct PairBeginning: Sendable {
                 let shown = question.introduction
                 rendering.came(
                     PairingStanding.Peer(
-                        id: question.peer.text, key: shown.key, name: shown.name, isContact: shown.isContact,
+                        id: question.peer.text, key: question.peer.short, name: shown.name, isContact: shown.isContact,
                         warning: shown.warning))
                 rendering.compare(digits: question.string.digits, words: question.string.words)
                 return await rendering.isSame()

@@ -22,7 +22,9 @@ struct PairCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Peer to pair with: name, beginning of its id, or host[:port].")
+    @Argument(
+        help: ArgumentHelp("Peer to pair with: name, beginning of its id, or host[:port].", valueName: "peer"),
+        completion: .peers)
     var peer: [String] = []
 
     @Flag(name: .long, help: "Let one peer come, for ten minutes at most.")
@@ -31,13 +33,20 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "By a one-time code: print one, or with a peer ask for the one that it prints.")
     var code = false
 
-    @Option(name: .long, help: "File that holds the code; - for standard input.")
+    @Option(
+        name: .long, help: ArgumentHelp("File that holds the code; - for standard input.", valueName: "file"),
+        completion: .file())
     var codeFile: String?
 
-    @Option(name: .long, help: "What the contact is called here (default: what it calls itself).")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("What the contact is called here (default: what it calls itself).", valueName: "name"))
     var name: String?
 
-    @Option(name: .long, help: "Seconds to wait for a peer (default: 600), or to look for one (default: 5).")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Seconds to wait for a peer (default: 600), or to look for one (default: 5).", valueName: "seconds"))
     var timeout: Double?
 
     @OptionGroup var output: OutputOptions

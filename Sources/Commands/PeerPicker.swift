@@ -6,15 +6,20 @@ import Sharing
 enum PeerPicker {
     /// How long to look where nobody can choose.
     private static let looking: Duration = .seconds(3)
+    /// How long nobody may be found before the person is told what to do.
+    private static let silence: Duration = .seconds(3)
 
     private enum Input: Sendable {
         case peers(PeerEvent)
         case line(String)
+        /// Nobody may be found any more, or not soon.
+        case late
+        case interrupted
         case end
     }
 
-    /// - Returns: the whole id of the chosen peer.
-    /// - Throws: `CommandFailure`, 64 where there is no terminal.
+    /// - Returns: the whole id of the chosen peer, or an address.
+    /// - Throws: `CommandFailure`, 64 where there is no terminal, 130 if nobody is chosen.
     static func pick(_ network: PeerNetwork) async throws(CommandFailure) -> String {
         guard LineReader.hasTerminal else {
             var view = PeersInView()
@@ -27,11 +32,21 @@ enum PeerPicker {
             }
             throw CommandFailure(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
         }
-        Console.shared.note("Looking for peers; type a number, or q to give up.")
-        let id = await withTaskGroup(of: Void.self) { group in
+        Console.shared.note("Looking for machines \(Glyph.ellipsis)")
+        Console.shared.prompt(PeerChoice.question)
+        let signals = EndSignals.watched()
+        let end = await withTaskGroup(of: Void.self) { group in
             let (inputs, feed) = AsyncStream<Input>.makeStream()
             group.addTask {
                 for await event in network.peers(for: nil) { feed.yield(.peers(event)) }
+                feed.yield(.late)
+            }
+            group.addTask {
+                try? await Task.sleep(for: silence)
+                feed.yield(.late)
+            }
+            group.addTask {
+                for await _ in signals { feed.yield(.interrupted) }
             }
             group.addTask {
                 for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
@@ -40,33 +55,56 @@ enum PeerPicker {
             defer { group.cancelAll() }
             return await choose(from: inputs)
         }
-        guard let id else { throw CommandFailure(.interrupted, "nobody was chosen") }
-        return id
+        switch end {
+        case .chosen(let peer): return peer
+        case .givenUp: throw CommandFailure(.interrupted, "nobody was chosen; nothing was sent")
+        case .interrupted:
+            Console.shared.endLine()
+            throw CommandFailure(.interrupted, "cancelled; nothing was sent")
+        }
     }
 
-    private static func choose(from inputs: AsyncStream<Input>) async -> String? {
-        var peers: [FoundPeer] = []
+    private enum End {
+        case chosen(String)
+        case givenUp
+        case interrupted
+    }
+
+    private static func choose(from inputs: AsyncStream<Input>) async -> End {
+        var choice = PeerChoice()
+        var wasAdvised = false
         for await input in inputs {
             switch input {
             case .peers(.found(let peer)):
-                guard !peers.contains(where: { $0.id == peer.id }) else { continue }
-                peers.append(peer)
+                guard let number = choice.found(peer.id, name: peer.card?.name) else { continue }
                 let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
                 let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue))"
-                Console.shared.note("  \(peers.count)  \(name)  \(peer.id.short)\(via)")
+                Console.shared.note("  \(number)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):
                 say(reason)
             case .peers(.gone):
                 continue
+            case .late:
+                guard choice.isEmpty, !wasAdvised else { continue }
+                wasAdvised = true
+                Console.shared.note(PeerChoice.advice)
             case .line(let line):
-                if line.lowercased() == "q" { return nil }
-                if let number = Int(line), peers.indices.contains(number - 1) { return peers[number - 1].id.text }
-                Console.shared.note("Type one of the numbers, or q.")
+                Console.shared.answered()
+                switch choice.answer(to: line) {
+                case .chosen(let peer): return .chosen(peer)
+                case .givenUp: return .givenUp
+                case .unclear(let why):
+                    if !why.isEmpty { Console.shared.note(why) }
+                    Console.shared.prompt(PeerChoice.question)
+                }
+            case .interrupted:
+                return .interrupted
             case .end:
-                return nil
+                Console.shared.endLine()
+                return .givenUp
             }
         }
-        return nil
+        return .givenUp
     }
 
     private static func say(_ trouble: String) {

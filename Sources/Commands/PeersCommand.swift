@@ -14,7 +14,7 @@ struct PeersCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Go on, and show who comes and goes.")
     var watch = false
 
-    @Option(name: .long, help: "Seconds to look, without --watch (default: 3).")
+    @Option(name: .long, help: ArgumentHelp("Seconds to look, without --watch (default: 3).", valueName: "seconds"))
     var timeout: Double?
 
     @OptionGroup var output: OutputOptions

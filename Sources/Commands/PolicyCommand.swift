@@ -75,10 +75,14 @@ struct PolicyTestCommand: ContactsVerb {
         help: ArgumentHelp("Who offers: a contact's name, the id of a key, stranger, or airdrop.", valueName: "peer"))
     var from: String
 
-    @Option(name: .long, help: "As if this machine were visible so: off, contacts or everyone. Default: as it is now.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "As if this machine were visible so: off, contacts or everyone. Default: as it is now.",
+            valueName: "off|contacts|everyone"))
     var visible: Visibility?
 
-    @Argument(help: ArgumentHelp("What is offered.", valueName: "file"))
+    @Argument(help: ArgumentHelp("What is offered.", valueName: "file"), completion: .file())
     var items: [String]
 
     @OptionGroup var output: OutputOptions
@@ -188,7 +192,7 @@ enum RuleText {
 
     private static func list(_ values: [some CustomStringConvertible]) -> String {
         values.prefix(namedValues).map(\.description).joined(separator: " or ")
-            + (values.count > namedValues ? " or …" : "")
+            + (values.count > namedValues ? " or \(Glyph.ellipsis)" : "")
     }
 }
 

@@ -22,7 +22,7 @@ package struct ProgressLine: Sendable {
     ///   - label: names the items and the peer; escaped.
     ///   - total: bytes of all items; nil if unknown.
     package init(_ label: String = "", total: UInt64?) {
-        self.label = label.count > Self.labelLength ? label.prefix(Self.labelLength - 1) + "…" : label
+        self.label = label.count > Self.labelLength ? label.prefix(Self.labelLength - 1) + Glyph.ellipsis : label
         self.total = total
     }
 
@@ -61,7 +61,7 @@ package struct ProgressLine: Sendable {
         guard room >= 10 else { return String("\(percent)  \(text)".prefix(width)) }
         let bar = min(room, 30)
         let full = Int(share * Double(bar))
-        return "[" + String(repeating: "█", count: full) + String(repeating: "·", count: bar - full)
+        return "[" + String(repeating: Glyph.full, count: full) + String(repeating: Glyph.empty, count: bar - full)
             + "] \(percent)  \(text)"
     }
 

@@ -91,7 +91,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                 }
             }
         } catch let failure as ReceiverFailure {
-            throw CommandFailure(ReceiverStart.exit(failure), TerminalText.escaped(failure.description, limit: 1_000))
+            throw ReceiverStart.failure(failure)
         } catch is CancellationError {
             // Said below.
         }
@@ -115,14 +115,20 @@ enum ReceiverStart {
                 observe: observe
             )
         } catch {
-            throw CommandFailure(exit(error), TerminalText.escaped(error.description, limit: 1_000))
+            throw failure(error)
         }
     }
 
-    static func exit(_ failure: ReceiverFailure) -> WaftExit {
-        switch failure.code {
-        case .setting: .usage
-        case .unexpected: .unexpected
+    static func failure(_ failure: ReceiverFailure) -> CommandFailure {
+        let line = TerminalText.escaped(failure.description, limit: 1_000)
+        return switch failure.code {
+        case .setting: CommandFailure(.usage, line)
+        case .alreadyRunning:
+            CommandFailure(
+                .unexpected, line,
+                hint: "to answer its offers here: waft offers --watch, then waft accept N; to start another one: "
+                    + "stop it first, or set another WAFT_HOME")
+        case .unexpected: CommandFailure(.unexpected, line)
         }
     }
 }

@@ -64,10 +64,13 @@ struct ReceiverRendering: Sendable {
             Console.shared.endStatus()
             for name in ShownContents.names(alreadyThere: receipt) { Console.shared.note("  already here: \(name)") }
             if let fault {
-                Console.shared.note("  transfer from \(peer.short) ended: \(TerminalText.escaped(fault.message))")
+                Console.shared.note("  transfer from \(peer.shown) ended: \(TerminalText.escaped(fault.message))")
             } else if let failure = receipt.failures {
-                Console.shared.note("  from \(peer.short): \(TerminalText.escaped(failure))")
+                Console.shared.note("  from \(peer.shown): \(TerminalText.escaped(failure))")
             }
+        case .remarked(_, _, let entry, let reason):
+            Console.shared.note(
+                "  \(TerminalText.escaped(entry, limit: 200)): \(TerminalText.escaped(reason, limit: 400))")
         default: break
         }
     }
@@ -76,7 +79,7 @@ struct ReceiverRendering: Sendable {
     private static func refusal(_ verdict: Verdict) -> String {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
         guard let answer else { return "declined" }
-        return OutcomeWords.of(answer.answer.rawValue) + (answer.reason.isEmpty ? "" : ": \(answer.reason)")
+        return OutcomeWords.line(answer)
     }
 
     /// A name as it can be pasted into a shell.
@@ -95,7 +98,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.offered(let offer, let peer)):
             var line = EventLine("offer")
-            line.from = people.document(peer, callingItself: offer.senderName)
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
             line.transfer = offer.transfer.text
             line.note = offer.annotation["note"]
             line.size = offer.knownSize
@@ -104,7 +107,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.judged(let offer, let verdict, let peer)):
             var line = EventLine("answered")
-            line.from = people.document(peer, callingItself: offer.senderName)
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
             line.transfer = offer.transfer.text
             line.count = verdict.items.count { $0.answer == .accepted }
             line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
@@ -121,13 +124,18 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.ended(let id, let peer, let receipt, let fault)):
             var line = EventLine(fault == nil ? "done" : "failed")
-            line.from = EventLine.Peer(id: peer.text)
+            line.from = EventLine.Peer(id: peer.provenText)
             (line.transfer, line.reason) = (id.text, fault?.message ?? receipt.failures)
             line.print()
         case .reception(.progressed(let id, let peer, let received, let total)):
             var line = EventLine("progress")
-            line.from = EventLine.Peer(id: peer.text)
+            line.from = EventLine.Peer(id: peer.provenText)
             (line.transfer, line.bytes, line.total) = (id.text, received, total)
+            line.print()
+        case .remarked(let offer, let peer, let entry, let reason):
+            var line = EventLine("altered")
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
+            (line.transfer, line.name, line.reason) = (offer.transfer.text, entry, reason)
             line.print()
         case .reception(.began):
             // Its progress says so.
@@ -138,6 +146,7 @@ struct ReceiverRendering: Sendable {
     private func line(_ event: String, _ arrival: Arrival) -> EventLine {
         var line = EventLine(event)
         line.from = people.document(arrival.peer, callingItself: arrival.senderName)
+        line.via = arrival.dialect.rawValue
         line.transfer = arrival.transfer.text
         line.arrival = arrival.number.value
         line.item = arrival.itemNumber
@@ -160,6 +169,7 @@ extension EventLine.Item {
             kind: item.kind.rawValue,
             type: item.type.identifier,
             size: item.size,
+            sizeHint: item.sizeHint,
             entries: item.kind == .tree ? item.entries : nil
         )
     }

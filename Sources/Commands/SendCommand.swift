@@ -31,28 +31,39 @@ struct SendCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Files and folders; - for standard input; NAME: is short for --to NAME.")
+    @Argument(
+        help: ArgumentHelp(
+            "Files and folders; NAME: is short for --to NAME; - is standard input, piped-DATE-TIME without --name.",
+            valueName: "file"), completion: .file())
     var items: [String] = []
 
-    @Option(name: .long, help: "Peer to send to: name, beginning of its id, or host[:port] of a Waft peer. Repeatable.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Peer to send to: name, beginning of its id, or host[:port] of a Waft peer. Repeatable.", valueName: "peer"),
+        completion: .peers)
     var to: [String] = []
 
-    @Option(name: .long, help: "A text to send. Can be repeated.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A text to send; - for one from standard input. Can be repeated.", valueName: "text"))
     var text: [String] = []
 
-    @Option(name: .long, help: "A URL to send. Can be repeated.")
+    @Option(name: .long, help: ArgumentHelp("A URL to send. Can be repeated.", valueName: "url"))
     var url: [String] = []
 
-    @Option(name: .long, help: "Name that the one item gets.")
+    @Option(name: .long, help: ArgumentHelp("Name that the one item gets.", valueName: "name"))
     var name: String?
 
-    @Option(name: .long, help: "Uniform type identifier of the one item.")
+    @Option(name: .long, help: ArgumentHelp("Uniform type identifier of the one item.", valueName: "type"))
     var type: String?
 
-    @Option(name: .long, help: "A note for the other side's handler.")
+    @Option(name: .long, help: ArgumentHelp("A note for the other side's handler.", valueName: "note"))
     var note: String?
 
-    @Option(name: .long, help: "Wait until it is stored, or until it was opened by a handler.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Wait until it is stored, or until it was opened by a handler.", valueName: "stored|opened"))
     var wait: SendOptions.Wait = .stored
 
     @Flag(name: .long, help: "Send the items that the other side can take when it cannot take others.")
@@ -73,7 +84,9 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: "Seconds to find the peer, wait for an answer, retry a busy peer, or go without progress.")
+        help: ArgumentHelp(
+            "Seconds to find the peer, wait for an answer, retry a busy peer, or go without progress.",
+            valueName: "seconds"))
     var timeout: Double?
 
     @OptionGroup var queue: QueueOptions
@@ -87,6 +100,7 @@ struct SendCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let surroundings = try Surroundings()
         let options = try self.options()
+        text = try SentTexts.read(text, items: items)
         var (paths, names) = (items, to)
         for item in items where item.hasSuffix(":") && item.count > 1 && !FileManager.default.fileExists(atPath: item) {
             paths.removeAll { $0 == item }
@@ -103,7 +117,8 @@ struct SendCommand: AsyncParsableCommand {
         let omissions = OmissionRendering(json: json)
         let sources = try SendSources(
             paths: paths, texts: text, urls: url, name: name, type: type, peers: max(names.count, 1),
-            selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), leftOut: omissions.show
+            selection: TreeSelection(excluded: exclude, skipsUnsendable: skipUnreadable), canLeaveOut: !queue.queue,
+            leftOut: omissions.show
         ).make()
         omissions.end()
         if dryRun { return DryRun.show(sources, json: json) }
@@ -121,7 +136,8 @@ struct SendCommand: AsyncParsableCommand {
             network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"),
             inhibitor: surroundings.settings.inhibitsSleep
                 ? SleepInhibitor(logger: surroundings.logger("waft")) : nil)
-        let rendering = SendRendering(json: json, quiet: quiet, peers: references.count)
+        let rendering = SendRendering(
+            json: json, quiet: quiet, peers: references.count, isRepeatable: sources.allSatisfy(\.isRepeatable))
         let exits = try await Interruption.watching(cancellation) {
             await withTaskGroup(of: (Int, WaftExit).self) { group in
                 for (index, reference) in references.enumerated() {
@@ -151,6 +167,8 @@ struct SendCommand: AsyncParsableCommand {
 
     func options() throws(CommandFailure) -> SendOptions {
         var options = SendOptions()
+        let handler = ProcessInfo.processInfo.environment[SourceApplication.variable]
+        options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? SourceApplication.send
         options.wait = wait
         options.takesPart = partial
         if let note {

@@ -14,6 +14,7 @@ final class SendRendering: Sendable {
         /// The item, or how many there are; escaped.
         var items = ""
         var progress: ProgressLine?
+        var cancellation = SendCancellation()
     }
 
     private struct State {
@@ -23,13 +24,16 @@ final class SendRendering: Sendable {
     private let json: Bool
     private let quiet: Bool
     private let peers: Int
+    private let isRepeatable: Bool
     private let state = Mutex(State())
     private let throttle = Throttle()
 
-    init(json: Bool, quiet: Bool, peers: Int) {
+    /// - Parameter isRepeatable: whether the same command can send the items again.
+    init(json: Bool, quiet: Bool, peers: Int, isRepeatable: Bool) {
         self.json = json
         self.quiet = quiet
         self.peers = peers
+        self.isRepeatable = isRepeatable
     }
 
     func show(_ event: SendEvent, to peer: String) {
@@ -37,11 +41,16 @@ final class SendRendering: Sendable {
         case .connected(let id, let name):
             let shown = name.map(TerminalText.peerName) ?? TerminalText.escaped(peer)
             state.withLock { $0.courses[peer] = Course(peerName: shown) }
-            if !json, !quiet { Console.shared.status("waiting for \(shown) (\(id.short)) to accept …") }
+            if !json, !quiet { Console.shared.status("waiting for \(shown) (\(id.short)) to accept \(Glyph.ellipsis)") }
         case .offered(let offer):
             let only = offer.items.count == 1 ? offer.items.first : nil
             let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
-            state.withLock { $0.courses[peer]?.items = items }
+            let again: SendCancellation.Again =
+                isRepeatable ? offer.dialect == .waft ? .resumes : .begins : .needsInput
+            state.withLock { state in
+                state.courses[peer]?.items = items
+                state.courses[peer]?.cancellation.again = again
+            }
             guard json else { return }
             var line = addressed(EventLine("offered"), peer)
             line.transfer = offer.transfer.text
@@ -64,7 +73,8 @@ final class SendRendering: Sendable {
                 line.print()
             } else if !quiet {
                 let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
-                Console.shared.status("\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again …")
+                Console.shared.status(
+                    "\(TerminalText.escaped(peer, limit: 64)) is busy\(why); trying again \(Glyph.ellipsis)")
             }
         case .progressed(let bytes, let total, let moved):
             progressed(bytes, total, moved, to: peer)
@@ -75,7 +85,7 @@ final class SendRendering: Sendable {
                 line.print()
             } else if !quiet {
                 Console.shared.endStatus()
-                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); going on …")
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); going on \(Glyph.ellipsis)")
             }
         case .settled:
             Console.shared.endStatus()
@@ -89,6 +99,10 @@ final class SendRendering: Sendable {
     }
 
     private func progressed(_ bytes: UInt64, _ total: UInt64?, _ moved: UInt64, to peer: String) {
+        state.withLock { state in
+            state.courses[peer]?.cancellation.bytes = bytes
+            state.courses[peer]?.cancellation.total = total
+        }
         guard json || (!quiet && Console.shared.isInteractive) else { return }
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
@@ -99,7 +113,8 @@ final class SendRendering: Sendable {
         }
         let text: String? = state.withLock { state in
             guard var course = state.courses[peer] else { return nil }
-            var line = course.progress ?? ProgressLine("\(course.items) → \(course.peerName)", total: total)
+            var line =
+                course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peerName)", total: total)
             let text = line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
             course.progress = line
             state.courses[peer] = course
@@ -112,6 +127,7 @@ final class SendRendering: Sendable {
 
     func fail(_ failure: SendFailure, _ exit: WaftExit, to peer: String) {
         Console.shared.endStatus()
+        state.withLock { $0.courses[peer] = nil }
         let reason = TerminalText.escaped(failure.description, limit: 1_000)
         if json {
             var line = addressed(EventLine("failed"), peer)
@@ -126,6 +142,7 @@ final class SendRendering: Sendable {
     /// - Returns: the exit code of the first that failed.
     func show(_ report: SendReport, to peer: String, sources: [any ItemSource], wait: SendOptions.Wait) -> WaftExit {
         Console.shared.endStatus()
+        state.withLock { $0.courses[peer] = nil }
         var first = WaftExit.done
         for (number, item) in report.items.enumerated() {
             let outcome = ItemText(item, wait: wait, by: report.offer.dialect)
@@ -140,7 +157,7 @@ final class SendRendering: Sendable {
                 let shown = TerminalText.escaped(
                     ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
                 let name = TerminalText.escaped(report.name ?? peer, limit: 64)
-                let text = "\(shown) → \(name): \(outcome.text)"
+                let text = "\(shown) \(Glyph.arrow) \(name): \(outcome.text)"
                 if outcome.exit == .done {
                     if !quiet { Console.shared.result(text) }
                 } else {
@@ -153,7 +170,8 @@ final class SendRendering: Sendable {
 
     private func line(_ outcome: ItemText, _ report: SendReport, _ number: Int, to peer: String) -> EventLine {
         var line = addressed(EventLine(outcome.event), peer)
-        line.peer = EventLine.Peer(id: report.peer.text, name: report.name)
+        line.peer = EventLine.Peer(id: report.peer.provenText, name: report.name)
+        line.via = report.offer.dialect.rawValue
         line.transfer = report.offer.transfer.text
         line.item = number
         line.name = report.offer.items[number].name.text
@@ -175,7 +193,19 @@ final class SendRendering: Sendable {
         if json {
             EventLine.done(exit).print()
         } else if exit == .interrupted {
-            Console.shared.note("waft: cancelled; the same command resumes the transfer")
+            for line in cancellations { Console.shared.note("waft: \(line)") }
+        }
+    }
+}
+
+extension SendRendering {
+    /// A line for each peer whose sending has no end of its own.
+    private var cancellations: [String] {
+        let courses = state.withLock { $0.courses }
+        guard peers > 1 else { return [(courses.first?.value.cancellation ?? SendCancellation()).text] }
+        guard !courses.isEmpty else { return ["cancelled"] }
+        return courses.sorted { $0.key < $1.key }.map { peer, course in
+            "\(TerminalText.escaped(peer, limit: 64)): \(course.cancellation.text)"
         }
     }
 }
@@ -198,8 +228,7 @@ struct ItemText {
     init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect = .waft) {
         switch item {
         case .notAccepted(let verdict):
-            let reason = verdict.reason.isEmpty ? "" : ": \(TerminalText.escaped(verdict.reason))"
-            self.init(exit: WaftExit(verdict.answer), text: Self.words(verdict.answer) + reason, event: "failed")
+            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), event: "failed")
         case .unread(let fault):
             self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: "failed")
         case .lost(let fault):
@@ -268,17 +297,6 @@ struct ItemText {
         case .failed:
             exit = .handlerSaidNo
             text += ", but the handler failed\(code)"
-        }
-    }
-
-    private static func words(_ answer: ItemVerdict.Answer) -> String {
-        switch answer {
-        case .accepted: "accepted"
-        case .declined: "declined"
-        case .ineligible: "not eligible"
-        case .noRoom: "no room"
-        case .busy: "busy"
-        case .expired: "no answer in time"
         }
     }
 }

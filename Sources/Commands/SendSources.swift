@@ -15,6 +15,8 @@ struct SendSources {
     var peers: Int
     /// The named items, and the entries of folders, that are sent.
     var selection = TreeSelection.everything
+    /// Whether the command can be told to send without the parts that cannot be sent.
+    var canLeaveOut = true
     /// Called with each item or entry that cannot be sent and is left out.
     var leftOut: (SourceFault) -> Void = { _ in }
 
@@ -43,7 +45,7 @@ struct SendSources {
             sources = try make(paths, name, type)
         } catch {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
-            throw CommandFailure(error)
+            throw CommandFailure(error, hint: error.code == .unreadable ? hint : nil)
         }
         // `--type` needs a single item. Without it the type always agrees with the item.
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
@@ -55,9 +57,19 @@ struct SendSources {
     private func isExcluded(_ path: String) -> Bool {
         if path == "-" || selection.excluded.isEmpty { return false }
         let name = PathText.lastName(of: path)
+        return selection.excludes(name, path: name, isFolder: Self.isFolder(path))
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-        return selection.excludes(name, path: name, isFolder: isFolder)
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// How to send the rest of several items or of a folder; nil where there is no rest.
+    private var hint: String? {
+        let hasRest = paths.count + texts.count + urls.count > 1 || paths.contains(where: Self.isFolder)
+        guard canLeaveOut, !selection.skipsUnsendable, hasRest, !paths.contains("-") else { return nil }
+        return "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name"
     }
 
     /// - Throws: one fault with the items that cannot be sent, in their order.
@@ -90,9 +102,11 @@ struct SendSources {
         }
         for path in paths {
             let goesOn = add { () throws(SourceFault) in
-                path == "-"
-                    ? try standardInput(name, type)
-                    : try ItemSources.make(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
+                if path == "-" { return try standardInput(name, type) }
+                if CommandWords.isRepaired(path) {
+                    throw SourceFault(.unreadable, "\(PathText.printable(path)): \(NameRefusal.notUTF8); rename it")
+                }
+                return try ItemSources.make(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
             }
             if !goesOn { break }
         }
@@ -108,7 +122,7 @@ struct SendSources {
 
     private func standardInput(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> any ItemSource {
         if isatty(STDIN_FILENO) == 1 {
-            throw SourceFault(.unreadable, "standard input is a terminal; pipe something in, or use --text")
+            throw SourceFault(.unreadable, "standard input is a terminal; pipe something in, or use --text TEXT")
         }
         if peers > 1 || paths.count(where: { $0 == "-" }) > 1 {
             throw SourceFault(.unreadable, "standard input can be read once only: one - and one peer")
@@ -127,11 +141,13 @@ struct SendSources {
 
     private func uniformType() throws(CommandFailure) -> UniformType? {
         guard let type else { return nil }
-        guard let uniform = UniformType(type) else {
-            throw CommandFailure(
-                .usage, "--type \(TerminalText.escaped(type)) is no uniform type identifier",
-                hint: "for example: com.adobe.pdf")
-        }
-        return uniform
+        // Identifiers are written like reversed domain names, so that each has its author.
+        if type.contains("."), let uniform = UniformType(type) { return uniform }
+        let shown = TerminalText.escaped(type)
+        let meant = TypeRegistry.system.type(forExtension: type, kind: .regularFile)
+        throw CommandFailure(
+            .usage, "--type \(shown) is no uniform type identifier",
+            hint: meant.map { "for .\(shown) files: --type \($0)" }
+                ?? "for example: com.adobe.pdf; waft type FILE says which one a file has")
     }
 }

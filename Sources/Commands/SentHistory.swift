@@ -15,6 +15,17 @@ enum OutcomeWords {
         default: TerminalText.escaped(name, limit: 32)
         }
     }
+
+    /// An answer with its reason, escaped.
+    static func line(_ verdict: ItemVerdict) -> String {
+        let reason = TerminalText.escaped(verdict.reason)
+        // The usual reason says it all, with the time.
+        let nobody = "nobody answered"
+        if verdict.answer == .expired, reason.isEmpty || reason.hasPrefix(nobody) {
+            return reason.isEmpty ? "\(nobody) in time" : reason
+        }
+        return of(verdict.answer.rawValue) + (reason.isEmpty ? "" : ": \(reason)")
+    }
 }
 
 /// A transfer that was sent from here, for programs.
@@ -23,6 +34,8 @@ struct SentLine: Encodable {
     /// When it ended.
     var sent: String
     var peer: EventLine.Peer
+    /// The dialect by which it went.
+    var via: String
     var transfer: String
     /// Items of the transfer, and how many of them are on the other side.
     var count: Int
@@ -34,8 +47,8 @@ struct SentLine: Encodable {
 
     init(_ entry: SentLog.Entry) {
         sent = ISOTime.text(WallTime(milliseconds: entry.time))
-        let id = PeerID(text: entry.peer) ?? PeerID(bareText: entry.peer)
-        peer = EventLine.Peer(id: id?.text ?? entry.peer, name: entry.name)
+        peer = EventLine.Peer(id: entry.id?.text ?? entry.peer, name: entry.name)
+        via = entry.dialect
         (transfer, count, stored, moved, items) = (entry.transfer, entry.count, entry.arrived, entry.moved, entry.items)
     }
 }
@@ -53,10 +66,11 @@ enum SentHistory {
         let time = JournalText.time(WallTime(milliseconds: entry.time))
         let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
         let rest = entry.count > 1 ? " and \(entry.count - 1) more" : ""
-        let id = PeerID(text: entry.peer) ?? PeerID(bareText: entry.peer)
-        let key = id?.short ?? TerminalText.escaped(entry.peer, limit: 64)
-        let peer = entry.name.map { "\(TerminalText.peerName($0)) (\(key))" } ?? key
-        return "\(time)  \(first)\(rest) → \(peer): \(outcome(entry))"
+        let key = entry.id?.short ?? entry.peer.map { TerminalText.escaped($0, limit: 64) }
+        let via = Dialect(rawValue: entry.dialect).map { "by \($0.title)" } ?? "no key"
+        let name = entry.name.map(TerminalText.peerName)
+        let peer = key.map { key in name.map { "\($0) (\(key))" } ?? key } ?? "\(name ?? "unnamed") \(via)"
+        return "\(time)  \(first)\(rest) \(Glyph.arrow) \(peer): \(outcome(entry))"
     }
 
     private static func outcome(_ entry: SentLog.Entry) -> String {
@@ -72,4 +86,9 @@ enum SentHistory {
         let state = bad.map { OutcomeWords.of($0.state) } ?? "not all stored"
         return entry.count == 1 ? state + reason : "\(entry.arrived) of \(entry.count) stored, \(state)\(reason)"
     }
+}
+
+extension SentLog.Entry {
+    /// An older Waft wrote ids without check digits.
+    fileprivate var id: PeerID? { peer.flatMap { PeerID(text: $0) ?? PeerID(bareText: $0) } }
 }

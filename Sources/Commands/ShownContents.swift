@@ -17,7 +17,7 @@ enum ShownContents {
         let text = String(decoding: bytes.prefix(textBytes), as: UTF8.self)
         let all = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let shown = all.prefix(textLines).map { TerminalText.escaped(String($0), limit: textBytes) }
-        return bytes.count > textBytes || all.count > textLines ? shown + ["…"] : shown
+        return bytes.count > textBytes || all.count > textLines ? shown + [Glyph.ellipsis] : shown
     }
 
     /// Names of the items whose contents were in the Inbox before, escaped; further names are counted.

@@ -2,6 +2,7 @@ import ArgumentParser
 import ContentCheck
 import Foundation
 import ItemSources
+import Peer
 import Sharing
 import UniformTypes
 
@@ -10,10 +11,14 @@ struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "type",
         abstract: "Say what type a file has, by its name and by its content.",
-        discussion: "Example: waft type report.pdf"
+        discussion: """
+            Example: waft type report.pdf
+
+            Of a folder only its own type is told. Handlers can declare types too.
+            """
     )
 
-    @Argument(help: "Files and folders.")
+    @Argument(help: ArgumentHelp("Files and folders.", valueName: "file"), completion: .file())
     var files: [String]
 
     @OptionGroup var output: OutputOptions
@@ -37,12 +42,12 @@ struct TypeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var exit = WaftExit.done
-        let checker = ContentChecker()
+        let registry = try Surroundings().home.typeRegistry()
+        let checker = ContentChecker(types: registry)
         for file in files {
             do throws(SourceFault) {
-                let offered = try ItemSources.make(path: file).offered
-                print(
-                    offered.type, of: file, offered.kind == .file ? Self.look(into: file, offered.type, checker) : nil)
+                let (type, kind) = try ItemSources.look(at: file, registry: registry)
+                print(type, in: registry, of: file, kind == .regularFile ? Self.look(into: file, type, checker) : nil)
             } catch {
                 Console.shared.note("waft: \(TerminalText.escaped(error.message))")
                 if exit == .done { exit = WaftExit(error) }
@@ -64,8 +69,7 @@ struct TypeCommand: AsyncParsableCommand {
         )
     }
 
-    private func print(_ type: UniformType, of file: String, _ finding: Finding?) {
-        let registry = TypeRegistry.system
+    private func print(_ type: UniformType, in registry: TypeRegistry, of file: String, _ finding: Finding?) {
         let line = Line(
             path: file,
             type: type.identifier,
@@ -76,15 +80,14 @@ struct TypeCommand: AsyncParsableCommand {
             explanation: finding?.verdict.explanation
         )
         if output.json { return Console.shared.result(JSONText.line(line)) }
-        let description = line.description.map { " (\($0))" } ?? ""
+        let description = line.description.map { " (\(TerminalText.escaped($0)))" } ?? ""
         Console.shared.result("\(TerminalText.escaped(file)): \(line.type)\(description)")
         if !line.conformsTo.isEmpty {
             Console.shared.result("  conforms to \(line.conformsTo.joined(separator: ", "))")
         }
         if let finding {
-            let (words, verdict) = (TerminalText.escaped(finding.words), finding.verdict)
-            let explanation = TerminalText.escaped(verdict.explanation)
-            Console.shared.result("  content: \(words); \(verdict.outcome.rawValue): \(explanation)")
+            let words = ContentWords.line(declared: type, finding.words, finding.verdict, registry)
+            Console.shared.result("  \(words)")
         }
     }
 }

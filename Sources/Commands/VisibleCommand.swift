@@ -54,6 +54,12 @@ struct VisibleCommand: ContactsVerb {
             return Console.shared.result(output.json ? JSONText.line(document) : Self.line(now, over: stored))
         }
         try await carryOut()
+        if who == nil, reply == nil { sayThatNoneRuns() }
+    }
+
+    func sayThatNoneRuns() {
+        guard !output.json else { return }
+        Console.shared.note("waft: no receiver is running here: nobody sees this machine until waftd runs")
     }
 
     /// - Parameter stored: the stored choice, which the receiver's start options override.

@@ -65,23 +65,16 @@ package enum CommandLineRun {
             }
             end(WaftExit.done.rawValue)
         } catch let failure as CommandFailure {
-            Console.shared.endStatus()
-            if let failureEvents {
-                failureEvents.print(failure)
-            } else {
-                Console.shared.note("waft: \(failure)")
-            }
-            end(failure.exit.rawValue)
+            fail(failure, failureEvents)
         } catch let code as ExitCode {
             end(code.rawValue)
         } catch {
-            // Usage, --help, --version.
-            if let failureEvents, Command.exitCode(for: error) != .success {
-                failureEvents.print(CommandFailure(.usage, Command.message(for: error)))
-                end(WaftExit.usage.rawValue)
+            guard Command.exitCode(for: error) == .success else {
+                fail(ParserFailure.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
             }
+            // --help, --version.
             Console.shared.flush()
-            guard wantsMoreThanHelp, Command.exitCode(for: error) == .success else { Command.exit(withError: error) }
+            guard wantsMoreThanHelp else { Command.exit(withError: error) }
             Console.shared.result(Command.fullMessage(for: error))
             Console.shared.note("waft: nothing was done: help was asked for")
             end(WaftExit.usage.rawValue)
@@ -91,17 +84,33 @@ package enum CommandLineRun {
     private static func parse<Command: AsyncParsableCommand>(
         _ command: Command.Type, _ line: CommandWords
     ) throws -> any ParsableCommand {
-        try line.refuseBundles()
         let words = line.words
+        // The words of a line that is not finished, asked about by a shell.
+        if words.first == "---completion" { return try command.parseAsRoot(words) }
+        try line.refuseBundles()
+        try line.refuseHelpOfNothing(in: command)
         guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
+            try CommandWords.refuseRepaired(words)
             return try command.parseAsRoot(words)
         }
+        // A file whose name is not UTF-8 is told with the others that cannot be sent.
         let send = SendWords(words.dropFirst())
+        try CommandWords.refuseRepaired(send.options)
         let parsed = try command.parseAsRoot([verb] + send.options)
         // `--help` parses as another command.
         guard var sending = parsed as? SendCommand else { return parsed }
         sending.items = send.items
         return sending
+    }
+
+    private static func fail(_ failure: CommandFailure, _ failureEvents: FailureEvents?) -> Never {
+        Console.shared.endStatus()
+        if let failureEvents {
+            failureEvents.print(failure)
+        } else {
+            Console.shared.note("waft: \(failure)")
+        }
+        end(failure.exit.rawValue)
     }
 
     private static func end(_ code: Int32) -> Never {

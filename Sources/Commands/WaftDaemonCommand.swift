@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Contacts
+import Glibc
 import Logging
 import Peer
 import ServiceLifecycle
@@ -13,7 +14,8 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         discussion: """
             Example: waftd --name kitchen
 
-            Logs to standard error and ends on SIGTERM. Offers are answered by: waft offers, waft accept N, waft decline N.
+            Logs to standard error and ends on SIGTERM. Settings are read at the start only: restart it after a change of \
+            config.yaml. Offers are answered by: waft offers, waft accept N, waft decline N.
             """,
         version: Version.text
     )
@@ -25,6 +27,14 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package func run() async throws {
         let surroundings = try Surroundings(flags: try options.partial())
         let logger = surroundings.logger("waftd")
+        let hangups = EndSignals.watched([SIGHUP])
+        let hangupLog = Task {
+            for await _ in hangups {
+                logger.notice(
+                    "SIGHUP changes nothing: settings are read at the start; to use changed ones, restart waftd")
+            }
+        }
+        defer { hangupLog.cancel() }
         let rendering = ReceiverRendering(json: true, people: surroundings.people)
         let json = options.json
         let receiver = try ReceiverStart.receiver(surroundings, logger: logger) { event in
@@ -45,7 +55,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             defer { watch.cancel() }
             try await group.run()
         } catch let failure as ReceiverFailure {
-            throw CommandFailure(ReceiverStart.exit(failure), TerminalText.escaped(failure.description, limit: 1_000))
+            throw ReceiverStart.failure(failure)
         } catch is CancellationError {
             // The end that was asked for.
         }
@@ -93,6 +103,12 @@ enum ReceiverLog {
             guard let line = fault?.message ?? receipt.failures else { return }
             let reason = TerminalText.escaped(line)
             logger.warning("transfer ended", metadata: metadata(peer, id, ["reason": "\(reason)"]))
+        case .remarked(let offer, let peer, let entry, let reason):
+            let facts: Logger.Metadata = [
+                "entry": "\(TerminalText.escaped(entry, limit: 200))",
+                "reason": "\(TerminalText.escaped(reason, limit: 400))",
+            ]
+            logger.notice("altered", metadata: metadata(peer, offer.transfer, facts))
         case .reception(.began), .reception(.progressed):
             break
         }
@@ -111,7 +127,7 @@ enum ReceiverLog {
     }
 
     private static func metadata(_ peer: PeerID, _ id: TransferID, _ more: Logger.Metadata) -> Logger.Metadata {
-        var metadata: Logger.Metadata = ["peer": "\(peer.short)", "transfer": "\(id)"]
+        var metadata: Logger.Metadata = ["peer": "\(peer.shown)", "transfer": "\(id)"]
         metadata.merge(more) { _, new in new }
         return metadata
     }

@@ -97,16 +97,19 @@ package enum PeerStanding: Hashable, Sendable {
 package struct Introduction: Hashable, Sendable {
     /// The user's name for a contact, or a stranger's name cleaned by `ShownText.peerName`: printable, 1...63 bytes.
     package let name: String
-    /// The short form of its key's id.
-    package let key: String
+    /// The short form of its key's id; nil for a peer that proved none.
+    package let key: String?
+    /// The dialect in which it proved no key; nil if it proved one.
+    package let unprovenBy: Dialect?
     package let isContact: Bool
     /// One line, where the stranger calls itself like a contact; nil where it does not.
     package let warning: String?
 
-    /// One line: `anna`, or `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`. `ShownText.peerName` keeps a stranger's name from
-    /// imitating the key.
+    /// One line: `anna`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`, or `stranger "Anna" by AirDrop`. `ShownText.peerName` keeps a
+    /// stranger's name from imitating the key.
     package var line: String {
-        isContact ? name : "stranger \"\(name)\" (\(key))"
+        if isContact { return name }
+        return "stranger \"\(name)\" " + (unprovenBy.map { "by \($0.title)" } ?? "(\(key ?? "no key"))")
     }
 }
 
@@ -114,21 +117,24 @@ extension ContactSnapshot {
     /// - Parameter name: what the peer calls itself; of a contact it is passed over.
     package func introduction(of id: PeerID, callingItself name: String) -> Introduction {
         if let contact = self[id] {
-            return Introduction(name: contact.name.text, key: id.short, isContact: true, warning: nil)
+            return Introduction(
+                name: contact.name.text, key: id.short, unprovenBy: nil, isContact: true, warning: nil)
         }
         let seen = String(
             String.UnicodeScalarView(PeerName.fit(name).unicodeScalars.filter { !NameFolding.isUnseen($0) }))
         let fit = ShownText.peerName(seen)
         let shown = fit.isEmpty ? "unnamed" : fit
         return Introduction(
-            name: shown, key: id.short, isContact: false, warning: warning(of: id, callingItself: name))
+            name: shown, key: id.unprovenBy == nil ? id.short : nil, unprovenBy: id.unprovenBy, isContact: false,
+            warning: warning(of: id, callingItself: name))
     }
 
     private func warning(of id: PeerID, callingItself name: String) -> String? {
         let alike = impersonated(by: name, of: id)
         guard let first = alike.first else { return nil }
         let others = alike.count > 1 ? " (and like \(alike.count - 1) more)" : ""
-        return "this is not your contact \(first.name)\(others): it calls itself so, but its key is \(id.short), and "
+        let key = id.unprovenBy.map { "\($0.title) proves no key" } ?? "its key is \(id.short)"
+        return "this is not your contact \(first.name)\(others): it calls itself so, but \(key), and "
             + "that of \(first.name) is \(first.id.short)"
     }
 }

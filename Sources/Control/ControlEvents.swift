@@ -14,8 +14,10 @@ package enum ControlEvent: Codable, Sendable, Equatable {
     case stored(ArrivalSummary)
     /// A handler has answered for one: `HandlerAnswer.State`, and its exit code.
     case opened(ArrivalSummary, answer: String, exitCode: Int?)
+    /// An item has left the Inbox. `toward` is its new path, or a handler's identifier.
+    case left(ArrivalSummary, how: Departure.How, toward: String)
     /// A transfer is over; with what stood in its way, in one line.
-    case ended(transfer: String, peer: String, fault: String?)
+    case ended(transfer: String, peer: String?, fault: String?)
 }
 
 /// A receiver that can be reached.
@@ -44,8 +46,10 @@ package struct SettledOffer: Codable, Sendable, Equatable {
 
     package var number: Int
     package var transfer: String
-    /// The whole id.
-    package var peer: String
+    /// The whole id of its key; nil for a peer that proved none.
+    package var peer: String?
+    /// The dialect by which it came.
+    package var via: String?
     /// What it calls itself.
     package var peerName: String
     /// What the user calls it; nil for a stranger.
@@ -58,7 +62,8 @@ package struct SettledOffer: Codable, Sendable, Equatable {
 
     package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
         self.number = number
-        self.peer = peer.text
+        self.peer = peer.provenText
+        via = offer.dialect.rawValue
         transfer = offer.transfer.text
         peerName = offer.senderName
         self.contact = contact
@@ -73,8 +78,8 @@ package struct SettledOffer: Codable, Sendable, Equatable {
 /// An item that has arrived.
 package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var arrival: Int64
-    /// The sender's whole id, and what it calls itself.
-    package var peer: String
+    /// The whole id of the sender's key, nil for a peer that proved none; and what it calls itself.
+    package var peer: String?
     package var peerName: String
     /// What the user calls it; nil for a stranger.
     package var contact: String?
@@ -89,13 +94,22 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var type: String
     package var size: UInt64
     package var digest: String
+    /// The dialect by which it came.
+    package var via: String?
     /// What its content says of its type: `ContentVerdict.Outcome`.
     package var content: String?
+
+    /// The sender's id; one that stands for nobody if the sender proved no key. Nil for what cannot be read.
+    package var sender: PeerID? {
+        if let peer { return PeerID(text: peer) }
+        return via.flatMap(Dialect.init(rawValue:)).map { .unproven($0, seed: []) }
+    }
 
     /// - Parameter content: the verdict on its content.
     package init(_ arrival: Arrival, contact: String?, content: String?) {
         self.arrival = arrival.number.value
-        peer = arrival.peer.text
+        peer = arrival.peer.provenText
+        via = arrival.dialect.rawValue
         peerName = arrival.senderName
         self.contact = contact
         transfer = arrival.transfer.text

@@ -27,6 +27,8 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case adoptInbox
     /// Deliver an arrival anew.
     case retry(arrival: Int64)
+    /// An arrival is about to leave the Inbox: wait until no handler reads it, or with `now` not.
+    case release(arrival: Int64, now: Bool)
     /// Write down how an arrival has left the Inbox, just now.
     case departed(arrival: Int64, how: Departure.How, toward: String)
     case pairing(PairingRequest)
@@ -67,16 +69,37 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case watching
     /// The offer was answered.
     case done
+    /// To `acceptItems` with a folder: the offer was answered, and these of its items seem to be in the Inbox already, outside
+    /// that folder. They are not stored again.
+    case accepted(present: [PresentItem])
     /// What was asked for could not be done: one line for the user.
     case refused(String)
     /// No offer, item, arrival or job has the number that was given: one line for the user.
     case unknown(String)
+    /// To `release`: a handler still reads the item, for so many seconds.
+    case beingRead(handler: String, seconds: Int)
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// How a pairing stands.
     case pairing(PairingStanding)
     /// Of jobs of which something has moved.
     case progress([JobProgress])
+}
+
+/// An offered item that seems to be in the Inbox already.
+package struct PresentItem: Codable, Sendable, Equatable {
+    /// As it is offered.
+    package var name: String
+    /// The number of the arrival, and its name in the Inbox.
+    package var arrival: Int64
+    package var stored: String
+
+    /// In one reply.
+    package static let maximumItems = 100
+
+    package init(name: String, arrival: Int64, stored: String) {
+        (self.name, self.arrival, self.stored) = (name, arrival, stored)
+    }
 }
 
 /// How a receiver is doing.
@@ -123,6 +146,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
+    /// Whether the configuration file has changed since the start, which the receiver does not notice; nil if it has not.
+    package var settingsChanged: Bool?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
 
@@ -160,6 +185,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         package var kind: String
         package var type: String
         package var size: UInt64?
+        /// See `OfferedItem.sizeHint`.
+        package var sizeHint: UInt64?
         package var entries: UInt64?
 
         package init(_ item: OfferedItem) {
@@ -167,6 +194,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
             kind = item.kind.rawValue
             type = item.type.identifier
             size = item.size
+            sizeHint = item.sizeHint
             entries = item.kind == .tree ? item.entries : nil
         }
     }
@@ -188,10 +216,11 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     }
 
     package var number: Int
-    /// The short form of its key's id.
-    package var peerID: String
-    /// The whole of it.
+    /// The short form of its key's id, and the whole of it; nil for a peer that proved none.
+    package var peerID: String?
     package var peer: String?
+    /// The dialect by which it came.
+    package var via: String?
     /// What it calls itself.
     package var peerName: String
     package var asker: Asker?
@@ -202,6 +231,8 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package var itemCount: Int
     /// Bytes of everything whose size is known.
     package var size: UInt64
+    /// See `Offer.hintedSize`.
+    package var hintedSize: UInt64?
     package var freeRoom: UInt64
 
     /// A question with thousands of lines is no question.
@@ -212,8 +243,9 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package init(_ waiting: WaitingOffer, asker: Asker? = nil) {
         let offer = waiting.offer
         number = waiting.number
-        peerID = waiting.peer.short
-        peer = waiting.peer.text
+        peer = waiting.peer.provenText
+        peerID = peer == nil ? nil : waiting.peer.short
+        via = offer.dialect.rawValue
         peerName = offer.senderName
         self.asker = asker
         transfer = offer.transfer.text
@@ -221,6 +253,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         items = offer.items.prefix(Self.shownItems).map(Item.init)
         itemCount = offer.items.count
         size = offer.knownSize
+        hintedSize = offer.hintedSize == 0 ? nil : offer.hintedSize
         freeRoom = waiting.freeRoom
     }
 }

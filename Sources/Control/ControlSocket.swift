@@ -49,8 +49,7 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
     static func alreadyRunning(_ path: String) -> ControlError {
         ControlError(
             code: .alreadyRunning,
-            description: "a receiver is running already for this user and home (it listens on \(path)); "
-                + "stop it first, or set another WAFT_HOME"
+            description: "a receiver is running already for this user and home (it listens on \(path))"
         )
     }
     static func refused(_ reason: String) -> ControlError { ControlError(code: .refused, description: reason) }

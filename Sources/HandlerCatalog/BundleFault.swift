@@ -15,6 +15,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
         case writableByEveryone(String)
         case owner(String, UInt32)
         case reserved(BundleIdentifier)
+        case strings(String, String)
     }
 
     private let code: Code
@@ -34,6 +35,8 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
     static func executable(_ name: String, _ reason: String) -> BundleFault { BundleFault(.executable(name, reason)) }
     static func writableByEveryone(_ name: String) -> BundleFault { BundleFault(.writableByEveryone(name)) }
     static func owner(_ name: String, _ owner: UInt32) -> BundleFault { BundleFault(.owner(name, owner)) }
+    /// - Parameter reason: the fault, after the name of the file.
+    static func strings(_ name: String, _ reason: String) -> BundleFault { BundleFault(.strings(name, reason)) }
     static func reserved(_ identifier: BundleIdentifier) -> BundleFault { BundleFault(.reserved(identifier)) }
 
     var description: String {
@@ -51,6 +54,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
             "everyone may write to \(name), so anyone could have programs run as you; chmod o-w may be missing"
         case .owner(let name, let owner):
             "\(name) belongs to user \(owner), who could have programs run as you; it must be yours or root's"
+        case .strings(let name, let reason): "\(name) \(reason)"
         case .reserved(let identifier): "\(identifier) is the name of what is built in"
         }
     }

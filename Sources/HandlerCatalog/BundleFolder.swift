@@ -39,6 +39,7 @@ struct BundleFolder: Hashable, Sendable {
         var device: String?
         var home: String?
         var folders: HandlerFolders
+        var languages: [String]
         var closed: ClosedPlaces
     }
 
@@ -91,7 +92,8 @@ struct BundleFolder: Hashable, Sendable {
             urlTypes: try contents.urlTypes(),
             exportedTypes: try contents.declarations(.exported),
             importedTypes: try contents.declarations(.imported),
-            launch: launch
+            launch: launch,
+            texts: texts(in: surroundings.languages) { contents.warn($0) }
         )
     }
 
@@ -144,7 +146,7 @@ struct BundleFolder: Hashable, Sendable {
     }
 
     /// What somebody else may change, somebody else may run here.
-    private func checkTrust(_ path: String, shownAs name: String) throws(BundleFault) {
+    func checkTrust(_ path: String, shownAs name: String) throws(BundleFault) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
         if path == self.path, status.st_mode & S_IFMT != S_IFDIR { throw .notAFolder }

@@ -3,6 +3,9 @@ package enum CatalogLimits {
     /// Bytes of an `Info.plist`, and of the file with the user's choices.
     package static let documentBytes = 1 << 20
 
+    /// Bytes of an `InfoPlist.strings`.
+    package static let stringsBytes = 64 << 10
+
     /// Folders within folders in a property list.
     package static let propertyListDepth = 32
 

@@ -45,6 +45,10 @@ package struct HandlerBundle: Hashable, Sendable {
     /// `UTImportedTypeDeclarations`: copies of others' types.
     package let importedTypes: [TypeDeclaration]
     package let launch: LaunchRules
+    /// Names in the user's languages, fit to be shown: that of the bundle by `nameKey`, others by the name itself.
+    private let texts: [String: String]
+
+    static let nameKey = "CFBundleName"
 
     package init(
         identifier: BundleIdentifier,
@@ -60,7 +64,8 @@ package struct HandlerBundle: Hashable, Sendable {
         urlTypes: [URLType] = [],
         exportedTypes: [TypeDeclaration] = [],
         importedTypes: [TypeDeclaration] = [],
-        launch: LaunchRules = LaunchRules()
+        launch: LaunchRules = LaunchRules(),
+        texts: [String: String] = [:]
     ) {
         self.identifier = identifier
         self.version = version
@@ -76,7 +81,17 @@ package struct HandlerBundle: Hashable, Sendable {
         self.exportedTypes = exportedTypes
         self.importedTypes = importedTypes
         self.launch = launch
+        self.texts = texts
     }
+
+    /// The bundle's name in the user's language; nil without a translation.
+    package var localizedName: String? { texts[Self.nameKey] }
+
+    /// The bundle's name for people, translated if possible.
+    package var shownName: String { localizedName ?? name }
+
+    /// A name in the bundle, such as that of a document type, in the user's language; nil for no translation.
+    package func localized(_ name: String?) -> String? { name.flatMap { texts[$0] } }
 
     /// The handler that takes what no other does, and leaves it in the Inbox.
     package static let inbox = HandlerBundle(

@@ -14,6 +14,7 @@ extension CatalogSnapshot {
             { $0.folderName == plain },
             { $0.name == plain },
             { $0.folderName.lowercased() == lowercased || $0.name.lowercased() == lowercased },
+            { $0.shownName.lowercased() == lowercased },
         ]
         for matches in ways {
             let found = all.filter(matches)

@@ -20,6 +20,8 @@ package struct HandlerCatalog: Sendable {
     package let closed: ClosedPlaces
     /// Records first launches; nil for no record.
     package let firstLaunches: FirstLaunches?
+    /// The languages in which names of bundles are shown: `UserLanguages`. None for the names as they are.
+    package var languages: [String] = []
 
     /// - Parameters: as the properties say; the folders of the handlers are added to `closed`.
     package init(
@@ -93,7 +95,7 @@ package struct HandlerCatalog: Sendable {
             bundles.filter(\.isLink).compactMap { bundle in
                 Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
             })
-        return BundleFolder.Surroundings(device: device, home: home, folders: folders, closed: closed)
+        return BundleFolder.Surroundings(device: device, home: home, folders: folders, languages: languages, closed: closed)
     }
 
     private func idleDefaults(_ choices: UserChoices, _ installed: Set<BundleIdentifier>) -> [HandlerProblem] {

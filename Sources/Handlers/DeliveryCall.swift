@@ -33,6 +33,8 @@ package protocol HandlerCalling: Sendable {
     ///
     /// When the task is cancelled the program is ended with all that it has started.
     func call(_ call: DeliveryCall) async -> CallResult
+    /// An item is about to leave the Inbox. A resident handler with this item gets a notice.
+    func itemWillMove(_ number: ArrivalNumber) async
     /// Nothing more is waiting for this handler: if it stays running it may be ended after a while.
     func rests(_ handler: String) async
     /// Ends every handler that is running.

@@ -21,6 +21,7 @@ package final class DeliveryEngine: Delivering {
         case due
         case stop
         case retry(ArrivalNumber, CheckedContinuation<RetryAnswer, Never>)
+        case release(ArrivalNumber, Duration, ReleasedItems.Answer)
     }
 
     /// What became of a request to deliver something again.
@@ -39,6 +40,7 @@ package final class DeliveryEngine: Delivering {
     let caller: any HandlerCalling
     let subject: @Sendable (Arrival) -> HandlerChoice.Subject
     let observe: @Sendable (Arrival, HandlerAnswer) -> Void
+    let left: @Sendable (Arrival, Departure) -> Void
     let isInboxThere: @Sendable () -> Bool
     let places: Int
     let clock: DeliveryClock
@@ -55,6 +57,7 @@ package final class DeliveryEngine: Delivering {
     ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
     ///     have left the Inbox.
     ///   - observe: hears the answers about what an earlier run left, about which nobody else waits to hear.
+    ///   - left: called for each item that a handler took out of the Inbox.
     ///   - places: how many hooks run at the same time.
     package init(
         journal: any DeliveryJournal,
@@ -62,6 +65,7 @@ package final class DeliveryEngine: Delivering {
         caller: any HandlerCalling,
         subject: @escaping @Sendable (Arrival) -> HandlerChoice.Subject,
         observe: @escaping @Sendable (Arrival, HandlerAnswer) -> Void = { _, _ in },
+        left: @escaping @Sendable (Arrival, Departure) -> Void = { _, _ in },
         isInboxThere: @escaping @Sendable () -> Bool = { true },
         places: Int = defaultPlaces,
         clock: DeliveryClock = .system,
@@ -72,6 +76,7 @@ package final class DeliveryEngine: Delivering {
         self.caller = caller
         self.subject = subject
         self.observe = observe
+        self.left = left
         self.isInboxThere = isInboxThere
         self.places = places
         self.clock = clock

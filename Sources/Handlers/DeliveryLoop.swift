@@ -3,6 +3,7 @@ import Glibc
 import HandlerCatalog
 import Logging
 import Sharing
+import UniformTypes
 
 /// What the engine knows between two events.
 struct DeliveryLoop {
@@ -17,6 +18,8 @@ struct DeliveryLoop {
         /// Until when it waits, by the engine's clock.
         var notBefore: Duration?
         var isUnderWay = false
+        /// Since when a handler has had it, by the engine's clock.
+        var begun: Duration = .zero
     }
 
     /// What is known of a handler while something waits for it.
@@ -35,6 +38,7 @@ struct DeliveryLoop {
     private var desks: [String: Desk] = [:]
     /// Transfers of which more may come.
     private var open: Set<Source> = []
+    private var released = ReleasedItems()
     private var running = 0
     /// Nothing is begun before this: the journal could not be written.
     private var pausedUntil: Duration?
@@ -96,6 +100,8 @@ struct DeliveryLoop {
             timer?.cancel()
         case .retry(let number, let continuation):
             continuation.resume(returning: retry(number))
+        case .release(let number, let limit, let answer):
+            release(number, within: limit, answer)
         }
     }
 
@@ -139,7 +145,7 @@ struct DeliveryLoop {
         // A changed program must answer its launch questions again.
         if desk.program != candidate.program { (desk.program, desk.isLaunched) = (candidate.program, false) }
         desks[handler] = desk
-        if let notBefore = entry.notBefore {
+        if let notBefore = [entry.notBefore, released.held(number)].compactMap(\.self).max() {
             desks[handler]?.queue.insert(number, notBefore: notBefore)
         } else {
             desks[handler]?.queue.insert(number)
@@ -160,15 +166,36 @@ struct DeliveryLoop {
                 return .fault("its content is not what its type says: it is handed to nobody")
             }
             if engine.choice.candidates(for: engine.subject(arrival)).isEmpty {
-                return .fault("no handler here opens \(arrival.type)")
+                let name = TypeRegistry.system.description(of: arrival.type).map { "\($0) (\(arrival.type))" }
+                return .fault("no handler for this type: \(name ?? arrival.type.identifier)")
             }
             guard let delivery = try engine.journal.retry(number, at: engine.clock.now()) else { return .unknown }
             let old = entries[number]
             if let handler = old?.candidate?.program.identifier { desks[handler]?.queue.remove(number) }
+            released.endHold(number)
             enter(delivery, arrival, answered: old?.answered ?? engine.observe)
             return .begun
         } catch {
             return .fault(error.description)
+        }
+    }
+
+    /// The item is about to leave the Inbox: no handler is given it from now on, and a handler that has it is waited for.
+    private mutating func release(_ number: ArrivalNumber, within limit: Duration, _ answer: ReleasedItems.Answer) {
+        let now = engine.clock.uptime()
+        released.hold(number, until: now + DeliveryEngine.releaseHold)
+        guard let entry = entries[number], entry.isUnderWay else {
+            if let handler = entries[number]?.candidate?.program.identifier {
+                desks[handler]?.queue.remove(number)
+                assign(number)
+            }
+            return answer.resume(returning: .free)
+        }
+        Task { [caller = engine.caller] in await caller.itemWillMove(number) }
+        if limit > .zero {
+            released.wait(for: number, until: now + limit, answer)
+        } else {
+            answer.resume(returning: .free)
         }
     }
 
@@ -178,6 +205,10 @@ struct DeliveryLoop {
     mutating func dispatch(_ group: inout DiscardingTaskGroup) {
         let now = engine.clock.uptime()
         if let pause = pausedUntil, pause <= now { pausedUntil = nil }
+        released.expire(at: now) { [entries] number in
+            guard let entry = entries[number], entry.isUnderWay, let candidate = entry.candidate else { return nil }
+            return (candidate.program.name, entry.begun)
+        }
         for handler in desks.keys {
             desks[handler]?.queue.wake(at: now)
             if let notBefore = desks[handler]?.notBefore, notBefore <= now { desks[handler]?.notBefore = nil }
@@ -250,7 +281,10 @@ struct DeliveryLoop {
             for arrival in arrivals { desks[handler]?.queue.insert(arrival.number) }
             return
         }
-        for arrival in arrivals { entries[arrival.number]?.isUnderWay = true }
+        for arrival in arrivals {
+            entries[arrival.number]?.isUnderWay = true
+            entries[arrival.number]?.begun = engine.clock.uptime()
+        }
         let call = DeliveryCall(
             candidate: candidate,
             items: zip(arrivals, attempts).map { DeliveryCall.Item(arrival: $0, attempt: $1) },
@@ -289,6 +323,7 @@ struct DeliveryLoop {
             }
             noteDepartures(call.items.map(\.arrival), handler)
         }
+        for number in call.numbers { released.free(number) }
     }
 
     private mutating func go(on arrival: Arrival, _ outcome: AttemptOutcome, _ step: DeliveryStep) {
@@ -362,7 +397,9 @@ struct DeliveryLoop {
         guard !gone.isEmpty, engine.isInboxThere() else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)
-            try engine.journal.departed(gone.map(\.number), departure)
+            // With --now the user may have taken it before.
+            let new = Set(try engine.journal.departed(gone.map(\.number), departure))
+            for arrival in gone where new.contains(arrival.number) { engine.left(arrival, departure) }
         } catch {
             engine.logger.error("a departure cannot be written down", metadata: ["reason": "\(error)"])
         }
@@ -394,7 +431,7 @@ struct DeliveryLoop {
         let due = desks.values.flatMap { desk in
             desk.isBusy ? [] : [desk.queue.nextDue, desk.notBefore]
         }
-        let next = (due + [pausedUntil]).compactMap { $0 }.min()
+        let next = (due + [pausedUntil, released.nextDue]).compactMap { $0 }.min()
         guard next != wakeUp else { return }
         timer?.cancel()
         wakeUp = next

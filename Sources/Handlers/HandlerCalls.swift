@@ -1,5 +1,5 @@
 import HandlerCatalog
-import Sharing
+package import Sharing
 private import Synchronization
 
 /// Calls handlers' programs: for each call one, but for those that stay running.
@@ -65,6 +65,11 @@ package final class HandlerCalls: HandlerCalling {
         }
         await outdated?.stop()
         return resident
+    }
+
+    package func itemWillMove(_ number: ArrivalNumber) async {
+        let residents = state.withLock { $0.residents.values.map(\.resident) }
+        for resident in residents { await resident.itemWillMove(number) }
     }
 
     /// Those that stay end by themselves when they have been idle for a while.

@@ -164,6 +164,7 @@ package struct HandlerRunner: Sendable {
         )
         var environment = environment
         environment["WAFT_DATA"] = .some(program.dataFolder)
+        environment[SourceApplication.variable] = .some(SourceApplication.valid(program.identifier))
         do {
             let start = try plan.start(program: launcher)
             let capture = OutputCapture(name: program.identifier, logger: logger)

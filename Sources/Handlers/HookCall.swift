@@ -17,9 +17,6 @@ package struct HookCall: Sendable {
         case openURL = "open-url"
     }
 
-    /// What sent the item, as far as anybody can know: the dialect carries no other application's name.
-    static let sourceApplication = "waft"
-
     package private(set) var verb: Verb = .openURL
     /// The URL that is to be opened: that of the item in the Inbox (of the first, where there are several), or the URL
     /// itself.
@@ -88,6 +85,9 @@ package struct HookCall: Sendable {
         self.isBatch = isBatch
     }
 
+    /// The application that sent it, by its sender's word; nil if the sender did not say.
+    private var application: String? { origin.map(\.application) ?? (url.isEmpty ? nil : SourceApplication.open) }
+
     /// The environment of a program that is told of things by its input alone.
     static let withoutItems: [String: String?] = HookCall(
         url: "", number: nil, items: [], origin: nil, isBatch: false
@@ -107,7 +107,8 @@ package struct HookCall: Sendable {
             "WAFT_NAME": first?.name,
             "WAFT_SIZE": first?.size.map { String($0) },
             "WAFT_DIGEST": first?.digest,
-            "WAFT_SOURCE_APPLICATION": Self.sourceApplication,
+            "WAFT_SOURCE_APPLICATION": application,
+            "WAFT_VIA": origin?.via,
             "WAFT_PEER_ID": origin?.peer.id,
             "WAFT_PEER_NAME": origin?.peer.name,
             "WAFT_TRANSFER": origin?.transfer,
@@ -191,25 +192,32 @@ extension HookCall {
     /// What is told of the transfer that brought it.
     struct TransferFacts: Sendable {
         struct Peer: Encodable, Sendable {
-            var id: String
+            /// Absent for a peer that proved no key.
+            var id: String?
             var name: String
         }
 
         var peer: Peer
+        /// The dialect by which it came.
+        var via: String
+        /// The application that sent it, by its sender's word.
+        var application: String?
         var transfer: String
         var annotation: [String: String]
 
         init(_ arrival: Arrival) {
-            peer = Peer(id: arrival.peer.text, name: arrival.senderName)
+            peer = Peer(id: arrival.peer.provenText, name: arrival.senderName)
+            via = arrival.dialect.rawValue
+            application = arrival.annotation[SourceApplication.key]
             transfer = arrival.transfer.text
-            annotation = arrival.annotation
+            annotation = SourceApplication.removed(from: arrival.annotation)
         }
     }
 
     /// The document on standard input. Where there is one item its facts stand at the top.
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
-            case v, call, url, sourceApplication, peer, transfer, annotation, items
+            case v, call, url, sourceApplication, via, peer, transfer, annotation, items
         }
 
         let call: HookCall
@@ -220,7 +228,8 @@ extension HookCall {
             try document.encode(1, forKey: .v)
             try document.encode(call.verb.rawValue, forKey: .call)
             try document.encode(call.url, forKey: .url)
-            try document.encode(HookCall.sourceApplication, forKey: .sourceApplication)
+            try document.encodeIfPresent(call.application, forKey: .sourceApplication)
+            try document.encodeIfPresent(call.origin?.via, forKey: .via)
             try document.encodeIfPresent(call.origin?.peer, forKey: .peer)
             try document.encodeIfPresent(call.origin?.transfer, forKey: .transfer)
             try document.encodeIfPresent(call.origin?.annotation, forKey: .annotation)

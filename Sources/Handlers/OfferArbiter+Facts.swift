@@ -23,7 +23,8 @@ package struct OfferFacts: Sendable {
     /// Variables to set, or to remove: what an offer has none of must not be left from our own environment.
     var environment: [String: String?] {
         var variables = HookCall.withoutItems
-        variables["WAFT_PEER_ID"] = .some(peer.text)
+        variables["WAFT_PEER_ID"] = .some(peer.provenText)
+        variables["WAFT_VIA"] = .some(offer.dialect.rawValue)
         variables["WAFT_PEER_NAME"] = .some(offer.senderName)
         variables["WAFT_PEER_CONTACT"] = .some(contact)
         variables["WAFT_TRANSFER"] = .some(offer.transfer.text)
@@ -63,7 +64,8 @@ package struct OfferFacts: Sendable {
 /// Version 1 of the document; fields may be added.
 private struct Document: Encodable {
     struct Peer: Encodable {
-        var id: String
+        /// Absent for a peer that proved no key.
+        var id: String?
         /// What it calls itself: no ground for a decision.
         var name: String
         /// Absent for a stranger.
@@ -76,6 +78,8 @@ private struct Document: Encodable {
         var type: String
         /// Bytes; absent where the sender cannot know.
         var size: UInt64?
+        /// Bytes that the sender expects where `size` is not known.
+        var sizeHint: UInt64?
         /// Absent where the sender cannot know.
         var entries: UInt64?
     }
@@ -84,6 +88,8 @@ private struct Document: Encodable {
     var call = "offer"
     var transfer: String
     var peer: Peer
+    /// The dialect by which it came.
+    var via: String
     var items: [Item]
     /// Bytes of everything whose size is known.
     var size: UInt64
@@ -95,11 +101,12 @@ private struct Document: Encodable {
     init(_ facts: OfferFacts) {
         let offer = facts.offer
         transfer = offer.transfer.text
-        peer = Peer(id: facts.peer.text, name: offer.senderName, contact: facts.contact)
+        peer = Peer(id: facts.peer.provenText, name: offer.senderName, contact: facts.contact)
+        via = offer.dialect.rawValue
         items = offer.items.map { item in
             Item(
                 name: item.name.text, kind: item.kind.rawValue, type: item.type.identifier, size: item.size,
-                entries: item.entries)
+                sizeHint: item.sizeHint, entries: item.entries)
         }
         size = offer.knownSize
         freeRoom = facts.freeRoom

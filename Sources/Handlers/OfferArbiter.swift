@@ -167,7 +167,7 @@ package struct OfferArbiter: Sendable {
             }
         runner.logger.info(
             "the arbiter answered",
-            metadata: ["peer": "\(facts.peer.short)", "answer": "\(word)", "reason": "\(reason)"])
+            metadata: ["peer": "\(facts.peer.shown)", "answer": "\(word)", "reason": "\(reason)"])
     }
 }
 

@@ -40,6 +40,33 @@ struct ResidentAnswer: Decodable, Hashable {
     }
 }
 
+extension ResidentAnswer {
+    /// The number that a line names; nil for a line that is no answer, or names none.
+    static func number(in line: [UInt8]) -> Int64? {
+        struct Line: Decodable {
+            var answer: String
+            var number: Int64
+        }
+        return (try? JSONDecoder().decode(Line.self, from: Data(line)))?.number
+    }
+}
+
+/// A notice to a resident handler: the item of its question is about to leave the Inbox. A notice needs no answer.
+struct MoveNotice: Encodable {
+    var v = 1
+    var call = "presented-item-will-move"
+    var number: Int64
+
+    init(number: ArrivalNumber) { self.number = number.value }
+
+    /// With its newline.
+    var line: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return [UInt8]((try? encoder.encode(self)) ?? Data()) + [UInt8(ascii: "\n")]
+    }
+}
+
 /// Cuts what is read into lines.
 struct LineSplitter {
     private var line: [UInt8] = []

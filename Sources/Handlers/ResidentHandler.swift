@@ -19,6 +19,8 @@ package actor ResidentHandler {
         let id: Int
         let number: ArrivalNumber?
         let reply: CheckedContinuation<Reply, Never>
+        /// Whether a notice followed the question: the item is about to leave the Inbox.
+        var isMoving = false
     }
 
     private let program: HandlerProgram
@@ -28,6 +30,8 @@ package actor ResidentHandler {
     private var process: ResidentProcess?
     private var question: Question?
     private var lastQuestion = 0
+    /// Notices of items that are about to leave the Inbox, which some handlers answer as if they were questions.
+    private var notices: [Int64: Int] = [:]
     private var idling: Task<Void, any Error>?
     private var launching: Task<AttemptOutcome?, any Error>?
     /// Listens to the last process, until that is gone.
@@ -141,6 +145,15 @@ package actor ResidentHandler {
         }
     }
 
+    /// Tells it that an item is about to leave the Inbox, if it has been asked about the item and has not answered yet.
+    package func itemWillMove(_ number: ArrivalNumber) {
+        // With the question still on its way, the notice would be the second line that the handler has not read.
+        guard let process, question?.number == number, process.hasBeenTold else { return }
+        question?.isMoving = true
+        notices[number.value, default: 0] += 1
+        process.tell(MoveNotice(number: number).line)
+    }
+
     private func resolve(_ reply: Reply, id: Int? = nil) {
         guard let question, id == nil || question.id == id else { return }
         self.question = nil
@@ -204,6 +217,7 @@ package actor ResidentHandler {
     private func begin() async throws -> ResidentProcess {
         let process = try await ResidentProcess.start(program, runner)
         self.process = process
+        notices = [:]
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
             await ended(process, await process.started.process.ending())
@@ -212,7 +226,7 @@ package actor ResidentHandler {
     }
 
     private func heard(_ line: ResidentProcess.Line, from process: ResidentProcess) {
-        guard process === self.process, !process.wasDismissed else { return }
+        guard process === self.process, !process.wasDismissed, !isAnswerToNotice(line) else { return }
         if question == nil {
             misbehaved(process, "it answered, and nobody had asked")
         } else {
@@ -220,11 +234,22 @@ package actor ResidentHandler {
         }
     }
 
+    /// Whether a line answers a notice and no question: each notice may get one such answer.
+    private func isAnswerToNotice(_ line: ResidentProcess.Line) -> Bool {
+        guard let number = line.flatMap(ResidentAnswer.number), question?.number?.value != number,
+            let count = notices[number]
+        else { return false }
+        notices[number] = count > 1 ? count - 1 : nil
+        return true
+    }
+
     private func reply(_ line: ResidentProcess.Line, from process: ResidentProcess) -> Reply {
         guard let line else {
             return .nonsense("it answered a line of more than \(ResidentAnswer.longestLine >> 10) KiB")
         }
-        guard process.hasBeenTold else { return .nonsense("it answered before it had read what it was asked") }
+        guard process.hasBeenTold || question?.isMoving == true else {
+            return .nonsense("it answered before it had read what it was asked")
+        }
         do throws(ResidentAnswer.Fault) {
             return .answered(try ResidentAnswer(line, to: question?.number))
         } catch {

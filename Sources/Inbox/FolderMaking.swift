@@ -1,51 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// Makes a folder and those above it where they are missing, each open to its owner only.
-enum FolderMaking {
-    /// - Parameter path: absolute; links in it are followed, it is the user's own.
-    static func make(_ path: String) throws(SystemError) {
-        var missing: [String] = []
-        var current = path
-        while mkdir(current, 0o700) != 0 {
-            let error = SystemError.last
-            if error.number == EEXIST { break }
-            guard error.number == ENOENT, let parent = parent(of: current) else { throw error }
-            missing.append(current)
-            current = parent
-        }
-        sync(parent(of: current))
-        for path in missing.reversed() {
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
-            sync(parent(of: path))
-        }
-    }
-
+extension FolderMaking {
     /// Syncs the folder in which a folder really lies.
     static func syncParent(of folder: OpenFolder) {
         let raw = openat(folder.raw, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard raw >= 0 else { return }
         let parent = FileDescriptor(owning: raw)
         fsync(parent.raw)
-    }
-
-    /// `path` without its last name, nil at the root.
-    private static func parent(of path: String) -> String? {
-        var end = path.utf8.endIndex
-        while end > path.utf8.startIndex, path.utf8[path.utf8.index(before: end)] == UInt8(ascii: "/") {
-            end = path.utf8.index(before: end)
-        }
-        guard let slash = path.utf8[..<end].lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
-    }
-
-    /// A folder that a crash takes away again takes with it what was stored in it. Where that cannot be done, it is
-    /// found out when something is stored.
-    private static func sync(_ path: String?) {
-        guard let path else { return }
-        let raw = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard raw >= 0 else { return }
-        let folder = FileDescriptor(owning: raw)
-        fsync(folder.raw)
     }
 }

@@ -216,9 +216,25 @@ private struct Taking {
             copyAttributes(to: copy.raw)
             try systemCall { isTree ? CLinuxShims_syncfs(copy.raw) : fsync(copy.raw) }
         } catch {
-            throw LeavingFault("cannot copy \(arrival.stored.name) to \(path)", error)
+            let what = "cannot copy \(arrival.stored.name) to \(path)"
+            // The same error number stands for an item that has gone, and for a folder of a file system without new files.
+            if error.number == ENOENT, let refusal = refusal(of: temporary) {
+                throw LeavingFault(.destination, "\(what): nothing can be put there (\(refusal))")
+            }
+            throw LeavingFault(what, error)
         }
         try compare(temporary)
+    }
+
+    /// - Returns: why nothing of this name can be made in the folder; nil if it can.
+    private func refusal(of name: String) -> SystemError? {
+        try? OwnTree.remove(name, in: folder.raw)
+        do throws(SystemError) {
+            try systemCall { mkdirat(folder.raw, name, 0o700) }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func copyAttributes(to copy: Int32) {

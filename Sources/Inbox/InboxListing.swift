@@ -24,6 +24,17 @@ package enum InboxListing {
         package var modified: Timestamp
         /// What a receiver found of a file whose content is not what its name says; nil for all others. Not escaped.
         package var mark: String?
+
+        package init(
+            name: String, path: String, kind: Kind, size: UInt64? = nil, modified: Timestamp, mark: String? = nil
+        ) {
+            self.name = name
+            self.path = path
+            self.kind = kind
+            self.size = size
+            self.modified = modified
+            self.mark = mark
+        }
     }
 
     /// All entries of the Inbox at `path` except the staging folder and the mark, in the order of the bytes of their
@@ -49,22 +60,29 @@ package enum InboxListing {
             guard fstatat(folder.raw, bytes, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
             let name = String(cString: bytes)
             if name == StagingFolder.name || name == InboxMark.name { continue }
-            let kind = Entry.Kind(mode: status.st_mode)
-            entries.append(
-                Entry(
-                    name: name,
-                    path: PathText.joined(path, name),
-                    kind: kind,
-                    size: kind == .file ? UInt64(max(0, status.st_size)) : nil,
-                    modified: Timestamp(
-                        seconds: Int64(status.st_mtim.tv_sec),
-                        nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec)
-                    ),
-                    mark: kind == .file ? ContentMark.read("\(path)/\(name)") : nil
-                )
-            )
+            entries.append(entry(name, PathText.joined(path, name), status))
         }
         return entries
+    }
+
+    /// The entry at an absolute path in an Inbox or in a folder of an Inbox; nil if nothing is there.
+    package static func entry(at path: String) -> Entry? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        return entry(PathText.lastName(of: path), path, status)
+    }
+
+    private static func entry(_ name: String, _ path: String, _ status: stat) -> Entry {
+        let kind = Entry.Kind(mode: status.st_mode)
+        return Entry(
+            name: name,
+            path: path,
+            kind: kind,
+            size: kind == .file ? UInt64(max(0, status.st_size)) : nil,
+            modified: Timestamp(
+                seconds: Int64(status.st_mtim.tv_sec), nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec)),
+            mark: kind == .file ? ContentMark.read(path) : nil
+        )
     }
 }
 

@@ -13,7 +13,8 @@ import UniformTypes
 ///
 /// | attribute | form |
 /// |---|---|
-/// | `user.waft.peer` | the sender's key id, in full, as `waft contacts me` prints it |
+/// | `user.waft.peer` | the sender's key id, in full, as `waft contacts me` prints it; missing where no key was proved |
+/// | `user.waft.via` | the dialect by which it came: `waft`, `airdrop` |
 /// | `user.waft.sender` | what the sender called itself: foreign text, to be escaped, at most 63 bytes |
 /// | `user.waft.received` | when it was whole: `2026-11-21T09:30:00Z`, UTC |
 /// | `user.waft.type` | uniform type identifier it was handed on as |
@@ -22,6 +23,7 @@ import UniformTypes
 /// | `user.waft.content` | of a liar only: `lying: ` and a line that says what it is |
 package enum Provenance {
     package static let peer = "user.waft.peer"
+    package static let via = "user.waft.via"
     package static let sender = "user.waft.sender"
     package static let received = "user.waft.received"
     package static let type = "user.waft.type"
@@ -29,14 +31,14 @@ package enum Provenance {
     package static let transfer = "user.waft.transfer"
     package static let content = "user.waft.content"
 
-    package static let all = [peer, sender, received, type, digest, transfer, content]
+    package static let all = [peer, via, sender, received, type, digest, transfer, content]
 
     static func attributes(_ facts: ArrivalFacts, at time: time_t) -> [(name: String, value: [UInt8])] {
-        let texts = [
-            (peer, facts.peer.text), (sender, facts.senderName), (received, utc(time)), (type, facts.type.identifier),
+        let texts: [(String, String?)] = [
+            (peer, facts.peer.provenText), (via, facts.dialect.rawValue), (sender, facts.senderName), (received, utc(time)), (type, facts.type.identifier),
             (digest, facts.digest.description), (transfer, facts.transfer.text),
         ]
-        return texts.map { (name: $0.0, value: Array($0.1.utf8)) }
+        return texts.compactMap { name, text in text.map { (name: name, value: Array($0.utf8)) } }
     }
 
     private static func utc(_ time: time_t) -> String {

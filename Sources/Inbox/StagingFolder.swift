@@ -157,8 +157,8 @@ final class StagingFolder: Sendable {
         var names: [String] = []
         guard var contents = try? FolderContents.make(of: folder.raw) else { return }
         while let name = try? contents.next() {
-            if strcmp(name, Self.lockName) == 0 { continue }
             let text = String(cString: name)
+            if text == Self.lockName || text == CacheTag.name { continue }
             if Partials.isKept(text) { kept.append(text) } else { names.append(text) }
         }
         // An earlier sweep that was cut short may have left names of the very form that this one gives.
@@ -188,6 +188,7 @@ extension StagingFolder {
         guard try canRename(between: parent.raw, and: inbox.raw), let name = realName(of: path) else { return nil }
         do {
             let shared = try ownFolder(Self.name, in: parent.raw, mayMake)
+            if mayMake { CacheTag.write(in: shared) }
             return try ownFolder(name, in: shared.raw, mayMake)
         } catch  where [EACCES, EPERM, EROFS, ENOTDIR, ELOOP].contains(error.number) {
             return nil
@@ -195,7 +196,9 @@ extension StagingFolder {
     }
 
     private static func inside(_ inbox: OpenFolder, _ mayMake: Bool) throws(SystemError) -> OpenFolder {
-        try ownFolder(name, in: inbox.raw, mayMake)
+        let folder = try ownFolder(name, in: inbox.raw, mayMake)
+        if mayMake { CacheTag.write(in: folder) }
+        return folder
     }
 
     /// Opens a folder that is this user's, and open to nobody else, and makes it where it may.

@@ -42,6 +42,24 @@ package enum ItemSources {
         }
     }
 
+    /// The type that a file or a folder has by its name. What is in it is not looked at.
+    ///
+    /// - Throws: `SourceFault`, as `make`.
+    package static func look(
+        at path: String, registry: TypeRegistry = .system
+    ) throws(SourceFault) -> (type: UniformType, kind: FileKind) {
+        if path.utf8.isEmpty { throw SourceFault(.missing, "\"\": the path is empty") }
+        let mode = try self.mode(of: path)
+        let name = try self.name(of: path).text
+        switch mode & S_IFMT {
+        case S_IFREG:
+            // A file that cannot be read is told.
+            return (try make(path: path, registry: registry).offered.type, .regularFile)
+        case S_IFDIR: return (registry.type(forFileName: name, kind: .directory), .directory)
+        default: throw .special(path, mode: mode)
+        }
+    }
+
     private static func mode(of path: String) throws(SourceFault) -> mode_t {
         // A NUL would end the path for the kernel and not for us.
         if path.utf8.contains(0) { throw .name(path, .unprintable, advice: "give another path") }

@@ -14,7 +14,7 @@ package final class StandardInputSource: ItemSource {
 
     /// - Parameters:
     ///   - descriptor: open for reading as long as this is used; not closed by it.
-    ///   - name: nil for `stdin` with the extension of the type.
+    ///   - name: nil for `piped-2026-11-21-100000`, after the local time, with the extension of the type.
     ///   - type: nil for what the name's extension says, or `public.data`.
     /// - Throws: `SourceFault.unreadable` where nothing can be read from it.
     package init(
@@ -54,8 +54,13 @@ package final class StandardInputSource: ItemSource {
     }
 
     private static func name(for type: UniformType?, _ registry: TypeRegistry) -> SafeName {
-        let extended = type.flatMap { registry.preferredExtension(for: $0) }.flatMap { try? SafeName("stdin.\($0)") }
-        return extended ?? SafeName(literal: "stdin")
+        var (now, parts) = (time(nil), tm())
+        localtime_r(&now, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        strftime(&text, text.count, "piped-%Y-%m-%d-%H%M%S", &parts)
+        let stem = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let extended = type.flatMap { registry.preferredExtension(for: $0) }.flatMap { try? SafeName("\(stem).\($0)") }
+        return extended ?? (try? SafeName(stem)) ?? SafeName(literal: "piped")
     }
 }
 

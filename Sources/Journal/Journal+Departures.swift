@@ -2,25 +2,32 @@ import GRDB
 package import Sharing
 
 extension Journal {
-    package func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) {
-        if numbers.isEmpty { return }
-        try writing("could not write down what left the Inbox") { database in
+    @discardableResult
+    package func departed(
+        _ numbers: [ArrivalNumber], _ departure: Departure
+    ) throws(JournalFault) -> [ArrivalNumber] {
+        if numbers.isEmpty { return [] }
+        return try writing("could not write down what left the Inbox") { database in
             // Whoever was to be asked about it has nothing to be asked about.
             let statement = try database.cachedStatement(
                 sql: """
                     UPDATE arrivals
                     SET left_how = ?, left_at = ?, left_toward = ?,
                         state = CASE WHEN state IN ('waiting', 'parked') THEN 'gone' ELSE state END
-                    WHERE number = ? AND stored_name IS NOT NULL
+                    WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL
                     """)
+            let looking = try database.cachedStatement(
+                sql: "SELECT 1 FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
             let toward = WrittenText.value(departure.toward)
-            for number in numbers {
+            return try numbers.filter { number in
                 try statement.execute(arguments: [
                     departure.how.rawValue, departure.time.milliseconds, toward, number.value,
                 ])
-                guard database.changesCount == 1 else {
+                if database.changesCount == 1 { return true }
+                guard try Int.fetchOne(looking, arguments: [number.value]) != nil else {
                     throw JournalTrouble("there is no arrival \(number) that has been settled")
                 }
+                return false
             }
         }
     }

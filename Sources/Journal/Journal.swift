@@ -221,14 +221,18 @@ extension RowCursor {
     /// Reads every row, but passes over those that cannot be read: one that is damaged must not make all others
     /// unreachable.
     ///
-    /// - Parameter limit: the most that are returned.
+    /// - Parameters:
+    ///   - limit: the most that are returned.
+    ///   - isWanted: which are returned.
     func readable<Element>(
-        limit: Int = .max, reporting unreadable: (JournalFault) -> Void, _ read: (Row) throws -> Element
+        limit: Int = .max, where isWanted: (Element) -> Bool = { _ in true },
+        reporting unreadable: (JournalFault) -> Void, _ read: (Row) throws -> Element
     ) throws -> [Element] {
         var elements: [Element] = []
         while elements.count < limit, let row = try next() {
             do {
-                elements.append(try read(row))
+                let element = try read(row)
+                if isWanted(element) { elements.append(element) }
             } catch let error as UnreadableRow {
                 unreadable(JournalFault(error.line))
             }

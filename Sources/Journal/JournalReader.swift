@@ -25,14 +25,18 @@ package struct JournalReader: Sendable {
     /// - Parameters:
     ///   - count: at most so many.
     ///   - before: only those with a lower number: for the next page.
-    package func entries(latest count: Int, before: ArrivalNumber? = nil) throws(JournalFault) -> [JournalEntry] {
+    ///   - filter: which of them.
+    package func entries(
+        latest count: Int, before: ArrivalNumber? = nil, filter: ArrivalFilter = .all
+    ) throws(JournalFault) -> [JournalEntry] {
         try read(orElse: []) { database in
             // No limit in the query: rows that are passed over do not count.
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
-                    + "WHERE stored_name IS NOT NULL AND (?1 IS NULL OR number < ?1) ORDER BY number DESC")
-            return try Row.fetchCursor(statement, arguments: [before?.value])
-                .readable(limit: count, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+                    + "WHERE stored_name IS NOT NULL AND (?1 IS NULL OR number < ?1) AND \(Self.condition) "
+                    + "ORDER BY number DESC")
+            return try Row.fetchCursor(statement, arguments: Self.arguments(before, filter))
+                .readable(limit: count, where: filter.matches, reporting: self.unreadable) { try ArrivalRow.entry($0) }
         }
     }
 
@@ -54,13 +58,40 @@ package struct JournalReader: Sendable {
     /// - Parameters:
     ///   - after: only those with a higher number: for the next page.
     ///   - count: at most so many.
-    package func entriesThere(after: ArrivalNumber? = nil, count: Int) throws(JournalFault) -> [JournalEntry] {
+    ///   - filter: which of them.
+    package func entriesThere(
+        after: ArrivalNumber? = nil, count: Int, filter: ArrivalFilter = .all
+    ) throws(JournalFault) -> [JournalEntry] {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
-                    + "WHERE \(DepartureRow.isThere) AND number > ? ORDER BY number")
-            return try Row.fetchCursor(statement, arguments: [after?.value ?? .min])
-                .readable(limit: count, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+                    + "WHERE \(DepartureRow.isThere) AND number > ?1 AND \(Self.condition) ORDER BY number")
+            return try Row.fetchCursor(statement, arguments: Self.arguments(after ?? ArrivalNumber(.min), filter))
+                .readable(limit: count, where: filter.matches, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+        }
+    }
+
+    /// A filter's conditions in SQL; ?1 is the page.
+    private static let condition = "(?2 IS NULL OR arrived >= ?2) AND (?3 IS NULL OR state = ?3)"
+
+    private static func arguments(_ page: ArrivalNumber?, _ filter: ArrivalFilter) -> StatementArguments {
+        [page?.value, filter.since?.milliseconds, filter.state?.rawValue]
+    }
+
+    /// Most senders that `senders` returns.
+    private static let mostSenders = 10_000
+
+    /// All senders, each with each of its names, the latest first.
+    package func senders() throws(JournalFault) -> [(peer: PeerID, name: String)] {
+        try read(orElse: []) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT peer, sender_name FROM arrivals WHERE stored_name IS NOT NULL "
+                    + "GROUP BY peer, sender_name ORDER BY max(number) DESC")
+            return try Row.fetchCursor(statement).readable(limit: Self.mostSenders, reporting: self.unreadable) { row in
+                var columns = ColumnReader(row, "arrival")
+                let peer = try columns.text("peer", PeerID.init(bareText:))
+                return (peer: peer, name: try columns.text("sender's name"))
+            }
         }
     }
 

@@ -61,6 +61,7 @@ enum ArrivalRow {
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
         facts.destination = try destination(&columns)
         facts.dialect = try columns.optionalText("protocol", Dialect.init(rawValue:)) ?? .waft
+        facts.peer = facts.peer.visiting(by: facts.dialect)
         facts.sentDigest = try columns.optionalText("sender's digest") { Digest($0) }
         facts.entries = try columns.optionalBits("number of entries that came")
         return JournalEntry(

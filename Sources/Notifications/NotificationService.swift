@@ -211,8 +211,8 @@ final class NotificationService {
         return call(.notify(notify.number), to: owner, Server.path, "Notify") { arguments in
             arguments.string("Waft")
             arguments.uint32(notify.replaces)
-            // No icon.
-            arguments.string("")
+            // Every icon theme has it.
+            arguments.string("folder-download")
             arguments.string(notify.summary)
             arguments.string(notify.body)
             arguments.array(of: "s") { array in

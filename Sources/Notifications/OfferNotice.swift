@@ -30,7 +30,7 @@ package enum OfferNotice {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
         return NotificationRequest(
-            summary: "Accept \(count), \(size(of: offer))?",
+            summary: "Accept \(count), \(offer.sizeText)?",
             body: lines(waiting, standing).joined(separator: "\n"),
             actions: [
                 NotificationRequest.Action(key: acceptKey, label: "Accept"),
@@ -43,13 +43,13 @@ package enum OfferNotice {
 
     private static func lines(_ waiting: WaitingOffer, _ standing: PeerStanding) -> [String] {
         let offer = waiting.offer
-        let id = waiting.peer.short
         var lines: [String]
         switch standing {
         case .contact(let name):
-            lines = ["From your contact \(quoted(name)) (\(id))"]
+            lines = ["From your contact \(quoted(name)) (\(waiting.peer.short))"]
         case .stranger:
-            lines = ["From a stranger (\(id)), who says to be \(quoted(ShownText.peerName(offer.senderName)))"]
+            let proof = waiting.peer.unprovenBy.map { "by \($0.title)" } ?? "key \(waiting.peer.short)"
+            lines = ["From \(quoted(ShownText.peerName(offer.senderName))) (unverified, \(proof))"]
         }
         for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
         let rest = offer.items.count - min(offer.items.count, shownItems)
@@ -62,18 +62,13 @@ package enum OfferNotice {
     }
 
     private static func line(_ item: OfferedItem) -> String {
-        var facts = [NotificationText.line(item.type.identifier, limit: typeLength)]
-        facts.append(item.size.map(ByteCount.text) ?? "size not known")
+        var facts = [NotificationText.line(TypeRegistry.system.name(of: item.type), limit: typeLength)]
+        facts.append(ByteCount.text(of: item.size, hint: item.sizeHint))
         if item.kind == .tree {
             let inside = item.entries.map { $0 <= 1 ? "empty folder" : "folder with \($0 - 1) things in it" }
             facts.append(inside ?? "folder")
         }
         return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
-    }
-
-    private static func size(of offer: Offer) -> String {
-        let known = ByteCount.text(offer.knownSize)
-        return offer.items.contains { $0.size == nil } ? "\(known) or more" : known
     }
 
     /// Quotes within would end it early.

@@ -35,11 +35,17 @@ final class EventRelay: Sendable {
         case .reception(.opened(let arrival, let answer)) where answer.state != .none && isWatched():
             tell(.opened(summary(of: arrival), answer: answer.state.rawValue, exitCode: answer.exitCode))
         case .reception(.ended(let transfer, let peer, _, let fault)):
-            tell(.ended(transfer: transfer.text, peer: peer.text, fault: fault?.message))
-        case .reception:
+            tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
+        case .reception, .remarked:
             // Of offers those are told that wait, below.
             break
         }
+    }
+
+    /// An item has left the Inbox.
+    func left(_ arrival: Arrival, _ departure: Departure) {
+        guard isWatched() else { return }
+        tell(.left(summary(of: arrival), how: departure.how, toward: departure.toward))
     }
 
     private func summary(of arrival: Arrival) -> ArrivalSummary {

@@ -8,14 +8,18 @@ extension HandlerProgram {
     package static func hook(_ settings: Settings, _ home: Home) throws(Unfit) -> HandlerProgram? {
         guard let path = settings.hook else { return nil }
         if let (key, reason) = settings.hookRules.trouble(home.handlerCatalog(settings).closed) {
-            throw Unfit(description: "\(key.setting): \(reason)")
+            throw Unfit(description: settings.line(about: key.setting, "\(key.setting): \(reason)"))
         }
-        return try hook(
-            path: path,
-            dataFolder: home.handlerFolders.data(of: .hook),
-            timeLimit: settings.hookTimeout,
-            sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
-            rules: settings.hookRules
-        )
+        do {
+            return try hook(
+                path: path,
+                dataFolder: home.handlerFolders.data(of: .hook),
+                timeLimit: settings.hookTimeout,
+                sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
+                rules: settings.hookRules
+            )
+        } catch {
+            throw Unfit(description: settings.line(about: "hook", error.description))
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Sharing
+import SystemCalls
 
 /// Where everything of one user's Waft lies: below `WAFT_HOME`, or where the XDG base directories say.
 package struct Home: Sendable, Hashable {
@@ -72,18 +73,11 @@ package struct Home: Sendable, Hashable {
     /// - Throws: `Homeless` that names the folder and the reason.
     package func makeFolders() throws(Homeless) {
         for folder in [configuration, state, run] {
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            do throws(SystemError) {
+                try FolderMaking.make(folder)
             } catch {
-                throw Homeless(description: "the folder \(folder) cannot be made: \(Self.reason(error))")
+                throw Homeless(description: "the folder \(folder) cannot be made: \(error)")
             }
         }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-        return String(cString: strerror(Int32(underlying.code)))
     }
 }

@@ -175,7 +175,12 @@ extension PeerNetwork {
                 try await HTTPClient.converse(connection) { http in
                     let client = AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
                     observe(.offered(offer))
-                    let verdict = try await client.ask(plan, patience: options.answer)
+                    let verdict: Verdict
+                    do {
+                        verdict = try await client.ask(plan, patience: options.answer)
+                    } catch let fault as HTTPFault where fault == .silence {
+                        throw SendFailure.unanswered(name, within: options.answer)
+                    }
                     observe(.answered(verdict))
                     var moved: UInt64 = 0
                     guard verdict.acceptsAnything else {

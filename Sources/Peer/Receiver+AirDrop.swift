@@ -13,36 +13,51 @@ import Synchronization
 // The receiver's way in for AirDrop: open while this machine is visible to everyone, for nobody proves who he is there.
 
 extension Receiver {
-    /// Listens while it may, until the task is cancelled. What goes wrong is said, and keeps nothing else from going on.
+    /// Listens while this machine is visible to everyone, until the task is cancelled. An error is reported, and ends
+    /// nothing else.
     func listenForAirDrop(_ parts: ReceiverParts) async {
-        while !Task.isCancelled {
-            guard settings.airdrop.isEnabled, parts.door.visibility == .everyone else {
-                airDropIs(
-                    settings.airdrop.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml")
-                await parts.door.wait { [settings] in settings.airdrop.isEnabled && $0 == .everyone }
-                continue
-            }
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do {
-                        try await self.serveAirDrop(parts)
-                    } catch is CancellationError {
-                        return
-                    } catch {
-                        self.airDropIs("failed: \(error)")
-                        self.logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
-                        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
-                    }
+        // A connection on which a transfer was accepted outlives the visibility: nothing could resume the transfer.
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                guard settings.airdrop.isEnabled, parts.door.visibility == .everyone else {
+                    airDropIs(
+                        settings.airdrop.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml")
+                    await parts.door.wait { [settings] in settings.airdrop.isEnabled && $0 == .everyone }
+                    continue
                 }
-                group.addTask { await parts.door.wait { $0 != .everyone } }
-                await group.next()
-                group.cancelAll()
+                do {
+                    let listener = try await bindForAirDrop()
+                    group.addTask {
+                        do { try await self.serveAirDrop(listener, parts) } catch { self.airDropFailed(error) }
+                    }
+                    await whileVisible(parts) { await self.announceAirDrop(port: listener.port, parts) }
+                    listener.stopAccepting()
+                } catch {
+                    airDropFailed(error)
+                    await parts.door.wait { $0 != .everyone }
+                }
             }
+            group.cancelAll()
         }
     }
 
-    private func serveAirDrop(_ parts: ReceiverParts) async throws {
-        let listener = try await bindForAirDrop()
+    /// Runs `body` until this machine is no longer visible to everyone, or the task is cancelled.
+    private func whileVisible(_ parts: ReceiverParts, _ body: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask { await parts.door.wait { $0 != .everyone } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func airDropFailed(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        airDropIs("failed: \(error)")
+        logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
+    }
+
+    private func serveAirDrop(_ listener: SecureListener, _ parts: ReceiverParts) async throws {
         let card = AirDropCard(name: settings.name, model: settings.airdrop.modelName)
         let door = parts.door
         let catalog = parts.catalog
@@ -55,22 +70,20 @@ extension Receiver {
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
                 log.notice("a question by AirDrop was refused", metadata: ["reason": "\(fault.message)"])
             },
-            card: { door.visibility == .everyone ? card : nil })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await listener.run { channel, _ in
-                    try HTTPServer.configure(channel)
-                } onConnection: { connection in
-                    await withTaskExecutorPreference(parts.threads(for: connection.place)) {
-                        await server.serve(
-                            connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
-                            isIdle: { connection.place?.isIdle($0) })
-                    }
+            remarked: { [observe] offer, peer, remarks in
+                for remark in remarks {
+                    observe(.remarked(offer, from: peer, entry: remark.entry, reason: remark.reason))
                 }
+            },
+            card: { door.visibility == .everyone ? card : nil })
+        try await listener.run { channel, _ in
+            try HTTPServer.configure(channel)
+        } onConnection: { connection in
+            await withTaskExecutorPreference(parts.threads(for: connection.place)) {
+                await server.serve(
+                    connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
+                    isIdle: { connection.place?.isIdle($0) })
             }
-            group.addTask { await self.announceAirDrop(port: listener.port, parts) }
-            defer { group.cancelAll() }
-            try await group.next()
         }
     }
 

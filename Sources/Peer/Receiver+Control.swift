@@ -34,10 +34,14 @@ extension Receiver {
             }
             return .done
         case .acceptItems(let number, let items, let folder):
-            return accept(number, items, into: folder)
+            return accept(number, items, into: folder, parts)
         case .block(let number):
             guard let offer = consent.offers.first(where: { $0.number == number }) else {
                 return .unknown("no offer \(number) waits for an answer")
+            }
+            if let dialect = offer.peer.unprovenBy {
+                return .refused(
+                    "the sender of offer \(number) cannot be blocked: \(dialect.title) proves no key; without --block the offer is declined")
             }
             do {
                 try parts.door.block(offer.peer, callingItself: offer.offer.senderName)
@@ -66,9 +70,18 @@ extension Receiver {
             case .underWay: return .refused("a handler is being asked about \(number) just now")
             case .fault(let reason): return .refused(reason)
             }
+        case .release(let number, let now):
+            switch await parts.engine.release(ArrivalNumber(number), within: now ? .zero : .seconds(5)) {
+            case .free: return .done
+            case .read(let handler, let time):
+                return .beingRead(handler: handler, seconds: Int(time.components.seconds))
+            }
         case .departed(let number, let how, let toward):
             do {
-                try parts.journal.departed([ArrivalNumber(number)], Departure(how, at: .now, toward: toward))
+                let departure = Departure(how, at: .now, toward: toward)
+                for number in try parts.journal.departed([ArrivalNumber(number)], departure) {
+                    if let arrival = try parts.journal.arrival(number) { relay.left(arrival, departure) }
+                }
                 return .done
             } catch {
                 return .refused(error.description)
@@ -84,7 +97,9 @@ extension Receiver {
         }
     }
 
-    private func accept(_ number: Int, _ items: [Int]?, into text: String?) -> ControlReply {
+    private func accept(
+        _ number: Int, _ items: [Int]?, into text: String?, _ parts: ReceiverParts
+    ) -> ControlReply {
         guard let offer = consent.offers.first(where: { $0.number == number }) else {
             return .unknown("no offer \(number) waits for an answer")
         }
@@ -97,8 +112,27 @@ extension Receiver {
         } catch {
             return .refused("that is no folder below the Inbox: \(error)")
         }
-        return consent.answer(number, accepting: items.map(Set.init), into: folder)
-            ? .done : .unknown("no offer \(number) waits for an answer")
+        // Before the answer: then the contents come.
+        let present = folder.map { self.present(items, of: offer, outside: $0, parts) }
+        guard consent.answer(number, accepting: items.map(Set.init), into: folder) else {
+            return .unknown("no offer \(number) waits for an answer")
+        }
+        return present.map { .accepted(present: $0) } ?? .done
+    }
+
+    /// The items that a folder will not get, because they seem to be somewhere else in the Inbox.
+    private func present(
+        _ items: [Int]?, of waiting: WaitingOffer, outside folder: SafeRelativePath, _ parts: ReceiverParts
+    ) -> [PresentItem] {
+        let arrivals = EarlierArrivals(inbox: parts.inbox, journal: parts.journal)
+        let offered = waiting.offer.items
+        return (items ?? Array(offered.indices)).prefix(PresentItem.maximumItems).compactMap { number in
+            guard let arrival = arrivals.latest(offered[number], from: waiting.peer),
+                arrival.destination.folder != folder
+            else { return nil }
+            return PresentItem(
+                name: offered[number].name.text, arrival: arrival.number.value, stored: arrival.stored.name.text)
+        }
     }
 
     private func status(_ parts: ReceiverParts) -> DaemonStatus {
@@ -124,6 +158,7 @@ extension Receiver {
                     + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
             }
         }
+        status.settingsChanged = settingsStamp.withLock { $0 } != home.configurationStamp ? true : nil
         status.airdrop = standing.airdrop
         status.visible = parts.door.visibility.rawValue
         status.visibleStored = parts.door.overriddenVisibility?.rawValue

@@ -21,6 +21,8 @@ package struct ReceiverFailure: Error, CustomStringConvertible {
     package enum Code: Sendable {
         /// A setting that the user can change.
         case setting
+        /// Another one runs for this user and home.
+        case alreadyRunning
         case unexpected
     }
 
@@ -52,6 +54,8 @@ package final class Receiver: Service {
     /// Overrides the stored visibility until the user chooses one with `waft visible`; nil uses the stored one.
     let visibility: Visibility?
     let standing = Mutex(Standing())
+    /// The state of the configuration file when the settings were read; nil for no file.
+    let settingsStamp: Mutex<FileStamp?>
 
     /// What `waft status` tells, as it comes to be known.
     struct Standing {
@@ -80,6 +84,7 @@ package final class Receiver: Service {
         self.settings = settings
         self.visibility = settings.accept == .everyone ? .everyone : visibility
         self.logger = logger
+        settingsStamp = Mutex(home.configurationStamp)
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
         (self.events, self.relay) = (events, relay)
@@ -126,7 +131,10 @@ package final class Receiver: Service {
     package func receive() async throws {
         do {
             try home.makeFolders()
-            ConfigurationTemplate.writeIfMissing(at: home.configurationFile)
+            // The template sets nothing: it is no change.
+            if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) {
+                settingsStamp.withLock { $0 = home.configurationStamp }
+            }
             try home.checkTrust()
             try home.checkInboxTrust()
             let socket = try ControlSocket(folder: home.run)
@@ -159,6 +167,8 @@ package final class Receiver: Service {
             throw ReceiverFailure(.setting, error.description)
         } catch let error as ControlError where error.code == .pathTooLong {
             throw ReceiverFailure(.setting, error.description)
+        } catch let error as ControlError where error.code == .alreadyRunning {
+            throw ReceiverFailure(.alreadyRunning, error.description)
         } catch let error as ListenerError {
             throw ReceiverFailure(.setting, "\(error); choose another with --port")
         } catch {
@@ -201,7 +211,7 @@ package final class Receiver: Service {
             refused: { peer, verdict in
                 // Strangers do not fill the log.
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
-                log.notice("an offer was refused", metadata: ["peer": "\(peer.short)", "reason": "\(verdict.reason)"])
+                log.notice("an offer was refused", metadata: ["peer": "\(peer.shown)", "reason": "\(verdict.reason)"])
             },
             card: { parts.pairing.isOpen || door.shows(itselfTo: $0) ? card : nil })
         try await withThrowingTaskGroup(of: Void.self) { group in

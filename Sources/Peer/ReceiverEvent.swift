@@ -7,4 +7,9 @@ package enum ReceiverEvent: Sendable {
     /// - Parameter visibility: the visibility at the start; it may change later.
     case ready(id: PeerID, name: String, port: Int, inbox: String, visibility: Visibility)
     case reception(Reception.Event)
+    /// An entry of a transfer was left out or renamed.
+    /// - Parameters:
+    ///   - entry: as the sender calls it. Foreign text.
+    ///   - reason: one clause.
+    case remarked(Offer, from: PeerID, entry: String, reason: String)
 }

@@ -85,6 +85,7 @@ struct ReceiverParts: Sendable {
                     type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
             },
             observe: { receiver.observe(.reception(.opened($0, $1))) },
+            left: { receiver.relay.left($0, $1) },
             isInboxThere: { inbox.isThere },
             logger: logger
         )
@@ -142,7 +143,7 @@ struct ReceiverParts: Sendable {
                 arbiter: arbiter, asking: receiver.consent, contactName: { door.contactName(of: $0) },
                 logger: receiver.logger)
         } catch {
-            throw ReceiverFailure(.setting, "\(error)")
+            throw ReceiverFailure(.setting, receiver.settings.line(about: "arbiter", "\(error)"))
         }
     }
 

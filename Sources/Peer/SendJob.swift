@@ -40,7 +40,7 @@ struct SendJob: Sendable {
         let verdict: Verdict
         do {
             try await introduce(client, peer: peer)
-            verdict = try await client.offer(offer, patience: options.answer)
+            verdict = try await ask(client, peer: peer)
         } catch let fault as TransferFault where fault.code == .stopping {
             throw TurnedAway(reason: fault.message)
         }
@@ -51,6 +51,15 @@ struct SendJob: Sendable {
         }
         observe(.answered(verdict))
         return try await contents(client, verdict, peer: peer)
+    }
+
+    /// - Throws: a final `SendFailure` if the time for the answer is over: the offer has been withdrawn.
+    private func ask(_ client: WaftClient, peer: PeerID) async throws -> Verdict {
+        do {
+            return try await client.offer(offer, patience: options.answer)
+        } catch let fault as HTTPFault where fault == .silence {
+            throw SendFailure.unanswered(course.name ?? peer.short, within: options.answer)
+        }
     }
 
     /// Asks for the peer's name, and reports the first connection to `observe`.

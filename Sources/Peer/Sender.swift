@@ -111,6 +111,11 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
         self.description = description
         self.isFinal = isFinal
     }
+
+    /// The time in which people there could answer an offer is over.
+    static func unanswered(_ peer: String, within time: Duration) -> SendFailure {
+        SendFailure(.noAnswer, "\(peer): \(SilenceWords.nobodyAnswered(within: time))", final: true)
+    }
 }
 
 /// Sends activity items to one peer: finds it, connects, offers, moves what is accepted, and comes back with receipts.

@@ -35,7 +35,8 @@ package struct SentLog: Sendable {
         /// The end, in milliseconds since 1970.
         package var time: Int64
         /// The receiver's key, and what it called itself.
-        package var peer: String
+        /// The whole id of its key; nil for a peer that proved none.
+        package var peer: String?
         package var name: String?
         package var transfer: String
         /// All items, how many of them are on the other side, and the first of them.
@@ -89,7 +90,7 @@ extension Home {
 extension SentLog.Entry {
     fileprivate init(_ report: SendReport) {
         time = Int64(Date().timeIntervalSince1970 * 1_000)
-        peer = report.peer.text
+        peer = report.peer.provenText
         name = report.name
         transfer = report.offer.transfer.text
         count = report.offer.items.count

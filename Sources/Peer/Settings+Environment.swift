@@ -15,6 +15,7 @@ extension Settings.Partial {
                 throw Settings.Unusable(
                     description: "\(key.variable) is \"\(text.prefix(64))\" and should be \(key.expected)")
             }
+            places[key.name] = key.variable
         }
     }
 }

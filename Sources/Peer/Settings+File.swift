@@ -57,13 +57,15 @@ extension Settings.Partial {
         guard value.mapping == nil, key.read(texts, &self) else {
             throw Settings.Unusable(description: "\(place): \(name) should be \(key.expected)")
         }
+        places[name] = place
     }
 }
 
 /// The configuration file of the first start: every setting with its default, as comments.
 package enum ConfigurationTemplate {
     package static let text = """
-        # Settings of Waft. Flags come before WAFT_... environment variables, those before this file.
+        # Settings of Waft. They are read at the start: restart waftd after a change. Flags come before WAFT_... environment
+        # variables, those before this file.
 
         # What this machine is called among its peers (WAFT_NAME). Default: the host's name.
         #name: kitchen
@@ -160,17 +162,19 @@ package enum ConfigurationTemplate {
         """
 
     /// Writes it where no file is; never over one.
-    package static func writeIfMissing(at path: String) {
+    /// - Returns: whether it was written.
+    package static func writeIfMissing(at path: String) -> Bool {
         // A missing template is no reason not to start: errors are passed over. Half of one would be: it is given its name
         // when all of it is on the disk.
-        guard access(path, F_OK) != 0 else { return }
+        guard access(path, F_OK) != 0 else { return false }
         let temporary = path + ".new"
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
+        guard file >= 0 else { return false }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         // Not by a rename, which would replace what the user has written meanwhile.
-        if (try? handle.write(contentsOf: Data(text.utf8))) != nil, fsync(file) == 0 { link(temporary, path) }
-        unlink(temporary)
+        let isWhole = (try? handle.write(contentsOf: Data(text.utf8))) != nil && fsync(file) == 0
+        defer { unlink(temporary) }
+        return isWhole && link(temporary, path) == 0
     }
 }

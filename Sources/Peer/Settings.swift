@@ -56,6 +56,13 @@ package struct Settings: Sendable {
     package var logLevel: Logger.Level
     /// AirDrop; the file alone can say it.
     package var airdrop: AirDropSettings
+    /// Where each setting was found: `PATH, line N`, or the name of a variable.
+    private let places: [String: String]
+
+    /// A line about a setting that turned out to be unusable, with the place of the setting before it.
+    func line(about setting: String, _ reason: String) -> String {
+        places[setting].map { "\($0): \(reason)" } ?? reason
+    }
 
     var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }
 
@@ -101,6 +108,8 @@ package struct Settings: Sendable {
         package var partialQuota: UInt64?
         package var logLevel: Logger.Level?
         package var airdrop: AirDropSettings?
+        /// See `Settings.places`.
+        var places: [String: String] = [:]
 
         package init() {}
     }
@@ -139,6 +148,7 @@ package struct Settings: Sendable {
             quota: first(\.partialQuota) ?? PartialBounds.standard.quota)
         logLevel = first(\.logLevel) ?? .notice
         airdrop = first(\.airdrop) ?? AirDropSettings()
+        places = sources.reduce(into: [:]) { places, source in places.merge(source.places) { first, _ in first } }
     }
 }
 

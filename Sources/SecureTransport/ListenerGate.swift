@@ -103,6 +103,9 @@ final class ListenerGate: Sendable {
         }
     }
 
+    /// Whether nothing more is let in.
+    var isClosed: Bool { state.withLockedValue { $0.isClosed } }
+
     /// Closes what is not finished, and lets nothing more in.
     func close() {
         let unfinished = state.withLockedValue { state in

@@ -92,7 +92,7 @@ package struct SecureListener: Sendable {
     ///     proved its key and before the first plaintext is delivered.
     ///   - onConnection: Runs in a task of its own for each connection, also when this task was cancelled in the meantime:
     ///     what `configurePipeline` returned is never dropped. The connection is closed after it.
-    /// - Throws: `ListenerError` if the listening socket was closed, but not by cancellation.
+    /// - Throws: `ListenerError` if the listening socket was closed, but neither by cancellation nor by `stopAccepting`.
     package func run<Output: Sendable>(
         isContact: @escaping @Sendable (PeerID) -> Bool = { _ in false },
         configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output,
@@ -133,12 +133,21 @@ package struct SecureListener: Sendable {
                 }
             }
             try await server.closeFuture.get()
-            if !Task.isCancelled { throw ListenerError(host: nil, port: port, cause: ChannelError.alreadyClosed) }
+            if !Task.isCancelled, !gate.isClosed {
+                throw ListenerError(host: nil, port: port, cause: ChannelError.alreadyClosed)
+            }
         } onCancel: {
             handover.finish()
             gate.close()
             server.close(promise: nil)
         }
+    }
+
+    /// Closes the port, and connections whose handshake is not done. Those that are served go on; `run` returns when the last
+    /// of them has ended.
+    package func stopAccepting() {
+        gate.close()
+        server.close(promise: nil)
     }
 
     /// Closes the port without ever having run.

@@ -10,4 +10,21 @@ package enum ByteCount {
         }
         return "\((value * 10).rounded() / 10) EB"
     }
+
+    /// The size of an offered item: `1.0 kB`, `about 1.0 kB` for a hint, or `size not known`.
+    package static func text(of size: UInt64?, hint: UInt64?) -> String {
+        if let size { return text(size) }
+        return hint.map { "about " + text($0) } ?? "size not known"
+    }
+
+    /// The size of a whole offer.
+    /// - Parameters:
+    ///   - hinted: bytes of the items that have a hint in place of a size.
+    ///   - isComplete: whether each item has a size or a hint.
+    package static func total(_ known: UInt64, hinted: UInt64, isComplete: Bool) -> String {
+        let (sum, overflow) = known.addingReportingOverflow(hinted)
+        let total = text(overflow ? .max : sum)
+        if !isComplete { return total + " or more" }
+        return hinted > 0 ? "about " + total : total
+    }
 }

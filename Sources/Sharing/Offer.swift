@@ -43,6 +43,17 @@ package enum ItemKind: String, Sendable, Codable, CaseIterable {
 package enum Dialect: String, Sendable, Codable, CaseIterable {
     case waft
     case airdrop
+
+    /// Whether its peers prove that they hold a key.
+    package var provesKeys: Bool { self == .waft }
+
+    /// Its name as people know it.
+    package var title: String {
+        switch self {
+        case .waft: "Waft"
+        case .airdrop: "AirDrop"
+        }
+    }
 }
 
 /// How far an offer binds the contents that follow it.
@@ -65,6 +76,8 @@ package struct OfferedItem: Hashable, Sendable {
     /// Zero stands for what is not known.
     private var entriesOrZero: UInt32
     package var kind: ItemKind
+    /// Bytes that the sender expects where `size` is not known: shown to people, and no bound.
+    package var sizeHint: UInt64?
 
     /// Bytes of all its contents, at most `UInt64.max - 1`; nil where the sender cannot know (standard input).
     package var size: UInt64? {
@@ -130,9 +143,20 @@ package struct Offer: Sendable {
     package var knownFootprint: Footprint { Footprint(bytes: knownSize, entries: knownEntries) }
 
     /// Bytes of everything whose size is known; saturates instead of overflowing.
-    package var knownSize: UInt64 {
+    package var knownSize: UInt64 { Self.sum(items) { $0.size } }
+
+    /// Bytes of everything that has a hint in place of a size; saturates instead of overflowing.
+    package var hintedSize: UInt64 { Self.sum(items) { $0.size == nil ? $0.sizeHint : nil } }
+
+    /// The size of all items as people read it.
+    package var sizeText: String {
+        ByteCount.total(
+            knownSize, hinted: hintedSize, isComplete: items.allSatisfy { $0.size != nil || $0.sizeHint != nil })
+    }
+
+    private static func sum(_ items: [OfferedItem], _ size: (OfferedItem) -> UInt64?) -> UInt64 {
         items.reduce(0) { sum, item in
-            let (total, overflow) = sum.addingReportingOverflow(item.size ?? 0)
+            let (total, overflow) = sum.addingReportingOverflow(size(item) ?? 0)
             return overflow ? .max : total
         }
     }

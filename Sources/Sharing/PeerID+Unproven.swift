@@ -13,8 +13,11 @@ extension PeerID {
         guard let id = PeerID(fingerprint: state.finalize().bytes) else {
             preconditionFailure("a SHA-256 has \(PeerID.byteCount) bytes")
         }
-        return id
+        return PeerID(id, unprovenBy: dialect)
     }
+
+    /// The id of an earlier visit by a dialect, as the journal has it.
+    package func visiting(by dialect: Dialect) -> PeerID { dialect.provesKeys ? self : PeerID(self, unprovenBy: dialect) }
 
     /// One that nobody has had, and nobody will have again.
     package static func unproven(_ dialect: Dialect) -> PeerID {

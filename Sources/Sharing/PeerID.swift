@@ -8,12 +8,28 @@ package struct PeerID: Hashable, Sendable {
     /// The fingerprint, exactly `byteCount` bytes.
     package let bytes: [UInt8]
 
+    /// The dialect in which the peer proved no key; nil for the id of a key. An id without a key stands for one visit, and is
+    /// told to nobody: it would look like a proof.
+    package let unprovenBy: Dialect?
+
     /// - Returns: nil unless `bytes` holds exactly `byteCount` bytes.
     package init?(fingerprint bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count == Self.byteCount else { return nil }
-        self.bytes = bytes
+        (self.bytes, unprovenBy) = (bytes, nil)
     }
+
+    init(_ id: PeerID, unprovenBy dialect: Dialect) { (bytes, unprovenBy) = (id.bytes, dialect) }
+
+    package static func == (left: PeerID, right: PeerID) -> Bool { left.bytes == right.bytes }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+
+    /// `text` of a key that was proved; nil if none was.
+    package var provenText: String? { unprovenBy == nil ? text : nil }
+
+    /// For logs and messages: `short`, or `by AirDrop` if no key was proved.
+    package var shown: String { unprovenBy.map { "by \($0.title)" } ?? short }
 
     /// The whole id as it is shown, typed and stored: 56 characters without groups, of which the last four are check
     /// digits (`checkDigits`).

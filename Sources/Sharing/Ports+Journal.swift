@@ -80,8 +80,11 @@ package protocol DeliveryJournal: Sendable {
     ) throws(JournalFault)
     /// Ends deliveries for which nobody is asked (any more).
     func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
-    /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over.
-    func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault)
+    /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over. An arrival
+    /// that has left already keeps its first departure.
+    /// - Returns: those that had not left before.
+    @discardableResult
+    func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) -> [ArrivalNumber]
     /// Begins a finished or parked delivery anew, as a person asks for it: due now, nobody has said no.
     /// - Returns: nil for a number that is not there, or not settled.
     func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery?

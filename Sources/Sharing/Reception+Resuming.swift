@@ -96,7 +96,11 @@ package struct EarlierArrivals: Sendable {
     }
 
     package func contain(_ item: OfferedItem, from peer: PeerID) -> Bool {
-        candidates(item, from: peer).contains { inbox.seemsPresent($0) }
+        latest(item, from: peer) != nil
+    }
+
+    package func latest(_ item: OfferedItem, from peer: PeerID) -> Arrival? {
+        candidates(item, from: peer).first { inbox.seemsPresent($0) }
     }
 
     func latest(_ item: OfferedItem, from peer: PeerID, _ algorithm: DigestAlgorithm) -> Arrival? {

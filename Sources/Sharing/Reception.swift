@@ -221,7 +221,8 @@ package final class Reception: Sendable {
             return first
         }
         guard let answers, answers.count == count else {
-            return Array(repeating: ItemVerdict(.expired, reason: "nobody answered in time"), count: count)
+            let verdict = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: wait))
+            return Array(repeating: verdict, count: count)
         }
         return answers
     }

@@ -1,7 +1,8 @@
 /// The name of one file or folder, fit to be created in a folder of ours: the only way a foreign name reaches the disk.
 ///
-/// A name that is not fit is refused with the reason, never mended: a tree whose names were changed on the way is
-/// not the tree that was sent. Senders check with the same type, so that the user hears of it before anything moves.
+/// A name that is not fit is refused with the reason: a tree whose names were changed on the way is not the tree that was
+/// sent. Senders check with the same type, so that the user hears of it before anything moves. Only where a sender cannot
+/// be told about one name, it is changed (`init(fitting:)`), and the user hears of that.
 package struct SafeName: Hashable, Sendable, CustomStringConvertible {
     /// Most bytes in a name: what Linux file systems take (`NAME_MAX`).
     package static let maximumBytes = 255
@@ -31,7 +32,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
     static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "/") }
 
     /// Control characters move cursors and end lines; bidirectional controls make `gpj.exe` out of `exe.jpg`.
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: false
         case 0x2028, 0x2029: false
@@ -74,7 +75,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         return (text[..<start], text[start...])
     }
 
-    private init(trusted text: String) {
+    init(trusted text: String) {
         self.text = text
     }
 

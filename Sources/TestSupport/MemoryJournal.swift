@@ -228,13 +228,18 @@ extension MemoryJournal {
         }
     }
 
-    package func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) {
+    @discardableResult
+    package func departed(
+        _ numbers: [ArrivalNumber], _ departure: Departure
+    ) throws(JournalFault) -> [ArrivalNumber] {
         try attempt(.departed(numbers))
+        let new = numbers.filter { self[$0]?.departure == nil }
         _ = try change(numbers) { entry in
-            entry.departure = departure
+            entry.departure = entry.departure ?? departure
             if [.waiting, .parked].contains(entry.state) { entry.state = .gone }
             return 0
         }
+        return new
     }
 
     package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {

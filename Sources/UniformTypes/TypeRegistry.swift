@@ -48,6 +48,9 @@ package struct TypeRegistry: Sendable {
         return nil
     }
 
+    /// What people call a type: its description, or its identifier if neither it nor a type above it has one.
+    package func name(of type: UniformType) -> String { description(of: type) ?? type.identifier }
+
     /// All declared types: the system's in the order of their lower-case identifiers, then the added ones in the order
     /// in which they were added, exported before imported.
     package var types: [UniformType] { SystemTable.types + additions.order }

@@ -27,11 +27,13 @@ extension CardMessage {
 extension OfferMessage {
     /// All but the items.
     init(frameOf offer: Offer) {
+        var annotation = offer.annotation
+        let application = annotation.removeValue(forKey: SourceApplication.key)
         self.init(
             transfer: offer.transfer.text,
-            sender: Sender(name: offer.senderName),
+            sender: Sender(name: offer.senderName, application: application),
             digests: offer.digests.map(\.rawValue),
-            annotation: offer.annotation.isEmpty ? nil : offer.annotation,
+            annotation: annotation.isEmpty ? nil : annotation,
             partial: offer.takesPart ? true : nil
         )
     }
@@ -41,9 +43,10 @@ extension OfferMessage {
     func offer(_ items: [OfferedItem]) throws(TransferFault) -> Offer {
         guard let id = TransferID(transfer) else { throw .malformed("no transfer id") }
         guard !items.isEmpty else { throw .malformed("no items") }
-        let annotation = annotation ?? [:]
+        var annotation = annotation ?? [:]
         let annotationBytes = annotation.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard annotationBytes <= Limits.annotationBytes else { throw .malformed("an annotation too long") }
+        annotation[SourceApplication.key] = SourceApplication.valid(sender?.application)
         let digests = (digests ?? ["xxh3-128"]).prefix(16).compactMap(DigestAlgorithm.init)
         guard !digests.isEmpty else { throw .malformed("no digest that is known here") }
         return Offer(

@@ -26,6 +26,7 @@ struct CardMessage: Codable, MessageReading {
 struct OfferMessage: ItemizedMessage {
     struct Sender: Codable {
         var name: String?
+        var application: String?
     }
 
     struct Item: Codable {

@@ -40,10 +40,13 @@ struct AirDropLoopback: Sendable {
         _ consent: ScriptedConsent.Answer = .accept,
         inbox: MemoryInbox = MemoryInbox(),
         isVisible: Bool = true,
+        remarks: Recorder<AirDropRemark> = Recorder(),
         _ body: @Sendable (AirDropLoopback) async throws -> Void
     ) async throws {
         var loopback = AirDropLoopback(inbox: inbox, consent: consent)
-        let server = AirDropServer(reception: loopback.reception) { isVisible ? card : nil }
+        let server = AirDropServer(
+            reception: loopback.reception, remarked: { _, _, all in for remark in all { remarks.record(remark) } },
+            card: { isVisible ? card : nil })
         let served = loopback.served
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
@@ -233,6 +236,8 @@ struct HandMadeAsk {
         var type = "public.data"
         var isFolder = false
         var size: UInt64?
+        /// Where it comes in the archive; its name if that is nil.
+        var path: String?
     }
 
     var files: [File] = []
@@ -252,6 +257,7 @@ struct HandMadeAsk {
                 "FileName": .string(file.name), "FileType": .string(file.type), "FileIsDirectory": .bool(file.isFolder),
             ]
             fields["FileSize"] = file.size.map { .integer($0) }
+            fields["FileBomPath"] = file.path.map { .string($0) }
             return PropertyListValue.dictionary(fields)
         }
         let message = PropertyListValue.dictionary([

@@ -77,15 +77,12 @@ struct HostileSenderTests {
 
     // MARK: Names
 
-    /// Names of the corpus of the security rules, as members of an archive.
-    private static let unsafe: [String] = [
-        "../a", "./../a", "./d/../../a", "/etc/passwd", "./d/..", "./d/../x", "./d/x\u{7}y", "./d/x\ny",
-        "./d/gpj.\u{202E}exe", "./d/\u{FEFF}", "./d/" + String(repeating: "n", count: 256),
-        "./d" + String(repeating: "/n", count: 200), "./d/" + String(repeating: "0123456789/", count: 400),
-        "./d/x\u{85}y", "./d/\u{2028}", "NSIRD_AirDrop_abcdef/../d/x", "./NSIRD_AirDrop_a/NSIRD_AirDrop_b/d/x",
-    ]
-
-    @Test("members with unsafe names end the transfer, and nothing of it stays", arguments: unsafe)
+    @Test(
+        "a member whose path is absolute or goes upwards ends the transfer, and nothing of it stays",
+        arguments: [
+            "../a", "./../a", "./d/../../a", "/etc/passwd", "./d/..", "./d/../x", "NSIRD_AirDrop_abcdef/../d/x",
+            "./NSIRD_AirDrop_a/NSIRD_AirDrop_b/d/x",
+        ])
     func unsafeMembers(_ name: String) async throws {
         try await AirDropLoopback.run { receiver in
             let body = Self.archive { archive in
@@ -122,8 +119,8 @@ struct HostileSenderTests {
     }
 
     @Test(
-        "unsafe names in a question are refused before anybody is asked",
-        arguments: ["", ".", "..", "a/b", "/", "x\u{0}y", "x\u{1B}[2J", "\u{202E}", String(repeating: "n", count: 256)])
+        "a question with a name that is no name is refused before anybody is asked",
+        arguments: ["", ".", "..", "/", "a/../b", "1/2/3/4/5/6/7/8/9"])
     func unsafeQuestions(_ name: String) async throws {
         try await AirDropLoopback.run { receiver in
             let answer = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files(name)) }
@@ -132,13 +129,14 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("names that are one after normalising cannot both be asked about")
-    func sameNames() async throws {
+    @Test("a file and a folder cannot be announced for one place")
+    func onePlace() async throws {
         try await AirDropLoopback.run { receiver in
-            let answer = try await receiver.http {
-                try await $0.post("/Ask", HandMadeAsk.files("\u{E9}", "e\u{301}"))
+            let files = [HandMadeAsk.File(name: "a"), HandMadeAsk.File(name: "a", type: "public.folder", isFolder: true)]
+            for files in [files, files.reversed(), [files[1], files[1]]] {
+                let answer = try await receiver.http { try await $0.post("/Ask", HandMadeAsk(files: files).encoded) }
+                #expect(answer.status == .badRequest)
             }
-            #expect(answer.status == .badRequest)
         }
     }
 
@@ -156,24 +154,6 @@ struct HostileSenderTests {
                 #expect(receiver.inbox.stored.isEmpty)
                 #expect(receiver.inbox.stagedCount == 0)
             }
-        }
-    }
-
-    @Test(
-        "links that lead out of their tree, and what is neither file, folder nor link, are refused",
-        arguments: [
-            ("../x", 0o120777), ("/etc/passwd", 0o120777), ("", 0o020666), ("", 0o060666), ("", 0o010666),
-            ("", 0o140666),
-        ])
-    func special(_ target: String, mode: Int) async throws {
-        try await AirDropLoopback.run { receiver in
-            let body = Self.archive { archive in
-                archive.folder("./d")
-                archive.add("./d/x", Array(target.utf8), mode: mode)
-            }
-            let answers = try await receiver.send(ask: HandMadeAsk.folder("d"), pieces: [body])
-            #expect(answers.upload == 400)
-            #expect(receiver.inbox.stored.isEmpty && receiver.inbox.stagedCount == 0)
         }
     }
 

@@ -293,6 +293,20 @@ struct ContactsCommandTests {
         #expect(shelf.failure("contacts", "set", "Anna", "--for", "30d").exit == (milliseconds == .max ? 64 : 0))
     }
 
+    @Test("a handler that does not exist is 66, and nothing is set")
+    func unknownHandler() throws {
+        let shelf = ContactsShelf(handlers: ["Photos"])
+        _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna")
+        let refused = shelf.failure("contacts", "set", "Anna", "--handler", "Nope")
+        #expect(refused.exit == 66 && refused.hint == "see: waft handlers")
+        #expect(refused.message == "--handler: there is no handler Nope")
+        #expect(try shelf.snapshot().contact(named: "Anna")?.destination == .usual)
+        #expect(shelf.failure("contacts", "allow", kitchen.text, "--name", "k", "--handler", "Nope").exit == 66)
+        for name in ["Photos", ""] {
+            #expect(shelf.failure("contacts", "set", "Anna", "--handler", name).exit == 0)
+        }
+    }
+
     @Test("a damaged file is told, left as it is, and no usage error")
     func damaged() throws {
         let shelf = ContactsShelf()

@@ -7,6 +7,7 @@ import TestSupport
 import UniformTypes
 
 @testable import Commands
+@testable import HandlerCatalog
 
 /// A state folder with contacts and a visibility, and a clock that stands where it is put.
 final class ContactsShelf: Sendable {
@@ -19,8 +20,11 @@ final class ContactsShelf: Sendable {
     let received = Mutex<UInt64?>(0)
     private let steady = Mutex(ContinuousClock.now)
 
-    init(policy: Policy = .none, receiver: ReceiverRule = .ask) {
-        (self.policy, self.receiver) = (policy, receiver)
+    /// Nil where each name is a handler's.
+    private let handlers: [String]?
+
+    init(policy: Policy = .none, receiver: ReceiverRule = .ask, handlers: [String]? = nil) {
+        (self.policy, self.receiver, self.handlers) = (policy, receiver, handlers)
     }
 
     var bookPath: String { folder / "state/contacts.json" }
@@ -37,6 +41,9 @@ final class ContactsShelf: Sendable {
             ownID: { PeerID.sample(9) },
             registry: { .system },
             amounts: Amounts(bytes: received.withLock { $0 }),
+            findHandler: { [handlers] name throws(CatalogError) in
+                if let handlers, !handlers.contains(name) { throw .unknownHandler(name) }
+            },
             now: { self.clock.withLock { $0 } },
             zone: .gmt
         )

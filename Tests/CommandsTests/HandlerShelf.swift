@@ -33,8 +33,10 @@ final class HandlerShelf: Sendable {
     var inbox: String { folder / "home/Documents/Inbox" }
     var program: String { folder / "import.sh" }
 
-    var place: HandlersPlace {
-        HandlersPlace(
+    var place: HandlersPlace { place(languages: []) }
+
+    func place(languages: [String]) -> HandlersPlace {
+        var place = HandlersPlace(
             catalog: HandlerCatalog(
                 folders: HandlerFolders(user: user, machine: machine, distribution: distribution),
                 choicesPath: choices,
@@ -50,15 +52,17 @@ final class HandlerShelf: Sendable {
             usualTimeLimit: .seconds(60),
             workingDirectory: folder.path
         )
+        place.catalog.languages = languages
+        return place
     }
 
     /// What a verb says, or how it fails.
     func run(_ words: String...) throws -> HandlersReport { try run(words) }
 
-    func run(_ words: [String]) throws -> HandlersReport {
+    func run(_ words: [String], languages: [String] = []) throws -> HandlersReport {
         let command = try HandlersCommand.parseAsRoot(words)
         guard let verb = command as? any HandlersVerb else { throw ExitCode(0) }
-        return try verb.report(on: place)
+        return try verb.report(on: place(languages: languages))
     }
 
     /// How a verb fails: its exit code and its line.

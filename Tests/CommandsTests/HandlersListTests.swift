@@ -33,6 +33,36 @@ struct HandlersListTests {
         #expect(try shelf.run("list").results == shelf.run().results)
     }
 
+    @Test("names are in the user's language in list, show and test; in JSON they stand beside the plain ones")
+    func localized() throws {
+        let shelf = HandlerShelf()
+        let bundle = try shelf.write(
+            "Photos",
+            HandlerShelf.keys(
+                "org.example.photos", [],
+                [
+                    "CFBundleName": "Photos",
+                    "CFBundleDocumentTypes": [["CFBundleTypeName": "Photo", "LSItemContentTypes": ["public.image"]]],
+                    "CFBundleURLTypes": [["CFBundleURLName": "Photo link", "CFBundleURLSchemes": ["photo"]]],
+                ]))
+        try FileManager.default.createDirectory(atPath: bundle + "/de.lproj", withIntermediateDirectories: true)
+        try #"CFBundleName = Fotos; Photo = "Foto\U001b"; "Photo link" = "Foto-Verweis";"#
+            .write(toFile: bundle + "/de.lproj/InfoPlist.strings", atomically: false, encoding: .utf8)
+        func german(_ words: String...) throws -> HandlersReport { try shelf.run(words, languages: ["de", "en"]) }
+        #expect(try german("list").text.hasPrefix("Fotos  org.example.photos  enabled\n"))
+        let shown = try german("show", "fotos").text
+        #expect(shown.hasPrefix("Fotos\n") && shown.contains("photo:  role Viewer, \"Foto-Verweis\""), "\(shown)")
+        #expect(shown.contains(", \"Photo\"") && !shown.contains("Foto\u{1B}"), "what is not fit to be shown is not")
+        #expect(try german("test", "--type", "public.png").text.contains("  Fotos gets it"))
+        let document = try #require(try german("show", "--json", "Photos").documents.first)
+        #expect(document["name"] as? String == "Photos" && document["localizedName"] as? String == "Fotos")
+        let scheme = try #require((document["schemes"] as? [[String: Any]])?.first)
+        #expect(scheme["name"] as? String == "Photo link" && scheme["localizedName"] as? String == "Foto-Verweis")
+        #expect(try shelf.run("list").text.hasPrefix("Photos  org.example.photos  enabled\n"))
+        try "CFBundleName".write(toFile: bundle + "/de.lproj/InfoPlist.strings", atomically: false, encoding: .utf8)
+        #expect(try german("list").text.contains("\n  warning: de.lproj/InfoPlist.strings is not a well-formed"))
+    }
+
     @Test("with nothing installed it says how to install something, and not on standard output")
     func empty() throws {
         let report = try HandlerShelf().run()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contacts
+import Control
 import Digests
 import Inbox
 import Journal
@@ -47,6 +48,39 @@ struct InboxVerbTests {
             FindingText.line(entry, ItemFinding(state: .unreadable, detail: "bad\u{1B}[2J"))
                 == "7  a.txt: unreadable; bad\\u{1B}[2J")
         #expect(FindingText.line(entry, ItemFinding(state: .missing)).hasPrefix("7  a.txt: missing: "))
+    }
+
+    @Test("an event of the Inbox is one line: what came, what its handler said, how it left")
+    func events() throws {
+        let summary = ArrivalSummary(try entry("a\u{200B}b.txt").arrival, contact: nil, content: nil)
+        func line(_ event: ControlEvent) -> String? { InboxWatch.line(event, people) }
+        let head = "7  \(TerminalText.escaped("a\u{200B}b.txt"))"
+        #expect(line(.stored(summary))?.hasPrefix("\(head)  4 bytes from stranger \"study\" (") == true)
+        #expect(line(.opened(summary, answer: "yes", exitCode: 0)) == "\(head): opened")
+        #expect(
+            line(.opened(summary, answer: "failed", exitCode: 3))
+                == "\(head): the handler failed; again: waft inbox retry 7")
+        #expect(line(.left(summary, how: .taken, toward: "/x\u{7}")) == "\(head): taken to /x\\u{7}")
+        #expect(
+            line(.left(summary, how: .handler, toward: "org.example.one"))
+                == "\(head): gone after org.example.one was asked")
+        #expect(line(.ended(transfer: "", peer: "", fault: nil)) == nil)
+        let left = EventLine(.left(summary, how: .removed, toward: ""))
+        #expect(left.event == "removed" && left.arrival == 7 && left.toward == nil)
+    }
+
+    @Test("the last line of the list has the count and the bytes, folders as they arrived")
+    func listSummary() throws {
+        func row(_ kind: InboxListing.Entry.Kind, _ size: UInt64?, _ arrival: Arrival? = nil) -> InboxRow {
+            let entry = InboxListing.Entry(
+                name: "a", path: "/Inbox/a", kind: kind, size: size, modified: Timestamp(seconds: 0, nanoseconds: 0))
+            return InboxRow(entry: entry, shownName: "a", arrival: arrival)
+        }
+        #expect(InboxRow.summary([row(.file, 1)]) == "1 item, 1 byte")
+        #expect(InboxRow.summary([row(.file, 1), row(.folder, nil, try entry().arrival)]) == "2 items, 5 bytes")
+        #expect(
+            InboxRow.summary([row(.file, 2), row(.folder, nil), row(.link, nil)])
+                == "3 items, 2 bytes, without what is in 1 folder")
     }
 
     @Test("the closing count names what there is")

@@ -66,13 +66,13 @@ struct OfferTextTests {
             OfferText.lines(summary(offer)) == [
                 "1: stranger \"study\" (\(key)) offers 3 items, 2.6 MB or more; 85.3 GB free",
                 "  note: as promised",
-                "  1. report.pdf  com.adobe.pdf, 1.3 MB",
-                "  2. photos  public.folder, 1.3 MB, 7 things in it",
-                "  3. -  com.adobe.pdf, size not known",
+                "  1. report.pdf  PDF document, 1.3 MB",
+                "  2. photos  folder, 1.3 MB, 7 things in it",
+                "  3. -  PDF document, size not known",
             ])
         #expect(
             OfferText.lines(summary(try .of(["a"]), number: 7, asker: .anna)) == [
-                "7: anna offers 1 item, 1.3 MB; 85.3 GB free", "  a  com.adobe.pdf, 1.3 MB",
+                "7: anna offers 1 item, 1.3 MB; 85.3 GB free", "  a  PDF document, 1.3 MB",
             ])
     }
 
@@ -96,7 +96,7 @@ struct OfferTextTests {
     func many() throws {
         let lines = OfferText.lines(summary(try .of((1...250).map { "file-\($0)" })))
         #expect(lines.count == 102)
-        #expect(lines[100] == "  100. file-100  com.adobe.pdf, 1.3 MB")
+        #expect(lines[100] == "  100. file-100  PDF document, 1.3 MB")
         #expect(lines[101] == "  and 150 more; all of them: waft offers 1")
     }
 

@@ -407,7 +407,7 @@ struct DeliveryEngineTests {
             try await lab.wait(for: arrival, .yes)
             #expect(await engine.retry(ArrivalNumber(99)) == .unknown)
             lab.install([], in: engine)
-            #expect(await engine.retry(arrival.number) == .fault("no handler here opens public.png"))
+            #expect(await engine.retry(arrival.number) == .fault("no handler for this type: PNG image (public.png)"))
         }
         #expect(await lab.retryAfterTheEnd(arrival.number) == .fault("the receiver is stopping"))
     }

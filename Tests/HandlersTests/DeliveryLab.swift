@@ -81,6 +81,8 @@ final class ScriptedCaller: HandlerCalling {
     /// The handlers that were told that nothing is left for them.
     let rested = Recorder<String>()
     let stops = Recorder<Void>()
+    /// The items that are about to leave the Inbox while a handler has them.
+    let moves = Recorder<ArrivalNumber>()
 
     private let script: @Sendable (DeliveryCall) -> AttemptOutcome?
     private let waiting = Mutex<[ArrivalNumber: CheckedContinuation<CallResult, Never>]>([:])
@@ -116,6 +118,7 @@ final class ScriptedCaller: HandlerCalling {
         }
     }
 
+    func itemWillMove(_ number: ArrivalNumber) async { moves.record(number) }
     func rests(_ handler: String) async { rested.record(handler) }
     func stop() async { stops.record(()) }
 

@@ -23,7 +23,7 @@ struct HookContractTests {
     @Test("the hook gets its arguments, its folder, its environment and the document")
     func contract() async throws {
         let place = HookFolder()
-        let arrival = Arrival.sample(annotation: ["note": "für dich\n", "a": "b"])
+        let arrival = Arrival.sample(annotation: ["note": "für dich\n", "a": "b", SourceApplication.key: "org.waft.send"])
         let outcome = try await place.run(recording, arrival, attempt: 3)
         #expect(outcome == AttemptOutcome(.yes, exitCode: 0))
         #expect(place.parts("args") == ["open-url", "file:///in/the/Inbox/report.pdf"])
@@ -34,18 +34,35 @@ struct HookContractTests {
                 "WAFT_ATTEMPT=3", "WAFT_DATA=\(place.folder.path)", "WAFT_DIGEST=\(digest)",
                 "WAFT_FILE=/in/the/Inbox/report.pdf", "WAFT_NAME=report.pdf",
                 "WAFT_PEER_ID=\(PeerID.sample(7).text)", "WAFT_PEER_NAME=study", "WAFT_SIZE=5",
-                "WAFT_SOURCE_APPLICATION=waft", "WAFT_TRANSFER=\(arrival.transfer)", "WAFT_TYPE=com.adobe.pdf",
-                "WAFT_URL=file:///in/the/Inbox/report.pdf",
+                "WAFT_SOURCE_APPLICATION=org.waft.send", "WAFT_SOURCE_APPLICATION_ID=org.waft.hook",
+                "WAFT_TRANSFER=\(arrival.transfer)", "WAFT_TYPE=com.adobe.pdf",
+                "WAFT_URL=file:///in/the/Inbox/report.pdf", "WAFT_VIA=waft",
             ])
         let document = try #require(place.text("stdin"))
         #expect(
             document == """
                 {"annotation":{"a":"b","note":"für dich\\n"},"attempt":3,"call":"open-url","digest":"\(digest)",\
                 "file":"/in/the/Inbox/report.pdf","item":2,"kind":"file","name":"report.pdf","number":12,\
-                "peer":{"id":"\(PeerID.sample(7).text)","name":"study"},"size":5,"sourceApplication":"waft",\
-                "transfer":"\(arrival.transfer)","type":"com.adobe.pdf","url":"file:///in/the/Inbox/report.pdf","v":1}
+                "peer":{"id":"\(PeerID.sample(7).text)","name":"study"},"size":5,"sourceApplication":"org.waft.send",\
+                "transfer":"\(arrival.transfer)","type":"com.adobe.pdf","url":"file:///in/the/Inbox/report.pdf","v":1,\
+                "via":"waft"}
 
                 """)
+    }
+
+    @Test("of an item by AirDrop the hook is told the dialect, and no key, for none was proved")
+    func unproven() async throws {
+        let place = HookFolder()
+        var arrival = Arrival.sample(annotation: [SourceApplication.key: "com.apple.finder"])
+        (arrival.facts.peer, arrival.facts.dialect) = (.unproven(.airdrop), .airdrop)
+        _ = try await place.run(recording, arrival)
+        let variables = variables(place)
+        #expect(variables.contains("WAFT_VIA=airdrop"))
+        #expect(variables.contains("WAFT_SOURCE_APPLICATION=com.apple.finder"))
+        #expect(!variables.contains { $0.hasPrefix("WAFT_PEER_ID") })
+        let document = try place.json("stdin")
+        #expect(document["via"] as? String == "airdrop")
+        #expect((document["peer"] as? [String: Any])?.keys.sorted() == ["name"])
     }
 
     @Test("the rest of the environment is the receiver's own, without what was meant for the receiver alone")
@@ -131,8 +148,8 @@ struct HookContractTests {
         #expect(place.parts("args") == ["open-url", url.text])
         #expect(
             variables(place) == [
-                "WAFT_ATTEMPT=2", "WAFT_DATA=\(place.folder.path)", "WAFT_SOURCE_APPLICATION=waft",
-                "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
+                "WAFT_ATTEMPT=2", "WAFT_DATA=\(place.folder.path)", "WAFT_SOURCE_APPLICATION=org.waft.open",
+                "WAFT_SOURCE_APPLICATION_ID=org.waft.hook", "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
             ])
         let document = try place.json("stdin")
         #expect(document["url"] as? String == url.text)

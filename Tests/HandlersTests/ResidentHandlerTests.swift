@@ -88,6 +88,48 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
+    @Test("it is told that the item it has is about to leave the Inbox, and may answer at once")
+    func moving() async throws {
+        let place = HookFolder()
+        let (handler, alive) = resident(
+            place,
+            """
+            if call["call"] == "open-url": alive.write("asked\\n"); alive.flush()
+            else: say("later", number=call["number"], reason=json.dumps(call, sort_keys=True))
+            """)
+        async let outcome = handler.ask(call(12))
+        _ = try await alive.first { $0 == "asked" }
+        await handler.itemWillMove(ArrivalNumber(11))
+        await handler.itemWillMove(ArrivalNumber(12))
+        let notice = #"{"call": "presented-item-will-move", "number": 12, "v": 1}"#
+        #expect(try await outcome == AttemptOutcome(.later, reason: notice))
+        await handler.itemWillMove(ArrivalNumber(12))
+        await handler.stop()
+    }
+
+    @Test("one that takes such a notice for a question and answers twice is not ended for it")
+    func answersNotice() async throws {
+        let place = HookFolder()
+        place.makePipe("go")
+        let (handler, alive) = resident(
+            place,
+            """
+            if call["call"] == "open-url" and call["number"] == 12:
+             alive.write("asked\\n"); alive.flush(); open("go").read()
+            say("yes", number=call["number"])
+            """)
+        async let outcome = handler.ask(call(12))
+        _ = try await alive.first { $0 == "asked" }
+        await handler.itemWillMove(ArrivalNumber(12))
+        place.release("go")
+        #expect(try await outcome.answer == .yes)
+        #expect(try await handler.ask(call(13)).answer == .yes)
+        #expect(try await handler.ask(call(14)).answer == .yes)
+        await handler.stop()
+        try await place.end(of: "alive", alive)
+        #expect(alive.all == ["up open-url -", "asked", nil])
+    }
+
     @Test("a document that is larger than a pipe arrives whole")
     func largeDocument() async throws {
         let place = HookFolder()

@@ -184,6 +184,20 @@ struct LeavingTests {
         if isOtherDisk { try withOtherDisk { try run() } } else { try run() }
     }
 
+    @Test("to a folder in which the system makes no files says so, and does not call the item gone")
+    func unfitTarget() throws {
+        let inbox = try FileInbox(path: path, reserve: .bytes(0))
+        let arrivals = [try inbox.receive("text", as: "a.txt"), try inbox.receiveTree(Self.files, as: "tree")]
+        for arrival in arrivals {
+            let why = "nothing can be put there (No such file or directory)"
+            let words = "cannot copy \(arrival.stored.name) to /proc: \(why)"
+            #expect(throws: LeavingFault(.destination, words)) {
+                try InboxLeaving.take(arrival, inbox: path, to: "/proc")
+            }
+            #expect(lstatus(of: arrival.stored.path) != nil)
+        }
+    }
+
     @Test("by removal deletes files and trees, follows no link, and nothing shows up beside them")
     func removal() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))

@@ -26,7 +26,8 @@ struct ProvenanceTests {
     }
 
     private func check(_ path: String, _ facts: ArrivalFacts) throws {
-        #expect(attribute(Provenance.peer, path) == facts.peer.text)
+        #expect(attribute(Provenance.peer, path) == facts.peer.provenText)
+        #expect(attribute(Provenance.via, path) == facts.dialect.rawValue)
         #expect(attribute(Provenance.sender, path) == facts.senderName)
         #expect(attribute(Provenance.type, path) == facts.type.identifier)
         #expect(attribute(Provenance.digest, path) == facts.digest.description)
@@ -45,6 +46,18 @@ struct ProvenanceTests {
         try inbox.store(staged, as: "a.txt")
         try check(folder / "Inbox/a.txt", facts)
         #expect(mode(of: folder / "Inbox/a.txt") == 0o444 & ~currentUmask)
+    }
+
+    @Test("names the dialect, and no key where none was proved")
+    func unproven() throws {
+        let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))
+        var facts = try facts(.file)
+        (facts.peer, facts.dialect) = (.unproven(.airdrop), .airdrop)
+        let staged = try inbox.stagedFile("text")
+        staged.label(facts)
+        try inbox.store(staged, as: "a.txt")
+        try check(folder / "Inbox/a.txt", facts)
+        #expect(attribute(Provenance.peer, folder / "Inbox/a.txt") == nil)
     }
 
     @Test("stands on a tree's own folder alone")

@@ -86,6 +86,22 @@ struct StagingTests {
         #expect(contents(of: folder / "outside/precious") == Array("precious".utf8))
     }
 
+    @Test("backup programs are told to leave the staging folder out, also after a crash in between")
+    func cacheTag() throws {
+        let tag = folder / ".waft-staging/CACHEDIR.TAG"
+        for _ in 0..<2 {
+            do { _ = try FileInbox(path: folder / "Inbox") }
+            let signature = Array("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)
+            #expect(contents(of: tag)?.starts(with: signature) == true)
+            // As a crash leaves it.
+            truncate(tag, 0)
+        }
+        unlink(tag)
+        symlink(folder / "elsewhere", tag)
+        _ = try FileInbox(path: folder / "Inbox")
+        #expect(!FileManager.default.fileExists(atPath: folder / "elsewhere"))
+    }
+
     @Test("a tree of any depth is removed, with one folder open at a time")
     func sweepsDeepTree() throws {
         do { _ = try FileInbox(path: folder / "Inbox") }
@@ -200,5 +216,5 @@ private func storeInInboxItself(_ folder: TemporaryFolder) throws {
         _ = try inbox.stagedFile("left")
     }
     _ = try FileInbox(path: folder / "Inbox")
-    #expect(listing(of: folder / "Inbox/.waft-staging") == ["lock"])
+    #expect(listing(of: folder / "Inbox/.waft-staging") == ["CACHEDIR.TAG", "lock"])
 }

@@ -72,6 +72,17 @@ struct FileSourceTests {
         #expect(fault { _ = try make(folder / "circle") }?.code == .unreadable)
     }
 
+    @Test("a look at a folder goes through nothing in it, and at what cannot be sent is refused")
+    func look() throws {
+        mkdir(folder / "notes.bundle", 0o755)
+        symlink("/etc/passwd", folder / "notes.bundle/out")
+        mkfifo(folder / "pipe", 0o600)
+        let found = try ItemSources.look(at: folder / "notes.bundle/")
+        #expect(found.type.identifier == "com.apple.bundle" && found.kind == .directory)
+        #expect(fault { _ = try ItemSources.look(at: folder / "pipe") }?.code == .unreadable)
+        #expect(fault { _ = try ItemSources.look(at: folder / "none") }?.code == .missing)
+    }
+
     @Test("reached by a link has the link's name")
     func link() throws {
         makeFile(folder / "real.pdf", "x")

@@ -142,19 +142,27 @@ struct StandardInputSourceTests {
         let descriptor = pipe(with: "piped")
         defer { close(descriptor) }
         let source = try StandardInputSource(descriptor: descriptor)
-        #expect(source.offered == OfferedItem(kind: .file, name: try SafeName("stdin"), type: .data, size: nil))
+        #expect(source.offered.kind == .file && source.offered.type == .data && source.offered.size == nil)
         let yield = try read(source, bufferSize: 2)
         #expect(yield.contents[""] == Array("piped".utf8))
         #expect(yield.entries[""] == FileEntry(path: nil, executable: false, modified: nil, size: nil))
         #expect(fault { _ = try source.open() }?.code == .unreadable)
     }
 
-    @Test("is named after its type, and typed after its name")
+    @Test("is called piped, with the local date and time, and has its type's extension")
+    func usualName() throws {
+        let descriptor = pipe(with: "")
+        defer { close(descriptor) }
+        let plain = try StandardInputSource(descriptor: descriptor).offered.name.text
+        #expect(plain.wholeMatch(of: /piped-20\d\d-[01]\d-[0-3]\d-[0-2]\d[0-5]\d[0-6]\d/) != nil, "\(plain)")
+        let typed = try StandardInputSource(descriptor: descriptor, type: .pdf).offered.name.text
+        #expect(typed.wholeMatch(of: /piped-[-\d]+\.pdf/) != nil, "\(typed)")
+    }
+
+    @Test("is typed after its name, unless a type is given")
     func naming() throws {
         let descriptor = pipe(with: "")
         defer { close(descriptor) }
-        let typed = try StandardInputSource(descriptor: descriptor, type: .pdf)
-        #expect(typed.offered.name.text == "stdin.pdf")
         let named = try StandardInputSource(descriptor: descriptor, name: try SafeName("a.jpg"))
         #expect(named.offered.type == .jpeg)
         let both = try StandardInputSource(descriptor: descriptor, name: try SafeName("a.jpg"), type: .pdf)

@@ -36,6 +36,17 @@ struct DepartureTests {
         }
     }
 
+    @Test("keeps the first departure that was written down")
+    func first() throws {
+        let journal = try Journal(folder: folder.path)
+        let number = try journal.arrive(1)[0]
+        let removed = Departure(.removed, at: time(1))
+        try journal.departed([number], removed)
+        // As after a handler that still had it.
+        try journal.departed([number], Departure(.handler, at: time(2), toward: "org.example.one"))
+        #expect(try reader.entry(number)?.departure == removed)
+    }
+
     @Test("is not said to be there, page by page, nor in the totals")
     func pages() throws {
         let journal = try Journal(folder: folder.path)

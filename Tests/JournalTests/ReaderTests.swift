@@ -1,6 +1,7 @@
 import Foundation
 import Journal
 import Sharing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,6 +9,42 @@ import Testing
 struct ReaderTests {
     private let folder = TemporaryFolder()
     private var reader: JournalReader { JournalReader(folder: folder.path) }
+
+    @Test("shows what a filter asks for, as many as are wanted of that")
+    func filtered() throws {
+        let clock = Mutex<Int64>(0)
+        let journal = try Journal(folder: folder.path, now: { time(clock.withLock { $0 }) })
+        var numbers: [ArrivalNumber] = []
+        for hour in 0..<6 as Range<Int64> {
+            clock.withLock { $0 = hour * 3_600 }
+            numbers += try journal.arrive(1)
+        }
+        try journal.end([numbers[1], numbers[4]], as: .failed)
+        try journal.departed([numbers[5]], Departure(.removed, at: time(1)))
+        func listed(_ filter: ArrivalFilter, count: Int = 10) throws -> [ArrivalNumber] {
+            try reader.entries(latest: count, filter: filter).map(\.arrival.number)
+        }
+        #expect(try listed(ArrivalFilter(since: time(4 * 3_600))) == [numbers[5], numbers[4]])
+        #expect(try listed(ArrivalFilter(state: .failed)) == [numbers[4], numbers[1]])
+        #expect(try listed(ArrivalFilter(since: time(3_601), state: .failed)) == [numbers[4]])
+        let even = ArrivalFilter { [numbers] in $0.arrival.number != numbers[4] }
+        #expect(try listed(even, count: 2) == [numbers[5], numbers[3]])
+        #expect(try reader.entries(latest: 1, before: numbers[4], filter: ArrivalFilter(state: .failed)).count == 1)
+        let there = try reader.entriesThere(after: numbers[0], count: 2, filter: even)
+        #expect(there.map(\.arrival.number) == [numbers[1], numbers[2]])
+    }
+
+    @Test("names each sender once for each name that it called itself by, the latest first")
+    func senders() throws {
+        let journal = try Journal(folder: folder.path)
+        #expect(try reader.senders().isEmpty)
+        for peer in [7, 8, 7] {
+            let number = try journal.intend([sampleArrival(peer)])
+            try journal.settle([(number: number[0], stored: stored("n\(number[0])"))])
+        }
+        _ = try journal.intend([sampleArrival(9)])
+        #expect(try reader.senders().map(\.peer) == [.sample(7), .sample(8)])
+    }
 
     @Test("finds nothing where there is no journal, and makes none")
     func nothing() throws {

@@ -176,7 +176,7 @@ struct BadInputTests {
             try await host.withReceiver(Programs.waftd, []) { running in
                 let outcome = try await sender(folder).run(
                     arguments: ["send", try file(folder), "--to", running.address, "--timeout", "1"])
-                expect(outcome, exit: 15, saying: "no answer")
+                expect(outcome, exit: 15, saying: ": nobody answered within 1 s\n")
                 _ = try await running.log.first("answered")
                 let offers = try await host.run(arguments: ["offers"])
                 #expect(offers.errors.contains("no offers wait"), "\(offers.output)")
@@ -266,7 +266,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("Ctrl-C at the sender is 130, and the receiver keeps nothing of it")
+    @Test("Ctrl-C at the sender of a pipe is 130 and says how far it was, and the receiver keeps nothing of it")
     func interruptedSender() async throws {
         try await withTemporaryFolder { folder in
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
@@ -281,6 +281,8 @@ struct BadInputTests {
                     kill(execution.processIdentifier.value, SIGINT)
                 }
                 #expect(result.terminationStatus.code == 130, "\(result.standardError)")
+                let said = /waft: cancelled at [0-9.]+ [kM]B; standard input cannot be read again/
+                #expect(result.standardError.contains(said), "\(result.standardError)")
                 let failed = try await running.log.first("failed")
                 #expect(failed.reason != nil)
                 #expect(try running.names() == [])

@@ -53,6 +53,25 @@ struct DaemonTests {
         }
     }
 
+    @Test("goes on after a SIGHUP with a word about its settings, and waft status tells of a changed config.yaml")
+    func hangup() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            try await kitchen.withReceiver(Programs.waftd, []) { daemon in
+                let before = try await kitchen.run(arguments: ["status"])
+                #expect(!before.output.contains("config.yaml"), "\(before.output)")
+                kill(daemon.process.value, SIGHUP)
+                try await daemon.log.error(containing: "settings are read at the start; to use changed ones")
+                try "name: other\n".write(
+                    toFile: kitchen.home + "/config/config.yaml", atomically: false, encoding: .utf8)
+                let after = try await kitchen.run(arguments: ["status"])
+                #expect(after.exit == 0)
+                let line = "settings         config.yaml has changed since the start: restart the receiver to use it\n"
+                #expect(after.output.contains(line), "\(after.output)")
+            }
+        }
+    }
+
     @Test("goes on after a Ctrl-C that its shell has told it to ignore, and ends when it is asked to")
     func ignored() async throws {
         try await withTemporaryFolder { folder in

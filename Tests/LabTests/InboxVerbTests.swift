@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Subprocess
 import Testing
 
 /// What is done with what has arrived, with the real programs.
@@ -114,6 +115,112 @@ struct InboxVerbTests {
             #expect(shown.contains("gone after") && shown.contains("was asked"), "\(shown)")
             unlink("\(those.host.home)/Documents/Inbox/b.txt")
             #expect(try await those.inbox("verify").exit == 17)
+        }
+    }
+
+    @Test("what a handler still reads stays, with exit code 15 and the handler's name; --now takes it")
+    func readers() async throws {
+        try await withKitchen { kitchen in
+            let out = kitchen.folder + "/out"
+            try writeScript(
+                "#!/bin/sh\necho > '\(out)'/begun-$WAFT_NAME\nwhile [ ! -e '\(out)'/go ]; do sleep 0.05; done\n",
+                to: kitchen.folder + "/slow.sh")
+            let words = ["--name", "Slow", "--type", "public.plain-text", "--run", kitchen.folder + "/slow.sh"]
+            let added = try await kitchen.host.run(arguments: ["handlers", "add", "--writable", out] + words)
+            try #require(added.exit == 0, "\(added)")
+            try kitchen.write(Self.files)
+            try await kitchen.host.withReceiver { running in
+                #expect(try await kitchen.send(["a.txt", "b.txt"], to: running).exit == 0)
+                while !FileManager.default.fileExists(atPath: out + "/begun-a.txt") {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                let refused = try await kitchen.inbox("remove", "a.txt")
+                #expect(refused.exit == 15)
+                let line = /waft: 1  a\.txt: Slow is reading it \([5-9] s\); --now does it anyway\n/
+                #expect(refused.errors.wholeMatch(of: line) != nil, "\(refused)")
+                #expect(try running.names() == ["a.txt", "b.txt"])
+                // No handler has it yet, and none gets it.
+                #expect(try await kitchen.inbox("take", "b.txt", out).output == "2  b.txt: → \(out)/b.txt\n")
+                #expect(try await kitchen.inbox("take", "a.txt", out, "--now").exit == 0)
+                #expect(try await kitchen.send(["c.txt"], to: running).exit == 0)
+                #expect(FileManager.default.createFile(atPath: out + "/go", contents: nil))
+                _ = try await running.log.first("opened") { $0.stored == "a.txt" }
+                #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)
+                #expect(!FileManager.default.fileExists(atPath: out + "/begun-b.txt"))
+            }
+            let shown = try await kitchen.inbox("show", "1").output
+            #expect(shown.contains("taken to \(out)/a.txt") && shown.contains("opened"), "\(shown)")
+        }
+    }
+
+    @Test("list and history show what the filters ask for, and a value that means nothing is 64 with those that do")
+    func filters() async throws {
+        try await withKitchen { kitchen in
+            var kitchen = kitchen
+            _ = try kitchen.host.useHook(
+                "#!/bin/sh\ncase $WAFT_NAME in b*) exit 3 ;; *) exit 75 ;; esac\n", in: kitchen.folder)
+            let those = kitchen
+            try those.write(Self.files)
+            try await those.host.withReceiver { running in
+                #expect(try await those.send(["a.txt", "b.txt", "tree"], to: running).exit == 0)
+                _ = try await running.log.first("failed") { $0.stored == "b.txt" }
+                _ = try await running.log.first("deferred") { $0.stored == "tree" }
+                #expect(FileManager.default.createFile(atPath: running.inbox + "/mine.txt", contents: Data("x".utf8)))
+                let all = try await those.inbox("list").output
+                #expect(all.hasSuffix("\n4 items, 13 bytes\n"), "\(all)")
+                for verb in [["inbox", "list"], ["history"]] {
+                    func names(_ filter: String...) async throws -> [String] {
+                        let outcome = try await those.host.run(arguments: verb + filter + ["--json"])
+                        #expect(outcome.exit == 0, "\(outcome)")
+                        struct Line: Decodable { var name: String }
+                        return try outcome.output.split(separator: "\n").map { line in
+                            try JSONDecoder().decode(Line.self, from: Data(line.utf8)).name
+                        }
+                    }
+                    #expect(try await names("--type", "public.data") == ["a.txt", "b.txt"], "conformance counts")
+                    #expect(try await names("--type", "public.folder") == ["tree"])
+                    #expect(try await names("--state", "failed") == ["b.txt"])
+                    #expect(try await names("--state", "deferred") == ["a.txt", "tree"])
+                    #expect(try await names("--from", "STUDY", "--since", "2d", "--type", "public.item").count == 3)
+                    for (flag, value, words) in [
+                        ("--type", "png", "its type is public.png"),
+                        ("--state", "lost", "none, waiting, deferred, yes, no,"),
+                        ("--since", "2 days", "such as 90s, 10m, 2h or 30d"),
+                        ("--from", "anna", "these have: stranger \"study\" ("),
+                    ] {
+                        let refused = try await those.host.run(arguments: verb + [flag, value])
+                        #expect(refused.exit == 64 && refused.errors.contains(words), "\(refused)")
+                        #expect(refused.errors.split(separator: "\n").count == 1, "\(refused)")
+                    }
+                }
+                #expect(try await those.host.run(arguments: ["history", "--sent", "--state", "no"]).exit == 64)
+            }
+        }
+    }
+
+    @Test("list --watch has a line for what comes, what its handler says and what leaves, and ends with 0 on Ctrl-C")
+    func watch() async throws {
+        try await withKitchen { kitchen in
+            var kitchen = kitchen
+            _ = try kitchen.host.useHook("#!/bin/sh\nexit 3\n", in: kitchen.folder)
+            let those = kitchen
+            try those.write(Self.files)
+            try await those.host.withReceiver { running in
+                let words = ["inbox", "list", "--watch", "--json", "--type", "public.text"]
+                let watched = try await those.host.withProgram(Programs.waft, words, signal: .interrupt) { program in
+                    try await program.transcript.says(#""event":"ready""#)
+                    #expect(try await those.send(["tree", "a.txt"], to: running).exit == 0)
+                    try await program.transcript.says(#""event":"failed""#)
+                    #expect(try await those.inbox("remove", "tree", "a.txt").exit == 0)
+                    try await program.transcript.says(#""event":"removed""#)
+                }
+                #expect(watched.exit == 0)
+                let events = watched.text.split(separator: "\n").compactMap { Event(line: String($0)) }
+                #expect(events.map(\.event) == ["ready", "stored", "failed", "removed"], "\(watched.text)")
+                #expect(events.dropFirst().allSatisfy { $0.stored == "a.txt" && $0.from?.name == "study" })
+            }
+            #expect(try await those.inbox("list", "--watch").exit == 69)
+            #expect(try await those.inbox("list", "--watch", "--since", "2d").exit == 64)
         }
     }
 

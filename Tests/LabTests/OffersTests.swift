@@ -103,7 +103,7 @@ struct OffersTests {
                     let list = try await kitchen.run(arguments: ["offers"])
                     #expect(list.output.contains("1: stranger \"Anna\" ("), "\(list.output)")
                     #expect(list.output.contains("\n  warning: this is not your contact Anna: "))
-                    #expect(list.output.contains("\n  note.txt  public.plain-text, 5 bytes\n"))
+                    #expect(list.output.contains("\n  note.txt  Plain text document, 5 bytes\n"))
                     let one = try await kitchen.run(arguments: ["offers", "1"])
                     #expect(one.output == list.output)
                     #expect(try await kitchen.run(arguments: ["offers", "2"]).exit == 66)

@@ -185,16 +185,18 @@ struct OutboxTests {
         return wasKilled.value
     }
 
-    @Test("a cancelled job is not sent; those after it are")
+    @Test("a cancelled job is not sent, those after it are, and each change is told in one line")
     func cancelled() async throws {
         try await withPlaces { places in
             try await places.queue([try places.file("no.txt", "no")])
             try await places.queue([try places.file("neither.txt", "no")])
             let early = try await places.study.run(arguments: ["outbox", "cancel", "1"])
             #expect(early.exit == 0, "\(early.errors)")
+            #expect(early.output == "job 1 cancelled\n")
             try await places.daemon { daemon in
                 let late = try await places.study.run(arguments: ["outbox", "cancel", "2", "9"])
                 #expect(late.exit == 66, "there is no job 9")
+                #expect(late.output == "job 2 cancelled\n")
                 try await places.queue([try places.file("yes.txt", "yes")])
                 let status = try await places.study.run(arguments: ["status"])
                 #expect(status.output.contains("outbox"))
@@ -204,6 +206,10 @@ struct OutboxTests {
             #expect(try places.names() == ["yes.txt"])
             let again = try await places.study.run(arguments: ["outbox", "retry", "2"])
             #expect(again.exit == 64)
+            let removed = try await places.study.run(arguments: ["outbox", "remove", "2"])
+            #expect(removed.output == "job 2 removed\n", "\(removed.errors)")
+            let rest = try await places.study.run(arguments: ["outbox", "remove", "--all"])
+            #expect(rest.output == "2 jobs removed\n", "\(rest.errors)")
         }
     }
 

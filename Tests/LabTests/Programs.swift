@@ -29,7 +29,7 @@ struct Outcome: Sendable {
 /// One JSON event of either side.
 struct Event: Sendable, Decodable {
     struct Peer: Sendable, Decodable {
-        var id: String
+        var id: String?
         var name: String?
     }
 

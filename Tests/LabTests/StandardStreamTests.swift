@@ -34,6 +34,55 @@ struct StandardStreamTests {
         }
     }
 
+    @Test("waft send --text - sends the text that is piped in, and no empty one")
+    func pipedText() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let sent = try await shell(
+                    "echo back at six | exec \"$0\" send --text - --to \"$1\"", [running.address], in: folder)
+                #expect(sent.exit == 0, "\(sent.errors)")
+                #expect(try running.names() == ["back at six.txt"])
+                let text = try String(contentsOfFile: running.inbox + "/back at six.txt", encoding: .utf8)
+                #expect(text == "back at six\n")
+                let empty = try await shell(
+                    "exec \"$0\" send --text - --to \"$1\" </dev/null", [running.address], in: folder)
+                #expect(empty.exit == 66 && empty.errors.contains("standard input is empty"), "\(empty.errors)")
+                let bytes = try await shell(
+                    "printf 'a\\377' | exec \"$0\" send --text - --to \"$1\"", [running.address], in: folder)
+                #expect(bytes.exit == 66 && bytes.errors.contains("is no UTF-8 text"), "\(bytes.errors)")
+            }
+        }
+    }
+
+    @Test(
+        "a name that is not UTF-8 is told so, and not as a file that does not exist",
+        arguments: ["send --to 127.0.0.1:1", "type"])
+    func otherEncoding(verb: String) async throws {
+        try await withTemporaryFolder { folder in
+            let script = "f=$(printf 'bad\\377.txt'); echo x >\"$f\"; exec \"$0\" \(verb) \"$f\""
+            let outcome = try await shell(script, in: folder)
+            #expect(outcome.exit == 66)
+            #expect(outcome.errors.hasPrefix("waft: bad\u{FFFD}.txt: the name is not UTF-8"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("rename it"))
+        }
+    }
+
+    @Test("--skip-unreadable leaves out a named file whose name is not UTF-8")
+    func otherEncodingLeftOut() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                let script = """
+                    echo x >a; exec "$0" send a "$(printf 'bad\\377.txt')" --skip-unreadable --to "$1"
+                    """
+                let outcome = try await shell(script, [running.address], in: folder)
+                #expect(outcome.exit == 0, "\(outcome.errors)")
+                let words = "left out: bad\u{FFFD}.txt: the name is not UTF-8"
+                #expect(outcome.errors.hasPrefix(words), "\(outcome.errors)")
+                #expect(try running.names() == ["a"])
+            }
+        }
+    }
+
     @Test("results that cannot be written are a failure")
     func fullOutput() async throws {
         try await withTemporaryFolder { folder in

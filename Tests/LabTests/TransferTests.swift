@@ -221,7 +221,7 @@ struct TransferTests {
         }
     }
 
-    @Test("waftd logs to standard error, answers waft status, and ends with 0 on SIGTERM")
+    @Test("waftd logs to standard error, answers waft status, is the only receiver, and ends with 0 on SIGTERM")
     func daemon() async throws {
         try await withTemporaryFolder { folder in
             let host = Host.loopback(folder + "/kitchen")
@@ -233,6 +233,9 @@ struct TransferTests {
                 let second = try await host.run(Programs.waftd, [])
                 #expect(second.exit == 1)
                 #expect(second.errors.contains("running already"))
+                let receiving = try await host.run(arguments: ["receive"])
+                #expect(receiving.exit == 1)
+                #expect(receiving.errors.contains("to answer its offers here: waft offers --watch, then waft accept N"))
                 try await running.log.error(containing: "receiving")
             }
             #expect(exit == 0)
@@ -241,7 +244,7 @@ struct TransferTests {
         }
     }
 
-    @Test("an offer to a daemon that asks waits for waft accept or waft decline")
+    @Test("an offer to a daemon that asks waits for waft accept or waft decline, and each tells its success")
     func answers() async throws {
         try await withTemporaryFolder { folder in
             try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
@@ -256,7 +259,9 @@ struct TransferTests {
                     // The event comes a moment before the offer is in the queue.
                     while !offers.output.contains("\(number): ") { offers = try await host.run(arguments: ["offers"]) }
                     #expect(offers.output.contains("a  public.data, 1 byte"), "\(offers.output)")
-                    #expect(try await host.run(arguments: [verb, "\(number)"]).exit == 0)
+                    let answered = try await host.run(arguments: [verb, "\(number)"])
+                    #expect(answered.exit == 0)
+                    #expect(answered.output == "offer \(number) \(verb)\(verb.hasSuffix("e") ? "d" : "ed")\n")
                     let outcome = try await sending
                     #expect(outcome.exit == exit, "\(outcome.errors)")
                 }

@@ -142,7 +142,7 @@ struct TrustTests {
         }
     }
 
-    @Test("things go to the folder and the handler that a rule, a contact or whoever accepts them names")
+    @Test("things go to the folder and the handler that a rule, a contact or the accepting person names, once")
     func destinations() async throws {
         try await withPair { pair in
             for name in ["album", "usual"] {
@@ -175,6 +175,16 @@ struct TrustTests {
                 let second = try await pair.kitchen.run(arguments: ["inbox", "show", "2"])
                 #expect(second.output.contains("/Inbox/Deep/er/note.txt"), "\(second.output)")
                 #expect(second.output.contains("no handler asked"), "\(second.output)")
+                // The same again, to another folder: it stays where it is, and who accepts is told.
+                async let repeated = pair.send(to: running)
+                let accept = ["accept", "2", "--to", "Else"]
+                var answer = try await pair.kitchen.run(arguments: accept)
+                while answer.exit != 0 { answer = try await pair.kitchen.run(arguments: accept) }
+                #expect(answer.output == "offer 2 accepted, into Else\n")
+                #expect(answer.errors.hasPrefix("note.txt: already there as note.txt"), "\(answer.errors)")
+                #expect(answer.errors.contains("waft inbox take 2 FOLDER"), "\(answer.errors)")
+                #expect(try await repeated.exit == 0)
+                #expect(try running.names() == ["Deep", "From Study"])
                 let wrong = try await pair.kitchen.run(arguments: ["accept", "1", "--to", "../out"])
                 #expect(wrong.exit == 64, "\(wrong.errors)")
             }

@@ -30,9 +30,9 @@ struct OfferNoticeTests {
         let id = PeerID.sample(7).short
         #expect(
             notice.body == """
-                From a stranger (\(id)), who says to be “study”
-                “report.pdf”: com.adobe.pdf, 4.2 MB
-                “photos”: public.folder, 1.0 kB, folder with 12 things in it
+                From “study” (unverified, key \(id))
+                “report.pdf”: PDF document, 4.2 MB
+                “photos”: folder, 1.0 kB, folder with 12 things in it
                 “stream”: public.data, size not known
                 Note: as promised
                 5.0 GB free; waft accept 3
@@ -57,7 +57,7 @@ struct OfferNoticeTests {
         #expect(notice.summary == "Accept 1 item, 5 bytes?")
         let lines = notice.body.split(separator: "\n")
         #expect(lines.count == 4)
-        #expect(lines[0].hasSuffix("who says to be “Ann_, your contact From your contact _Ann”"))
+        #expect(lines[0].hasPrefix("From “Ann_, your contact From your contact _Ann” (unverified, key "))
         #expect(lines[2].hasPrefix("Note: x\\n\\u{202E}0 bytes free\\u{1B}[1myyy"))
         #expect(lines[2].count <= 130)
     }

@@ -52,6 +52,20 @@ struct HomeTests {
         }
     }
 
+    @Test("a home in which no folder can be made is told with the words of the system")
+    func unfitHome() throws {
+        #expect {
+            try Home(environment: ["HOME": "/proc"]).makeFolders()
+        } throws: { error in
+            "\(error)" == "the folder /proc/.config/waft cannot be made: No such file or directory"
+        }
+        #expect {
+            try Home(environment: ["WAFT_HOME": "/dev/null"]).makeFolders()
+        } throws: { error in
+            "\(error)" == "the folder /dev/null/config cannot be made: Not a directory"
+        }
+    }
+
     @Test("with neither HOME nor WAFT_HOME it says what to set")
     func homeless() {
         #expect(throws: Home.Homeless.self) { try Home(environment: [:]) }

@@ -208,6 +208,31 @@ import Testing
         #expect(throws: IOError.self) { try PlainSocket(port: port) }
     }
 
+    @Test("a listener that accepts no more closes its port, and returns when the last connection has ended")
+    func stopAccepting() async throws {
+        let listener = try await SecureListener.bind(
+            .init(host: "127.0.0.1", identity: Identities.bob), group: sharedGroup, logger: silentLogger)
+        let wasCancelled = Signal<Bool>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run(configurePipeline: bytesPipeline) { connection in
+                    await echo(connection)
+                    await wasCancelled.fire(Task.isCancelled)
+                }
+            }
+            let connection = try await dialer().dial(port: listener.port)
+            try await connection.output.executeThenClose { inbound, outbound in
+                listener.stopAccepting()
+                try await listener.server.closeFuture.get()
+                #expect(throws: IOError.self) { try PlainSocket(port: listener.port) }
+                let echoed = try await SecureConnection<Bytes>.exchange(noise(100_000), inbound, outbound)
+                #expect(echoed == noise(100_000))
+            }
+            try await group.waitForAll()
+        }
+        #expect(await wasCancelled.wait() == false)
+    }
+
     @Test("a listener that is stopped before anybody came returns")
     func stopAtOnce() async throws {
         try await withListener { _ in }

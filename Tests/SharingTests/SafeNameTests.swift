@@ -203,4 +203,28 @@ struct NameBytesTests {
         #expect(Set([try SafeName(composed), try SafeName(decomposed)]).count == 2)
         #expect(try SafeRelativePath("a/" + composed) != SafeRelativePath("a/" + decomposed))
     }
+
+    @Test(
+        "a name that is made to fit shows where it differs, and a safe one is left alone",
+        arguments: [
+            ("plain.txt", "plain.txt"), ("Icon\r", "Icon%0D"), ("a/b", "a%2Fb"), (".", "%2E"), ("..", "%2E%2E"),
+            ("\u{200E}note.opus", "%E2%80%8Enote.opus"), ("x\0y", "x%00y"),
+        ])
+    func fitting(_ text: String, _ expected: String) {
+        #expect(SafeName(fitting: text).text == expected)
+    }
+
+    @Test("a long name that is made to fit keeps its beginning and extension, and differs from others with that beginning")
+    func fittingLong() {
+        let names = [
+            String(repeating: "x", count: 1_000_000) + "1.tar.gz", String(repeating: "x", count: 1_000_000) + "2.tar.gz",
+        ].map { SafeName(fitting: $0).text }
+        #expect(names[0] != names[1])
+        for name in names {
+            #expect(name.utf8.count == 255 && name.hasPrefix("xxx") && name.hasSuffix(".tar.gz"))
+            #expect((try? SafeName(name)) != nil)
+        }
+        let family = SafeName(fitting: String(repeating: "👨‍👩‍👧", count: 100)).text
+        #expect(family.utf8.count <= 255 && family.first == "👨‍👩‍👧")
+    }
 }

@@ -36,7 +36,9 @@ struct MessageTests {
                 OfferedItem(kind: .url, name: safe("u.url"), type: uniform("public.url"), size: 7),
                 OfferedItem(kind: .text, name: safe("\"\\ t.txt"), type: uniform("public.utf8-plain-text"), size: nil),
             ],
-            annotation: ["note": "für\ndich \u{1B} \u{0}", "": "", "ключ": "🍳"],
+            annotation: [
+                "note": "für\ndich \u{1B} \u{0}", "": "", "ключ": "🍳", SourceApplication.key: "org.waft.send",
+            ],
             senderName: "study",
             digests: [.sha256, .xxh3_128]
         )
@@ -98,6 +100,20 @@ struct MessageTests {
         let read = try offer(
             offerText(item: item, more: #","sender":{"name":"s","mood":"good"},"resume":true,"z":1e999"#))
         #expect((read.items.count, read.senderName) == (1, "s"))
+    }
+
+    @Test("the source application is a field of the sender's; another form of it, and an annotation of that name, count for nothing")
+    func sourceApplication() throws {
+        let read = try offer(offerText(more: #","sender":{"name":"s","application":"org.example.x"}"#))
+        #expect(read.annotation == [SourceApplication.key: "org.example.x"])
+        for more in [
+            #","sender":{"application":"a b"}"#, #","sender":{"application":""}"#,
+            #","annotation":{"sourceApplication":"org.example.x"}"#,
+        ] {
+            #expect(try offer(offerText(more: more)).annotation.isEmpty)
+        }
+        let text = String(buffer: try WaftDialect.encode(read))
+        #expect(text.contains(#""application":"org.example.x""#) && !text.contains("sourceApplication"))
     }
 
     @Test("what may be missing has its default")

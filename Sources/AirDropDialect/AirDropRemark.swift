@@ -1,0 +1,38 @@
+import Sharing
+
+/// Something that came otherwise than it was sent: one entry was left out, or has another name here.
+package struct AirDropRemark: Equatable, Sendable {
+    /// The entry as the sender calls it. Foreign text.
+    package let entry: String
+    /// One clause: `left out: the link leads out of its folder`.
+    package let reason: String
+}
+
+/// The remarks on one transfer: a few, and the number of the others.
+struct RemarkList {
+    private static let shown = 20
+    /// Characters of an entry.
+    private static let entryLength = 200
+
+    private var first: [AirDropRemark] = []
+    private var others = 0
+
+    /// All of them; the last one counts those that are not listed.
+    var all: [AirDropRemark] {
+        others == 0 ? first : first + [AirDropRemark(entry: "\(others) more", reason: "left out or renamed")]
+    }
+
+    mutating func leftOut(_ entry: String, _ reason: some CustomStringConvertible) { add(entry, "left out: \(reason)") }
+
+    mutating func renamed(_ entry: String, _ name: String) {
+        add(entry, "stored as \(PathText.printable(name, limit: Self.entryLength))")
+    }
+
+    private mutating func add(_ entry: String, _ reason: String) {
+        guard first.count < Self.shown else {
+            others += 1
+            return
+        }
+        first.append(AirDropRemark(entry: PathText.printable(entry, limit: Self.entryLength), reason: reason))
+    }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Contacts
+import Control
+import HandlerCatalog
+import Journal
+import Peer
+import Sharing
+import UniformTypes
+
+/// The options by which `waft inbox list` and `waft history` show some arrivals only.
+struct ArrivalFilterOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"))
+    var type: String?
+
+    @Option(help: ArgumentHelp("Only items from this sender: its name, or the beginning of its id.", valueName: "peer"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Only items that arrived within this time, such as 2d.", valueName: "duration"))
+    var since: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only items in this state: \(ArrivalState.words). deferred is waiting for a handler that asked for more time.",
+            valueName: "state"))
+    var state: String?
+
+    var isEmpty: Bool { type == nil && from == nil && since == nil && state == nil }
+}
+
+/// How the delivery of an arrival stands: the words of `delivery` in `--json`, and `deferred`.
+enum ArrivalState: String, CaseIterable {
+    case none, waiting, deferred, yes, no, failed, parked, gone
+
+    static let words = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The state in the journal; `deferred` is a part of `waiting`.
+    var delivery: DeliveryState { DeliveryState(rawValue: rawValue) ?? .waiting }
+}
+
+/// The arrivals that somebody wants to see.
+struct ArrivalChoice: Sendable {
+    private let registry: TypeRegistry
+    private let type: UniformType?
+    private let peers: Set<PeerID>?
+    private let since: WallTime?
+    private let state: ArrivalState?
+
+    /// Senders that are named to somebody who has named none of them.
+    private static let namedSenders = 12
+
+    /// - Throws: `CommandFailure` `usage` for a value that means nothing here, with those that do.
+    init(_ options: ArrivalFilterOptions, _ surroundings: Surroundings) throws(CommandFailure) {
+        let registry = options.type == nil ? TypeRegistry.system : surroundings.home.typeRegistry()
+        self.registry = registry
+        type = try options.type.map { text throws(CommandFailure) in
+            do throws(CatalogError) {
+                return try registry.type(named: text)
+            } catch {
+                throw CommandFailure(.usage, "--type: \(TerminalText.escaped("\(error)", limit: 400))")
+            }
+        }
+        state = try options.state.map { text throws(CommandFailure) in
+            guard let state = ArrivalState(rawValue: text) else {
+                throw CommandFailure(.usage, "--state is one of \(ArrivalState.words)")
+            }
+            return state
+        }
+        since = try options.since.map { text throws(CommandFailure) in
+            do throws(ContactError) {
+                let seconds = try DurationText.read(text).components.seconds
+                return WallTime(milliseconds: WallTime.now.milliseconds - seconds * 1_000)
+            } catch {
+                throw CommandFailure(error, at: "--since")
+            }
+        }
+        peers = try options.from.map { text throws(CommandFailure) in try Self.peers(text, surroundings.people) }
+    }
+
+    /// The senders that somebody means: a contact, those whose id begins so, or those who call themselves so.
+    private static func peers(_ text: String, _ people: Acquaintances) throws(CommandFailure) -> Set<PeerID> {
+        do throws(ContactError) {
+            return [try people.contact(text).id]
+        } catch {
+            guard error.code == .unknownContact else { throw CommandFailure(error, at: "--from") }
+        }
+        let senders = try JournalReading.read { reader throws(JournalFault) in try reader.senders() }
+        let named = senders.filter { $0.peer.hasPrefix(text) }
+        let found = named.isEmpty ? senders.filter { $0.name.lowercased() == text.lowercased() } : named
+        guard found.isEmpty else { return Set(found.map(\.peer)) }
+        var seen: Set<PeerID> = []
+        let names = senders.filter { seen.insert($0.peer).inserted }
+            .map { people.introduction(of: $0.peer, callingItself: $0.name) }.map { $0.isContact ? $0.name : $0.line }
+            .prefix(namedSenders).map { TerminalText.escaped($0, limit: 200) }
+        let others = seen.count > names.count ? " and \(seen.count - names.count) more" : ""
+        let hint = names.isEmpty ? "nothing has arrived yet" : "these have: \(names.joined(separator: ", "))\(others)"
+        throw CommandFailure(
+            .usage,
+            "--from: no contact is called \"\(TerminalText.escaped(text, limit: 64))\", and nobody of that name has "
+                + "sent anything; \(hint)")
+    }
+
+    /// For the journal.
+    var filter: ArrivalFilter {
+        ArrivalFilter(since: since, state: state?.delivery) { [self] entry in
+            isWanted(entry.arrival.type, from: entry.arrival.peer)
+                && (state != .deferred || (entry.waiting?.deferrals ?? 0) > 0)
+        }
+    }
+
+    /// Whether an event is about an arrival that is wanted. Of a state is what a handler has just said.
+    func isWanted(_ event: ControlEvent) -> Bool {
+        switch event {
+        case .stored(let arrival), .left(let arrival, _, _): return state == nil && isWanted(arrival)
+        case .opened(let arrival, let answer, _):
+            let isOfState =
+                switch state {
+                case nil: true
+                case .deferred, .waiting: answer == HandlerAnswer.State.later.rawValue
+                case let state?: answer == state.rawValue
+                }
+            return isOfState && isWanted(arrival)
+        case .ready, .offer, .settled, .ended: return false
+        }
+    }
+
+    private func isWanted(_ arrival: ArrivalSummary) -> Bool {
+        guard let type = UniformType(arrival.type), let peer = arrival.sender else { return false }
+        return isWanted(type, from: peer)
+    }
+
+    private func isWanted(_ type: UniformType, from peer: PeerID) -> Bool {
+        peers?.contains(peer) != false && self.type.map { registry.conforms(type, to: $0) } != false
+    }
+}

@@ -1,0 +1,156 @@
+import ArgumentParser
+import Contacts
+import Foundation
+import Inbox
+import Journal
+import Peer
+import Sharing
+import UniformTypes
+
+/// `waft inbox list`: what lies in the Inbox.
+struct InboxListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List what lies in the Inbox.",
+        discussion: """
+            Example: waft inbox list --json, or: waft inbox list --type public.image --from study --since 2d
+
+            With --type, --from, --since or --state only items that Waft has stored are listed, those in folders of the \
+            Inbox too. --watch shows what comes, what handlers say of it and what leaves, an event a line, until Ctrl-C; \
+            exit code 69 when no receiver is running, or when it has gone.
+            """
+    )
+
+    @Flag(name: .long, help: "Keep running, and show what comes and what leaves, an event a line.")
+    var watch = false
+
+    @OptionGroup var filter: ArrivalFilterOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !watch || filter.since == nil else {
+            throw ValidationError("--watch shows what comes from now on: leave --since out")
+        }
+    }
+
+    func run() async throws {
+        let surroundings = try Surroundings()
+        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, surroundings)
+        if watch {
+            return try await InboxWatch(choice: choice, people: surroundings.people, json: output.json).run()
+        }
+        let inbox = try surroundings.inbox
+        let rows =
+            try choice.map { choice throws(CommandFailure) in try Self.rows(choice, in: inbox) } ?? Self.rows(inbox)
+        if rows.isEmpty, !output.json {
+            let what = choice == nil ? "nothing" : "nothing like that"
+            return Console.shared.note("\(what) in \(TerminalText.escaped(surroundings.home.inbox))")
+        }
+        let people = surroundings.people
+        for row in rows {
+            guard !output.json else {
+                Console.shared.result(JSONText.line(row.document(people)))
+                continue
+            }
+            Console.shared.result(row.line(people))
+            if let mark = row.entry.mark { Console.shared.result("            \(TerminalText.escaped(mark))") }
+        }
+        if !output.json { Console.shared.result(InboxRow.summary(rows)) }
+    }
+
+    /// Everything in the Inbox's own folder.
+    private static func rows(_ inbox: String) throws(CommandFailure) -> [InboxRow] {
+        let entries: [InboxListing.Entry]
+        do throws(InboxError) {
+            entries = try InboxListing.entries(at: inbox)
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped(error.message))
+        }
+        // Of a folder that was given to accept, its own line is shown.
+        let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
+        let byName = Dictionary(own.map { ($0.stored.name.text, $0) }) { _, later in later }
+        return entries.map { InboxRow(entry: $0, shownName: $0.name, arrival: byName[$0.name]) }
+    }
+
+    /// The arrivals that are wanted and lie there.
+    private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandFailure) -> [InboxRow] {
+        try arrivals(choice.filter).compactMap { arrival in
+            let path = arrival.stored.path
+            guard let name = PathText.part(of: path, below: inbox), let entry = InboxListing.entry(at: path) else {
+                return nil
+            }
+            return InboxRow(entry: entry, shownName: name, arrival: arrival)
+        }
+    }
+
+    /// Arrivals that are read at a time.
+    private static let page = 1_024
+
+    /// The journal's arrivals that lie in the Inbox, as far as anybody has said.
+    private static func arrivals(_ filter: ArrivalFilter) throws(CommandFailure) -> [Arrival] {
+        try JournalReading.read { reader throws(JournalFault) in
+            var arrivals: [Arrival] = []
+            while true {
+                let entries = try reader.entriesThere(after: arrivals.last?.number, count: page, filter: filter)
+                arrivals += entries.map(\.arrival)
+                guard entries.count == page else { return arrivals }
+            }
+        }
+    }
+}
+
+/// Something in the Inbox, with its arrival if the journal knows it.
+struct InboxRow {
+    struct Document: Encodable {
+        var v = 1
+        var name: String
+        var path: String
+        var kind: String
+        var size: UInt64?
+        var modified: String
+        var mark: String?
+        /// Of an item that the journal knows: its number, its type, and the sender.
+        var arrival: Int64?
+        var type: String?
+        var from: EventLine.Peer?
+    }
+
+    var entry: InboxListing.Entry
+    /// Its name, or its path below the Inbox.
+    var shownName: String
+    var arrival: Arrival?
+
+    func document(_ people: Acquaintances) -> Document {
+        var document = Document(
+            name: entry.name, path: entry.path, kind: entry.kind.rawValue, size: entry.size,
+            modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)), mark: entry.mark)
+        if let arrival {
+            (document.arrival, document.type) = (arrival.number.value, arrival.type.identifier)
+            document.from = people.document(arrival.peer, callingItself: arrival.senderName)
+        }
+        return document
+    }
+
+    func line(_ people: Acquaintances) -> String {
+        let size = entry.kind == .file ? ByteCount.text(entry.size ?? 0) : entry.kind.rawValue
+        let padding = String(repeating: " ", count: max(0, 10 - size.count))
+        let number = arrival.map { String($0.number.value) } ?? "-"
+        let modified = JournalText.time(WallTime(milliseconds: entry.modified.seconds &* 1_000))
+        let sender = arrival.map { arrival in
+            let introduction = people.introduction(of: arrival.peer, callingItself: arrival.senderName)
+            return " from " + TerminalText.escaped(introduction.name)
+        }
+        return "\(number)\(String(repeating: " ", count: max(0, 5 - number.count)))\(padding)\(size)  "
+            + "\(modified)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
+    }
+
+    /// How many there are and how large: files as they are, folders as they arrived.
+    static func summary(_ rows: [InboxRow]) -> String {
+        let bytes = rows.reduce(UInt64(0)) { $0 &+ ($1.entry.size ?? $1.arrival?.size ?? 0) }
+        let unknown = rows.count { $0.entry.kind == .folder && $0.arrival == nil }
+        let words = rows.count == 1 ? "1 item" : "\(rows.count) items"
+        let rest = unknown == 0 ? "" : ", without what is in \(unknown == 1 ? "1 folder" : "\(unknown) folders")"
+        return "\(words), \(ByteCount.text(bytes))\(rest)"
+    }
+}

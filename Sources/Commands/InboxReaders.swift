@@ -1,0 +1,28 @@
+import ArgumentParser
+import Control
+import Journal
+import Sharing
+
+/// Whether handlers that read an item are waited for before it leaves the Inbox.
+struct ReaderOptions: ParsableArguments {
+    @Flag(name: .long, help: "Do not wait for a handler that still reads an item.")
+    var now = false
+}
+
+/// The handlers that have been handed an item and have not answered yet. The running receiver knows them; without a
+/// receiver nobody reads.
+enum InboxReaders {
+    /// Waits up to five seconds until no handler reads an item, and keeps handlers from the item for half a minute.
+    ///
+    /// - Parameter now: does not wait.
+    /// - Returns: who still reads it, escaped; nil if nobody does, or with `now`.
+    static func reader(of number: ArrivalNumber, now: Bool) async throws(CommandFailure) -> String? {
+        switch try await Daemon.askIfRunning(.release(arrival: number.value, now: now)) {
+        case .done, nil: return nil
+        case .beingRead(let handler, let seconds):
+            return "\(TerminalText.escaped(handler, limit: 64)) is reading it (\(seconds) s)"
+        case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
+        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        }
+    }
+}

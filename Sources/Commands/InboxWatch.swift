@@ -1,0 +1,75 @@
+import Control
+import Sharing
+
+/// `waft inbox list --watch`: what comes into the Inbox, what handlers say of it, and what leaves it.
+struct InboxWatch {
+    /// Nil for everything.
+    let choice: ArrivalChoice?
+    let people: Acquaintances
+    let json: Bool
+
+    /// Shows events until Ctrl-C.
+    func run() async throws {
+        try await Daemon.follow { event in
+            if case .ready = event, json { return EventLine(event).print() }
+            guard choice?.isWanted(event) != false, let line = Self.line(event, people) else { return }
+            Console.shared.result(json ? EventLine(event).text : line)
+        }
+    }
+
+    /// - Returns: nil for events that are not about the Inbox.
+    static func line(_ event: ControlEvent, _ people: Acquaintances) -> String? {
+        switch event {
+        case .stored(let arrival):
+            let sender =
+                arrival.sender.map { people.line($0, callingItself: arrival.peerName) } ?? "somebody"
+            let lies = arrival.content == "lying" ? ": lying, handed to nobody" : ""
+            return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
+        case .opened(let arrival, let answer, _):
+            return "\(head(arrival)): \(words(answer, arrival.arrival))"
+        case .left(let arrival, let how, let toward):
+            let toward = TerminalText.escaped(toward, limit: 4_096)
+            return switch how {
+            case .taken: "\(head(arrival)): taken to \(toward)"
+            case .removed: "\(head(arrival)): removed"
+            case .handler: "\(head(arrival)): gone after \(toward) was asked"
+            }
+        case .ready, .offer, .settled, .ended: return nil
+        }
+    }
+
+    private static func head(_ arrival: ArrivalSummary) -> String {
+        "\(arrival.arrival)  \(TerminalText.escaped(arrival.stored))"
+    }
+
+    /// What a handler's answer means, in the words of `waft history`.
+    private static func words(_ answer: String, _ number: Int64) -> String {
+        switch HandlerAnswer.State(rawValue: answer) {
+        case .yes: "opened"
+        case .no: "no handler wants it"
+        case .later: "its handler wants to be asked again later"
+        case .failed: "the handler failed; again: waft inbox retry \(number)"
+        case .pending, .some(.none), nil: "no handler asked"
+        }
+    }
+}
+
+extension Daemon {
+    /// Shows what happens at the running receiver until Ctrl-C, which is the end that was asked for.
+    ///
+    /// - Throws: `CommandFailure`, 69 if no receiver is running, or when it has gone.
+    static func follow(_ see: @escaping @Sendable (ControlEvent) -> Void) async throws {
+        let end = Cancellation()
+        do {
+            try await Interruption.watching(end, goodbye: .zero) {
+                try await watch { event in see(event) }
+            }
+        } catch is CancellationError {
+            return
+        } catch  where end.isRequested {
+            return
+        }
+        guard !end.isRequested else { return }
+        throw CommandFailure(.notRunning, "the receiver has gone, or what it told was read too slowly")
+    }
+}

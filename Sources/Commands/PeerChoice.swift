@@ -1,0 +1,53 @@
+import Peer
+import Sharing
+
+/// The peers that a person chooses from, and the answer that is typed.
+struct PeerChoice {
+    enum Answer: Equatable {
+        /// The whole id of a peer in the list, or an address as it was typed.
+        case chosen(String)
+        case givenUp
+        /// Why it has to be asked again, escaped; empty for an empty line.
+        case unclear(String)
+    }
+
+    static let question = "Send to (number, name or address; q to give up): "
+    /// Told if nobody is found for a while.
+    static let advice =
+        "Nobody is found yet. There, start waft receive; or if waftd runs there: waft visible everyone. An address, such as "
+        + "192.168.1.7, can be typed too."
+
+    /// Fewest characters by which an id is named.
+    private static let idLength = 4
+
+    private var peers: [(id: PeerID, name: String?)] = []
+
+    var isEmpty: Bool { peers.isEmpty }
+
+    /// - Parameter name: nil if the peer does not tell it.
+    /// - Returns: the peer's number in the list; nil if it was in it before.
+    mutating func found(_ id: PeerID, name: String?) -> Int? {
+        if let index = peers.firstIndex(where: { $0.id == id }) {
+            peers[index].name = name ?? peers[index].name
+            return nil
+        }
+        peers.append((id, name))
+        return peers.count
+    }
+
+    func answer(to line: String) -> Answer {
+        if line.isEmpty { return .unclear("") }
+        if let number = Int(line), peers.indices.contains(number - 1) { return .chosen(peers[number - 1].id.text) }
+        let typed = line.lowercased()
+        // Before the names, which strangers choose as they like.
+        if typed == "q" { return .givenUp }
+        if case .address = try? PeerReference(line) { return .chosen(line) }
+        let meant = peers.filter { id, name in
+            name?.lowercased() == typed || typed.count >= Self.idLength && id.text.hasPrefix(typed)
+        }
+        if meant.count == 1 { return .chosen(meant[0].id.text) }
+        let shown = TerminalText.escaped(line, limit: 64)
+        if meant.count > 1 { return .unclear("\(meant.count) of them go by \"\(shown)\": type the number") }
+        return .unclear("\"\(shown)\" is not in the list: type a number or a name of it, an address, or q")
+    }
+}

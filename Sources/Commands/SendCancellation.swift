@@ -1,0 +1,39 @@
+import Sharing
+
+/// How far a sending was when the user ended it, and how to go on.
+struct SendCancellation: Equatable {
+    enum Again: Equatable {
+        /// The other side keeps the part that has arrived.
+        case resumes
+        /// The protocol keeps nothing.
+        case begins
+        /// Standard input cannot be read twice.
+        case needsInput
+    }
+
+    /// Bytes that have arrived; those that were there before count.
+    var bytes: UInt64 = 0
+    /// Of all accepted items; nil if unknown.
+    var total: UInt64?
+    var again = Again.resumes
+
+    var text: String {
+        guard bytes > 0 else { return "cancelled; nothing was sent" }
+        let advice =
+            switch again {
+            case .resumes: "run the same command to resume"
+            case .begins: "run the same command to send it again from the beginning"
+            case .needsInput: "standard input cannot be read again: run the whole pipeline again"
+            }
+        return "cancelled at \(amount); \(advice)"
+    }
+
+    /// `30.4 of 60.0 MB`: a unit that both amounts have stands once.
+    private var amount: String {
+        let done = ByteCount.text(bytes)
+        guard let total else { return done }
+        let all = ByteCount.text(total)
+        let (part, whole) = (done.split(separator: " "), all.split(separator: " "))
+        return part.last == whole.last ? "\(part[0]) of \(all)" : "\(done) of \(all)"
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import Sharing
+
+/// The texts of `waft send --text`: `-` stands for standard input.
+enum SentTexts {
+    /// Bytes of a text from standard input.
+    private static let maximumBytes = 16 << 20
+    private static let example = "such as --text 'back at six', or pipe it in: --text -"
+
+    /// - Parameters:
+    ///   - items: the other words; `-` among them needs standard input too.
+    /// - Throws: `CommandFailure` `usage` for an empty text; `inputMissing` if standard input cannot be read as text.
+    static func read(_ texts: [String], items: [String]) throws(CommandFailure) -> [String] {
+        guard texts.allSatisfy({ !$0.isEmpty }) else {
+            throw CommandFailure(.usage, "--text is empty", hint: "write the text, \(example)")
+        }
+        let uses = (texts + items).count { $0 == "-" }
+        guard texts.contains("-") else { return texts }
+        guard uses == 1 else { throw CommandFailure(.usage, "standard input can be read once only: one -") }
+        if isatty(STDIN_FILENO) == 1 {
+            throw CommandFailure(
+                .inputMissing, "standard input is a terminal: there is no text in it",
+                hint: "write the text, \(example)")
+        }
+        let text = try standardInput()
+        return texts.map { $0 == "-" ? text : $0 }
+    }
+
+    private static func standardInput() throws(CommandFailure) -> String {
+        var bytes: [UInt8] = []
+        while bytes.count <= maximumBytes {
+            var piece = [UInt8](repeating: 0, count: 64 << 10)
+            let count = Glibc.read(STDIN_FILENO, &piece, piece.count)
+            if count == 0 { break }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw CommandFailure(
+                    .inputMissing, "standard input cannot be read (\(String(cString: strerror(errno))))",
+                    hint: "pipe the text in")
+            }
+            bytes += piece.prefix(count)
+        }
+        let hint = "to send it as a file: waft send - --name NAME"
+        guard bytes.count <= maximumBytes else {
+            throw CommandFailure(
+                .usage, "the text is longer than \(ByteCount.text(UInt64(maximumBytes)))", hint: hint)
+        }
+        guard !bytes.isEmpty else {
+            throw CommandFailure(.inputMissing, "standard input is empty: there is no text in it")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw CommandFailure(.inputMissing, "standard input is no UTF-8 text", hint: hint)
+        }
+        return text
+    }
+}

@@ -1,0 +1,57 @@
+import Control
+import Peer
+import Sharing
+import Testing
+
+@testable import Commands
+
+@Suite("How an end is told")
+struct EndingWordsTests {
+    @Test("a cancelled sending says how far it was, and whether the same command resumes it")
+    func cancelled() {
+        var end = SendCancellation()
+        #expect(end.text == "cancelled; nothing was sent")
+        (end.bytes, end.total) = (30_400_000, 60_000_000)
+        #expect(end.text == "cancelled at 30.4 of 60.0 MB; run the same command to resume")
+        end.bytes = 304_000
+        #expect(end.text == "cancelled at 304.0 kB of 60.0 MB; run the same command to resume")
+        end.again = .begins
+        #expect(end.text.hasSuffix("; run the same command to send it again from the beginning"))
+        (end.total, end.again) = (nil, .needsInput)
+        #expect(
+            end.text
+                == "cancelled at 304.0 kB; standard input cannot be read again: run the whole pipeline again")
+    }
+
+    @Test("an offer that nobody answered says so once, with the time, and a foreign reason does not stand alone")
+    func expired() {
+        let usual = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: .milliseconds(59_001)))
+        #expect(OutcomeWords.line(usual) == "nobody answered within 60 s")
+        #expect(OutcomeWords.line(ItemVerdict(.expired)) == "nobody answered in time")
+        #expect(OutcomeWords.line(ItemVerdict(.expired, reason: "stored")) == "no answer: stored")
+        #expect(OutcomeWords.line(ItemVerdict(.noRoom, reason: "full\u{1B}")) == "no room: full\\u{1b}")
+        #expect(ItemText(.notAccepted(usual), wait: .stored).text == "nobody answered within 60 s")
+    }
+
+    @Test("an answer to an offer is told in one line, with the items and the folder")
+    func answered() {
+        #expect(AnswerWords.accepted(1) == "offer 1 accepted")
+        #expect(AnswerWords.accepted(1, folder: "From/Study") == "offer 1 accepted, into From/Study")
+        #expect(AnswerWords.accepted(2, items: [0, 2]) == "offer 2 accepted, only items 1, 3")
+        #expect(AnswerWords.accepted(2, items: Array(0..<99)).hasSuffix(", 10, …"))
+        #expect(AnswerWords.declined(3, block: false) == "offer 3 declined")
+        #expect(AnswerWords.declined(3, block: true) == "offer 3 declined, and its sender blocked")
+    }
+
+    @Test("items that are there already are named to the person who accepts, a few of them")
+    func present() {
+        let item = PresentItem(name: "no\u{1B}tes", arrival: 12, stored: "notes-1")
+        #expect(
+            AnswerWords.lines([item]) == [
+                "no\\u{1b}tes: already there as notes-1, and stays there unless it has changed; to move it: "
+                    + "waft inbox take 12 FOLDER"
+            ])
+        let many = AnswerWords.lines(Array(repeating: item, count: 15))
+        #expect(many.count == 11 && many.last == "and 5 more that are already there")
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Sharing
+import TestSupport
+import Testing
+import UniformTypes
+
+@testable import Commands
+
+@Suite("The items of waft send")
+struct SendSourcesTests {
+    private let folder = TemporaryFolder()
+
+    private func sources(_ paths: [String], type: String? = nil) -> SendSources {
+        SendSources(paths: paths, texts: [], urls: [], name: nil, type: type, peers: 1)
+    }
+
+    private func failure(_ sources: SendSources) -> CommandFailure? {
+        do throws(CommandFailure) {
+            _ = try sources.make()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func textFailure(_ texts: [String], items: [String] = []) -> CommandFailure? {
+        do throws(CommandFailure) {
+            _ = try SentTexts.read(texts, items: items)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("the refusal of a folder for one unsendable file names the options that send the rest")
+    func hint() throws {
+        try FileManager.default.createDirectory(atPath: folder / "notes", withIntermediateDirectories: true)
+        #expect(mkfifo(folder / "notes/pipe", 0o600) == 0)
+        try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)
+        var whole = sources([folder / "notes"])
+        let refused = failure(whole)
+        #expect(refused?.exit == .inputMissing)
+        #expect(
+            refused?.hint == "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name")
+        #expect(failure(sources([folder / "notes/pipe", folder / "a"]))?.hint == refused?.hint)
+        // Where there is no rest, and where the options cannot be used, they are not named.
+        #expect(failure(sources([folder / "notes/pipe"]))?.hint == nil)
+        #expect(failure(sources([folder / "none", folder / "a"]))?.hint == nil)
+        whole.canLeaveOut = false
+        #expect(failure(whole)?.hint == nil)
+    }
+
+    @Test("a --type that is no identifier is 64, with the one of files that are called so")
+    func types() throws {
+        try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)
+        let nonsense = failure(sources([folder / "a"], type: "nonsense"))
+        #expect(nonsense?.exit == .usage)
+        #expect(nonsense?.message == "--type nonsense is no uniform type identifier")
+        #expect(nonsense?.hint == "for example: com.adobe.pdf; waft type FILE says which one a file has")
+        #expect(
+            failure(sources([folder / "a"], type: "pdf"))?.hint
+                == "for .pdf files: --type com.adobe.pdf")
+        let unknown = try sources([folder / "a"], type: "org.example.thing").make()
+        #expect(unknown.first?.offered.type.identifier == "org.example.thing")
+    }
+
+    @Test("an empty text is 64, with the words to write instead")
+    func emptyText() throws {
+        let refused = textFailure(["a", ""], items: [])
+        #expect(refused?.exit == .usage && refused?.message == "--text is empty")
+        #expect(refused?.hint?.contains("--text 'back at six'") == true)
+        #expect(textFailure(["-"], items: ["-"])?.exit == .usage)
+        #expect(try SentTexts.read(["a", "b"], items: ["-"]) == ["a", "b"])
+    }
+}

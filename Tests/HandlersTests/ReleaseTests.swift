@@ -1,0 +1,72 @@
+import HandlerCatalog
+import Handlers
+import Sharing
+import TestSupport
+import Testing
+
+@Suite("An item that is about to leave the Inbox", .timeLimit(.minutes(1)))
+struct ReleaseTests {
+    private let photos = HandlerBundle.sample("photos")
+
+    @Test("is free when its handler has answered, and the next handler is not asked about it for half a minute")
+    func answered() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos, .sample("second", installed: 5)], caller: caller)
+        let arrival = try lab.arrive()[0]
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            try await caller.calls.element(1)
+            async let answer = engine.release(arrival.number, within: .seconds(5))
+            #expect(try await caller.moves.element(1) == arrival.number)
+            caller.answer(arrival.number, AttemptOutcome(.no, exitCode: 1))
+            #expect(await answer == .free)
+            _ = try await lab.clock.sleeps.first { $0 == .seconds(30) }
+            lab.clock.advance(by: .seconds(30))
+            #expect(try await caller.calls.element(2).candidate.program.name == "second")
+            caller.answer(arrival.number, AttemptOutcome(.yes, exitCode: 0))
+            try await lab.wait(for: arrival, .yes)
+        }
+        let began = try #require(lab.journal[arrival.number]?.attempts.map(\.began.milliseconds))
+        #expect(began == [ManualClock.start, ManualClock.start + 30_000])
+    }
+
+    @Test("is not free while its handler has it: who asks hears the handler's name and for how long")
+    func read() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrival = try lab.arrive()[0]
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            try await caller.calls.element(1)
+            lab.clock.advance(by: .seconds(3))
+            async let answer = engine.release(arrival.number, within: .seconds(5))
+            _ = try await lab.clock.sleeps.first { $0 == .seconds(8) }
+            lab.clock.advance(by: .seconds(5))
+            #expect(await answer == .read(by: "photos", for: .seconds(8)))
+            #expect(await engine.release(arrival.number, within: .zero) == .free)
+            caller.answer(arrival.number, AttemptOutcome(.yes, exitCode: 0))
+            try await lab.wait(for: arrival, .yes)
+        }
+        #expect(caller.moves.all == [arrival.number, arrival.number])
+    }
+
+    @Test("is free at once if no handler has it, and is then handed to none")
+    func waiting() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrivals = try lab.arrive(3)
+        try await lab.run { engine in
+            lab.deliver(arrivals, to: engine)
+            try await caller.calls.element(1)
+            #expect(await engine.release(arrivals[1].number, within: .seconds(5)) == .free)
+            caller.answer(arrivals[0].number, AttemptOutcome(.yes, exitCode: 0))
+            #expect(try await caller.calls.element(2).numbers == [arrivals[2].number])
+            caller.answer(arrivals[2].number, AttemptOutcome(.yes, exitCode: 0))
+            try await lab.wait(for: arrivals[2], .yes)
+            #expect(await engine.release(ArrivalNumber(99), within: .seconds(5)) == .free)
+        }
+        #expect(caller.moves.all.isEmpty)
+        #expect(lab.state(arrivals[1]) == .waiting)
+        #expect(await lab.engine.release(arrivals[1].number, within: .seconds(5)) == .free, "the receiver has stopped")
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// What a person at a terminal sees and types.
+@Suite("At a terminal, on loopback", .serialized, .timeLimit(.minutes(1)))
+struct TerminalTests {
+    @Test("waft send without --to asks for a peer, says what to do when nobody is found, and takes an address")
+    func picking() async throws {
+        try await withTemporaryFolder { folder in
+            try await Host.loopback(folder + "/kitchen").withReceiver { running in
+                try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+                let study = Host.loopback(folder + "/study")
+                let end = try await study.atTerminal(["send", "a"], in: folder) { terminal in
+                    try await terminal.transcript.says("waft receive; or if waftd runs there: waft visible everyone")
+                    try await terminal.transcript.says("Send to (number, name or address; q to give up): ")
+                    try await terminal.type("nobody\n")
+                    try await terminal.transcript.says("\"nobody\" is not in the list")
+                    try await terminal.type(running.address + "\n")
+                    try await terminal.transcript.says("stored as a")
+                }
+                #expect(end.exit == 0, "\(end.text)")
+                #expect(try running.names() == ["a"])
+            }
+        }
+    }
+
+    @Test("Ctrl-C at the list of peers says that nothing was sent")
+    func cancelledPicking() async throws {
+        try await withTemporaryFolder { folder in
+            try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
+            let end = try await Host.loopback(folder + "/study").atTerminal(["send", "a"], in: folder) { terminal in
+                try await terminal.transcript.says("Send to")
+                try await terminal.type("\u{3}")
+                try await terminal.transcript.says("waft: cancelled; nothing was sent")
+            }
+            #expect(end.exit == 130, "\(end.text)")
+        }
+    }
+
+    @Test("Ctrl-C at a receiver leaves the cursor on a new line")
+    func endOfReceiver() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let end = try await kitchen.atTerminal(["receive", "--port", "0"]) { terminal in
+                try await terminal.transcript.says("waft send FILE --to")
+                try await terminal.type("\u{3}")
+            }
+            #expect(end.exit == 130, "\(end.text)")
+            #expect(end.text.hasSuffix("\n^C\r\n") || end.text.hasSuffix("\n\r\n"), "\(end.text)")
+        }
+    }
+
+    @Test("waft visible says so when no receiver is running")
+    func invisible() async throws {
+        try await withTemporaryFolder { folder in
+            let kitchen = Host.loopback(folder + "/kitchen")
+            let words = "waft: no receiver is running here: nobody sees this machine until waftd runs\n"
+            #expect(try await kitchen.run(arguments: ["visible", "everyone"]).errors == words)
+            #expect(try await kitchen.run(arguments: ["visible"]).errors == words)
+            try await kitchen.withReceiver(Programs.waftd, []) { _ in
+                for words in [["visible", "everyone"], ["visible"]] {
+                    let outcome = try await kitchen.run(arguments: words)
+                    #expect(outcome.exit == 0 && outcome.errors == "", "\(outcome.errors)")
+                }
+            }
+        }
+    }
+}
