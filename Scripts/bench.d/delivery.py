@@ -50,6 +50,6 @@ def _arrival(places, receiver, program, item, sandbox):
             file.write(os.urandom(500).hex())
         subprocess.run([places.waft, "send", item, "--quiet", "--wait", "opened", "--to", f"127.0.0.1:{receiver.port}"],
                        env=environment(places.sender), check=True)
-    numbers = [json.loads(line)["number"] for line in waft("history", "--json").splitlines()]
+    numbers = [json.loads(line)["arrival"] for line in waft("history", "--json").splitlines()]
     arrivals = [json.loads(waft("inbox", "show", str(number), "--json")) for number in numbers]
     return statistics.median(float(arrival["attempts"][0]["output"]) for arrival in arrivals if "attempts" in arrival) / 1_000

@@ -259,7 +259,7 @@ class Soak:
             raise Broken(f"left in staging: {left}")
         history = subprocess.run([self.options.program, "history", "--json", "--limit", "100000"],
                                  env=surroundings(self.receiver.home), capture_output=True, text=True, check=True)
-        known = sorted(json.loads(line)["name"] for line in history.stdout.splitlines())
+        known = sorted(json.loads(line)["stored"] for line in history.stdout.splitlines())
         if known != sorted(self.expected):
             twice = sorted({name for name in known if known.count(name) > 1})
             raise Broken(f"the journal has {len(known)} arrivals and should have {len(self.expected)}; twice: {twice}")

@@ -12,7 +12,7 @@ struct ContactDocument: Encodable {
     }
 
     var v = 1
-    var kind = "contact"
+    var event = EventName.contact
     var name: String
     var id: String
     /// `ask`, `accept` or `decline`.
@@ -25,14 +25,15 @@ struct ContactDocument: Encodable {
     /// Bytes in 24 hours.
     var sizePerDay: UInt64?
     /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
-    var time: String?
+    var hours: String?
     var until: String?
     var handler: String?
     var folder: String?
     /// `comparedCode`, `typedCode` or `keyID`.
     var verifiedBy: String
     var verifiedAt: String
-    var addresses: [Address]
+    /// The addresses at which it was reached.
+    var reached: [Address]
 
     init(_ contact: Contact) {
         let limits = contact.limits
@@ -44,13 +45,13 @@ struct ContactDocument: Encodable {
         sizeAtMost = limits.largestOffer
         itemsAtMost = limits.mostItems
         sizePerDay = limits.sizePerDay
-        time = limits.times?.description
+        hours = limits.times?.description
         until = limits.until.map(ISOTime.text)
         handler = contact.destination.handler
         folder = contact.destination.folder?.text
         verifiedBy = contact.verification.method.rawValue
         verifiedAt = ISOTime.text(contact.verification.at)
-        addresses = contact.addresses.map {
+        reached = contact.addresses.map {
             Address(host: $0.host, port: $0.port, lastGood: ISOTime.text($0.lastGood))
         }
     }
@@ -59,7 +60,7 @@ struct ContactDocument: Encodable {
 /// A blocked stranger for programs.
 struct BlockedDocument: Encodable {
     var v = 1
-    var kind = "blockedStranger"
+    var event = EventName.blockedStranger
     /// What it called itself.
     var name: String
     var id: String
@@ -72,18 +73,18 @@ struct BlockedDocument: Encodable {
     }
 }
 
-/// What became of a peer, for programs.
+/// What was done about a peer, for programs.
 struct StandingDocument: Encodable {
     var v = 1
     /// `forgotten`, `blocked` or `unblocked`.
-    var kind: String
+    var event: EventName
     var id: String
     /// Of a contact.
     var name: String?
     var blocked: Bool
 
-    init(_ kind: String, _ id: PeerID, _ contact: Contact?, isBlocked: Bool) {
-        self.kind = kind
+    init(_ event: EventName, _ id: PeerID, _ contact: Contact?, isBlocked: Bool) {
+        self.event = event
         self.id = id.text
         name = contact?.name.text
         blocked = isBlocked

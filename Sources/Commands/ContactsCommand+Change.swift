@@ -89,7 +89,7 @@ struct ContactsForgetCommand: ContactsVerb {
         let contact = try CommandFailure.catching { () throws(ContactError) in
             try place.book.forget(name, at: place.now())
         }
-        let document = StandingDocument("forgotten", contact.id, contact, isBlocked: contact.isBlocked)
+        let document = StandingDocument(.forgotten, contact.id, contact, isBlocked: contact.isBlocked)
         let rest = contact.isBlocked ? "; its key is still blocked" : ""
         let line = "forgot \(TerminalText.escaped(contact.name.text)) (\(contact.id.short))\(rest)"
         return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
@@ -118,7 +118,7 @@ struct ContactsBlockCommand: ContactsVerb {
         try CommandFailure.catching { () throws(ContactError) in
             try place.book.block(peer, callingItself: "", at: place.now())
         }
-        let document = StandingDocument("blocked", peer, snapshot[peer], isBlocked: true)
+        let document = StandingDocument(.blocked, peer, snapshot[peer], isBlocked: true)
         let line = "\(ContactText.name(peer, snapshot)) is blocked"
         return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
     }
@@ -145,7 +145,7 @@ struct ContactsUnblockCommand: ContactsVerb {
         guard wasBlocked else {
             throw CommandFailure(.usage, "\(name) is not blocked", hint: "see: waft contacts")
         }
-        let document = StandingDocument("unblocked", peer, snapshot[peer], isBlocked: false)
+        let document = StandingDocument(.unblocked, peer, snapshot[peer], isBlocked: false)
         let line = "\(name) is no longer blocked"
         return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
     }

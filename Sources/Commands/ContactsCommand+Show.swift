@@ -62,7 +62,7 @@ struct ContactsMeCommand: ContactsVerb {
 
     private struct Document: Encodable {
         var v = 1
-        var kind = "me"
+        var event = EventName.me
         var name: String
         var id: String
         var short: String

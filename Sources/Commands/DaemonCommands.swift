@@ -79,7 +79,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard case .status(let status) = try await Daemon.ask(.status) else {
             throw CommandFailure(.unexpected, "the receiver gave no status")
         }
-        if output.json { return Console.shared.result(JSONText.line(Versioned(document: status))) }
+        if output.json { return Console.shared.result(JSONText.line(StatusDocument(status))) }
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
         var lines = [
             ("name", status.name), ("id", PeerID(text: status.id)?.short ?? status.id),
@@ -152,9 +152,14 @@ struct AcceptCommand: AsyncParsableCommand {
         completion: .directory)
     var to: String?
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
+        var line = EventLine(.accepted)
+        (line.offer, line.folder) = (offer, to)
         if items == nil, to == nil {
-            return try await AnswerOffer.ask(.answer(offer: offer, accept: true), AnswerWords.accepted(offer))
+            return try await AnswerOffer.ask(
+                .answer(offer: offer, accept: true), AnswerWords.accepted(offer), output.json ? line : nil)
         }
         do {
             _ = try to.map { try SafeRelativePath($0) }
@@ -163,9 +168,10 @@ struct AcceptCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "--to: \"\(shown)\" is no folder below the Inbox: \(error)")
         }
         let numbers = try self.numbers()
+        line.acceptedCount = numbers.map { Set($0).count }
         try await AnswerOffer.ask(
             .acceptItems(offer: offer, items: numbers, folder: to),
-            AnswerWords.accepted(offer, items: numbers, folder: to))
+            AnswerWords.accepted(offer, items: numbers, folder: to), output.json ? line : nil)
     }
 
     /// - Returns: places in the offer, from 0; nil for all.
@@ -196,21 +202,33 @@ struct DeclineCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Decline everything else that this peer offers, now and later.")
     var block = false
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
+        var line = EventLine(.declined)
+        (line.offer, line.blocked) = (offer, block)
         try await AnswerOffer.ask(
             block ? .block(offer: offer) : .answer(offer: offer, accept: false),
-            AnswerWords.declined(offer, block: block))
+            AnswerWords.declined(offer, block: block), output.json ? line : nil)
     }
 }
 
 private enum AnswerOffer {
-    /// - Parameter done: the line for a success.
-    static func ask(_ request: ControlRequest, _ done: String) async throws {
+    /// - Parameters:
+    ///   - done: the line for a success.
+    ///   - line: the event for a success; nil where people read.
+    static func ask(_ request: ControlRequest, _ done: String, _ line: EventLine?) async throws {
         switch try await Daemon.ask(request) {
-        case .done: Console.shared.result(done)
+        case .done: Console.shared.result(line?.text ?? done)
         case .accepted(let present):
-            Console.shared.result(done)
-            for line in AnswerWords.lines(present) { Console.shared.note(line) }
+            guard var line else {
+                Console.shared.result(done)
+                for line in AnswerWords.lines(present) { Console.shared.note(line) }
+                return
+            }
+            let items = present.map { EventLine.Present(name: $0.name, arrival: $0.arrival, stored: $0.stored) }
+            line.present = items.isEmpty ? nil : items
+            line.print()
         case .unknown(let reason):
             throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason))

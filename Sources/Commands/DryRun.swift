@@ -7,7 +7,7 @@ enum DryRun {
         for (number, source) in sources.enumerated() {
             let item = source.offered
             if json {
-                var line = EventLine("item")
+                var line = EventLine(.item)
                 line.item = number
                 (line.name, line.kind, line.type) = (item.name.text, item.kind.rawValue, item.type.identifier)
                 (line.size, line.entries) = (item.size, item.kind == .tree ? item.entries : nil)

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
+import Sharing
 
 /// One event of `--json`: one JSON document a line. Fields that do not apply are left out; new ones can come.
+/// `Commands.docc/events.schema.json` describes every line.
 struct EventLine: Encodable {
     struct Peer: Encodable, Equatable {
         /// The whole id of its key; absent for a peer that proved none.
@@ -35,8 +37,17 @@ struct EventLine: Encodable {
         }
     }
 
+    /// An offered item that seems to be in the Inbox already.
+    struct Present: Encodable {
+        /// As it is offered.
+        var name: String
+        /// The number of the arrival, and its name in the Inbox.
+        var arrival: Int64
+        var stored: String
+    }
+
     var v = 1
-    var event: String
+    var event: EventName
     /// Of a sender: what `--to` said.
     var to: String?
     var peer: Peer?
@@ -44,11 +55,12 @@ struct EventLine: Encodable {
     /// The dialect by which it comes: `waft`, `airdrop`.
     var via: String?
     var transfer: String?
-    /// The first `shownItems` of them; `count` says how many there are.
+    /// The first `shownItems` of the items; `count` says how many there are.
     var items: [Item]?
     var count: Int?
-    /// To an `answered` event: the answers to the first `shownItems`; `count` says how many items were accepted.
+    /// The answers to the first `shownItems`.
     var answers: [Answer]?
+    var acceptedCount: Int?
     /// The number by which `waft inbox show` knows it.
     var arrival: Int64?
     /// Place of the item in its offer.
@@ -74,7 +86,7 @@ struct EventLine: Encodable {
     /// What its content says of its type: `consistent`, `unverified`, `mislabelled`, `lying`.
     var content: String?
     /// A handler's answer, and its exit code.
-    var handler: String?
+    var handlerAnswer: String?
     var exitCode: Int?
     /// The destination of an item that left the Inbox: its new path, or a handler's identifier.
     var toward: String?
@@ -89,7 +101,7 @@ struct EventLine: Encodable {
     var port: Int?
     var inbox: String?
     var note: String?
-    /// Number of a job of the outbox, and whether somebody runs who sends it.
+    /// Number of a job of the outbox, and whether a receiver is running that sends it.
     var job: Int?
     var daemon: Bool?
     /// Number by which a waiting offer is answered.
@@ -98,17 +110,35 @@ struct EventLine: Encodable {
     var free: UInt64?
     /// Of an offer: that a stranger calls itself like a contact.
     var warning: String?
+    /// Of an offer that was accepted: items that seem to be in the Inbox already, and the folder for the others.
+    var present: [Present]?
+    var folder: String?
+    /// Of an offer that was declined: whether its sender is blocked now.
+    var blocked: Bool?
+    /// A word of the command line that names no item.
+    var wanted: String?
+    var jobCount: Int?
 
     /// Items that an event lists; offers can have tens of thousands.
     static let shownItems = 100
 
-    init(_ event: String) {
+    init(_ event: EventName) {
         self.event = event
     }
 
+    /// A failure, with the exit code of the command.
+    init(_ failure: CommandFailure) {
+        self.init(.failed)
+        (reason, hint, exit) = (failure.message, failure.hint, failure.exit.rawValue)
+        others = failure.others.isEmpty ? nil : failure.others
+    }
+
+    /// A peer of which only the key is known; nil if it proved none.
+    static func peer(_ id: PeerID) -> Peer? { id.provenText.map { Peer(id: $0) } }
+
     /// The last event of a command that ends.
     static func done(_ exit: WaftExit) -> EventLine {
-        var line = EventLine("done")
+        var line = EventLine(.done)
         line.exit = exit.rawValue
         return line
     }
@@ -123,35 +153,23 @@ struct EventLine: Encodable {
 /// The events of a command that was called with `--json` and has failed.
 struct FailureEvents {
     /// Whether the command's last event says that it is done, and how.
-    var endsWithDone: Bool
+    private let endsWithDone: Bool
+    /// Standard error of a daemon is its log, which has failures too.
+    private let isDaemon: Bool
 
     /// - Parameter words: of the command line.
     /// - Returns: nil where people read.
-    init?(_ words: [String]) {
+    init?(_ words: [String], isDaemon: Bool) {
+        self.isDaemon = isDaemon
         guard words.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
         // A receiver prints `done` for each transfer; other verbs print documents.
         endsWithDone = words.first == SendCommand.configuration.commandName
     }
 
     func print(_ failure: CommandFailure) {
-        var line = EventLine("failed")
-        (line.reason, line.hint, line.exit) = (failure.message, failure.hint, failure.exit.rawValue)
-        line.others = failure.others.isEmpty ? nil : failure.others
-        line.print()
+        EventLine(failure).print()
         if endsWithDone { EventLine.done(failure.exit).print() }
-    }
-}
-
-/// A document of another module with the version that every line of `--json` has.
-struct Versioned<Document: Encodable>: Encodable {
-    private enum Key: CodingKey { case v }
-
-    var document: Document
-
-    func encode(to encoder: any Encoder) throws {
-        try document.encode(to: encoder)
-        var fields = encoder.container(keyedBy: Key.self)
-        try fields.encode(1, forKey: .v)
+        if isDaemon { Console.shared.note("waft: \(failure)") }
     }
 }
 

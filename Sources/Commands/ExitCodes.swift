@@ -22,6 +22,36 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
     case interrupted = 130
 
     package var code: ExitCode { ExitCode(rawValue) }
+
+    /// What a script may conclude, over all commands; the README's table has the same words.
+    package var meaning: String {
+        switch self {
+        case .done: "done; for `send`: stored durably, with `--wait opened`: and a handler said yes"
+        case .unexpected: "unexpected failure"
+        case .peerNotFound: "peer not found"
+        case .unreachable: "peer unreachable, or the connection was lost for good"
+        case .declined: "declined; for `pair`: or the codes differ"
+        case .ineligible: "not eligible: its type, its content or a rule stands against it, or no handler opens it"
+        case .noRoom: "no room on the disk where it should go"
+        case .noAnswer: "no answer in time, or busy until then"
+        case .handlerSaidNo: "no handler said yes: it said no or later, it failed, or (`--wait opened`) there is none"
+        case .contentChanged: "content changed while sending, or verification failed"
+        case .usage: "wrong usage, or an invalid setting; help that was asked for among other words"
+        case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"
+        case .notRunning: "no receiver is running"
+        case .notPermitted: "not permitted: a handler has started this command, or it cannot read the receiver's secret"
+        case .interrupted: "interrupted; what came so far is kept to go on with"
+        }
+    }
+
+    /// The table for `waft help`, a line each.
+    package static var table: String {
+        allCases.map { exit in
+            let number = String(exit.rawValue)
+            let padding = String(repeating: " ", count: 5 - number.count)
+            return "  \(number)\(padding)\(exit.meaning.replacing("`", with: ""))"
+        }.joined(separator: "\n")
+    }
 }
 
 /// An end with a line for the user: what failed to happen and why, and what can be done about it.

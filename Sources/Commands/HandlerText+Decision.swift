@@ -1,5 +1,6 @@
 import ContentCheck
 import HandlerCatalog
+import Sharing
 import UniformTypes
 
 extension HandlerText {
@@ -118,13 +119,13 @@ struct HandlerDecisionDocument: Encodable {
     }
 
     var v = 1
-    /// `decision` or `schemeDecision`.
-    var kind: String
+    /// `handlerDecision` or `schemeDecision`.
+    var event: EventName
     var path: String?
     /// Whether something is there.
     var exists: Bool?
-    /// `file` or `folder`, where that is known.
-    var itemKind: String?
+    /// `file` or `tree`, where that is known.
+    var kind: String?
     var type: String?
     var description: String?
     /// `consistent`, `unverified`, `mislabelled` or `lying`; absent where it was not looked into.
@@ -135,7 +136,8 @@ struct HandlerDecisionDocument: Encodable {
     /// Whether such an item could be sent here; the reason where it could not.
     var eligible: Bool?
     var reason: String?
-    var url: URLParts?
+    var url: String?
+    var urlParts: URLParts?
     /// Whether the URL's scheme is built in.
     var builtIn: Bool?
     /// Whether it is opened at once when somebody sends it, and not only stored.
@@ -149,7 +151,7 @@ struct HandlerDecisionDocument: Encodable {
 extension HandlerText {
     func document(_ decision: ItemDecision) -> HandlerDecisionDocument {
         var document = HandlerDecisionDocument(
-            kind: "decision",
+            event: .handlerDecision,
             claimants: decision.claims.map { claim in
                 HandlerDecisionDocument.Claimant(
                     name: claim.bundle.name, identifier: claim.bundle.identifier.text,
@@ -163,7 +165,7 @@ extension HandlerText {
         )
         document.path = decision.path
         document.exists = decision.path == nil ? nil : decision.exists
-        document.itemKind = decision.kind.map { $0 == .directory ? "folder" : "file" }
+        document.kind = decision.kind.map { ($0 == .directory ? ItemKind.tree : .file).rawValue }
         document.type = decision.type.identifier
         document.description = snapshot.registry.description(of: decision.type)
         let verdict = decision.finding?.verdict
@@ -179,7 +181,7 @@ extension HandlerText {
     func document(_ choice: SchemeChoice) -> HandlerDecisionDocument {
         let isBuiltIn = if case .builtIn = choice.decision { true } else { false }
         var document = HandlerDecisionDocument(
-            kind: "schemeDecision",
+            event: .schemeDecision,
             claimants: choice.asked.map { claim in
                 HandlerDecisionDocument.Claimant(
                     name: claim.bundle.name, identifier: claim.bundle.identifier.text, role: claim.role.rawValue,
@@ -188,7 +190,8 @@ extension HandlerText {
             passedOver: Self.documents(choice.passedOver),
             asked: choice.asked.map { asked($0.bundle) }
         )
-        document.url = choice.url
+        document.url = choice.url.text
+        document.urlParts = choice.url
         document.builtIn = isBuiltIn
         document.openedWhenReceived = place.openedSchemes.contains(choice.url.scheme)
         return document

@@ -41,7 +41,7 @@ struct HandlerDocument: Encodable {
     }
 
     var v = 1
-    var kind = "handler"
+    var event = EventName.handler
     var name: String
     var localizedName: String?
     var identifier: String
@@ -54,8 +54,8 @@ struct HandlerDocument: Encodable {
     var dataFolder: String?
     var executable: String?
     var installed: String?
-    var types: [TypeClaim]
-    var schemes: [SchemeClaim]
+    var documentTypes: [TypeClaim]
+    var urlTypes: [SchemeClaim]
     var defaultTypes: [String]
     var defaultSchemes: [String]
     var launch: String?
@@ -73,17 +73,18 @@ struct HandlerDocument: Encodable {
     var warnings: [String]
 }
 
-/// Something wrong, for programs.
+/// Something wrong with a handler, for programs.
 struct HandlerProblemDocument: Encodable {
     var v = 1
-    var kind = "problem"
+    var event = EventName.problem
     /// `unusable` or `warning`.
     var severity: String
     var name: String
     var identifier: String?
     var path: String
     var reason: String
-    var remedy: String
+    /// What to do about it.
+    var hint: String
 }
 
 extension HandlerText {
@@ -101,7 +102,7 @@ extension HandlerText {
             dataFolder: bundle.dataFolder,
             executable: bundle.executable,
             installed: bundle.installed.seconds == 0 ? nil : time.formatted(.iso8601),
-            types: bundle.documentTypes.flatMap { claim in
+            documentTypes: bundle.documentTypes.flatMap { claim in
                 claim.types(in: snapshot.registry).map { type in
                     HandlerDocument.TypeClaim(
                         type: type.identifier, name: claim.name, localizedName: bundle.localized(claim.name),
@@ -109,7 +110,7 @@ extension HandlerText {
                         opens: claim.rank != .none && claim.role.opens)
                 }
             },
-            schemes: bundle.urlTypes.flatMap { claim in
+            urlTypes: bundle.urlTypes.flatMap { claim in
                 claim.schemes.map { scheme in
                     HandlerDocument.SchemeClaim(
                         scheme: scheme.text, name: claim.name, localizedName: bundle.localized(claim.name),
@@ -140,7 +141,7 @@ extension HandlerText {
             identifier: problem.identifier?.text,
             path: problem.path,
             reason: problem.reason,
-            remedy: remedy(problem)
+            hint: remedy(problem)
         )
     }
 

@@ -18,7 +18,7 @@ struct HandlersRemoveCommand: HandlersVerb {
 
     private struct Line: Encodable {
         var v = 1
-        var kind = "removed"
+        var event = EventName.handlerRemoved
         var path: String
         /// The handler's data folder; absent if there is none.
         var dataFolder: String?

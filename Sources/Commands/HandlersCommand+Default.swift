@@ -48,7 +48,7 @@ struct HandlersDefaultCommand: HandlersVerb {
 
     private struct Line: Encodable {
         var v = 1
-        var kind = "default"
+        var event = EventName.default
         var type: String?
         var scheme: String?
         /// Its identifier; absent where there is none.

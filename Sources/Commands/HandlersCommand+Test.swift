@@ -49,9 +49,15 @@ struct HandlersTestCommand: HandlersVerb {
                     report.add(try ItemDecision(path: item, as: declared, in: text.snapshot, checker), text, output)
                 }
             } catch {
-                report.notes.append("waft: \(error.message)")
-                if let hint = error.hint { report.notes.append("  \(hint)") }
                 if report.exit == .done { report.exit = error.exit }
+                guard output.json else {
+                    report.notes.append("waft: \(error.message)")
+                    if let hint = error.hint { report.notes.append("  \(hint)") }
+                    continue
+                }
+                var line = EventLine(error)
+                line.path = item
+                report.results.append(line.text)
             }
         }
         return report

@@ -19,6 +19,8 @@ struct InboxAdoptCommand: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
         let home = try Surroundings().home
         switch try await Daemon.askIfRunning(.adoptInbox) {
@@ -26,6 +28,11 @@ struct InboxAdoptCommand: AsyncParsableCommand {
         case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
         case nil: try Self.adopt(home)
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        }
+        if output.json {
+            var line = EventLine(.adopted)
+            line.inbox = home.inbox
+            return line.print()
         }
         Console.shared.result("the Inbox is \(TerminalText.escaped(home.inbox, limit: 400)) now")
     }

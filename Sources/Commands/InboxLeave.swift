@@ -115,17 +115,6 @@ struct Leaving {
         var hasLeft = true
     }
 
-    private struct Line: Encodable {
-        var v = 1
-        /// `taken`, `removed`, `failed`.
-        var event: String
-        var arrival: Int64?
-        var name: String?
-        var path: String?
-        var reason: String?
-        var exit: Int32
-    }
-
     let inbox: String
     /// Whether handlers that read an item are not waited for.
     let now: Bool
@@ -173,11 +162,10 @@ struct Leaving {
         }
         let code = remarks.isEmpty ? WaftExit.done : .unexpected
         if json {
-            let reason = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
-            let line = Line(
-                event: outcome.how.rawValue, arrival: entry.arrival.number.value, name: entry.arrival.stored.name.text,
-                path: outcome.toward.isEmpty ? nil : outcome.toward, reason: reason, exit: code.rawValue)
-            Console.shared.result(JSONText.line(line))
+            var line = Self.line(EventName(outcome.how), entry, code)
+            line.toward = outcome.toward.isEmpty ? nil : outcome.toward
+            line.reason = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+            line.print()
         } else {
             Console.shared.result("\(FindingText.head(entry)): \(outcome.words)")
             for remark in remarks { Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))") }
@@ -188,19 +176,28 @@ struct Leaving {
     /// - Parameter reason: escaped.
     private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
         if json {
-            let line = Line(
-                event: "failed", arrival: entry?.arrival.number.value, name: entry?.arrival.stored.name.text ?? name,
-                reason: reason, exit: code.rawValue)
-            Console.shared.result(JSONText.line(line))
+            var line = Self.line(.failed, entry, code)
+            (line.wanted, line.reason) = (entry == nil ? name : nil, reason)
+            line.print()
         } else {
             Console.shared.note("waft: \(reason)")
         }
         return code
     }
 
+    /// - Parameter entry: nil if the journal has no such item.
+    static func line(_ event: EventName, _ entry: JournalEntry?, _ exit: WaftExit) -> EventLine {
+        var line = EventLine(event)
+        line.exit = exit.rawValue
+        guard let arrival = entry?.arrival else { return line }
+        line.arrival = arrival.number.value
+        (line.name, line.stored, line.path) = (arrival.item.name.text, arrival.stored.name.text, arrival.stored.path)
+        return line
+    }
+
     private static func exit(_ fault: LeavingFault) -> WaftExit {
         switch fault.code {
-        case .gone: .inputMissing
+        case .gone, .noDestination: .inputMissing
         case .different, .mismatch: .contentChanged
         case .destination, .nameTaken: .usage
         case .noRoom: .noRoom
@@ -255,6 +252,8 @@ struct InboxOpenCommand: AsyncParsableCommand {
         completion: .inboxItems)
     var arrival: String
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
         guard let entry = try JournalReading.entry(arrival) else {
             throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
@@ -281,6 +280,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         guard outcome.answer == .yes else {
             throw CommandFailure(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
         }
+        if output.json { return Leaving.line(.opened, entry, .done).print() }
         Console.shared.result("\(FindingText.head(entry)): \(reason)")
     }
 }

@@ -104,14 +104,18 @@ struct InboxListCommand: AsyncParsableCommand {
 struct InboxRow {
     struct Document: Encodable {
         var v = 1
-        var name: String
+        var event = EventName.entry
+        /// The name that it has in the Inbox.
+        var stored: String
         var path: String
+        /// `ItemKind`, or `link` or `other` for what is no item.
         var kind: String
         var size: UInt64?
         var modified: String
         var mark: String?
-        /// Of an item that the journal knows: its number, its type, and the sender.
+        /// Of an item that the journal knows: its number, the name that was offered, its type, and the sender.
         var arrival: Int64?
+        var name: String?
         var type: String?
         var from: EventLine.Peer?
     }
@@ -123,13 +127,23 @@ struct InboxRow {
 
     func document(_ people: Acquaintances) -> Document {
         var document = Document(
-            name: entry.name, path: entry.path, kind: entry.kind.rawValue, size: entry.size,
+            stored: entry.name, path: entry.path, kind: kind, size: entry.size,
             modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)), mark: entry.mark)
         if let arrival {
-            (document.arrival, document.type) = (arrival.number.value, arrival.type.identifier)
+            (document.arrival, document.name) = (arrival.number.value, arrival.item.name.text)
+            document.type = arrival.type.identifier
             document.from = people.document(arrival.peer, callingItself: arrival.senderName)
         }
         return document
+    }
+
+    /// For programs.
+    private var kind: String {
+        switch entry.kind {
+        case .file: (arrival?.item.kind ?? .file).rawValue
+        case .folder: ItemKind.tree.rawValue
+        case .link, .other: entry.kind.rawValue
+        }
     }
 
     func line(_ people: Acquaintances) -> String {

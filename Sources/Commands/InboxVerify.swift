@@ -64,9 +64,12 @@ private struct Verifying {
     private struct Line: Encodable {
         var v = 1
         /// `changed`, `missing`, `unreadable`, `absent`, `verified`.
-        var event: String
+        var event: EventName
         var arrival: Int64?
-        var name: String?
+        /// The name that it has in the Inbox.
+        var stored: String?
+        /// A word of the command line that names no item.
+        var wanted: String?
         var path: String?
         /// `kind`, `size`, `entries`, `contents`, `mode`.
         var differences: [String]?
@@ -77,6 +80,8 @@ private struct Verifying {
         var changed: Int?
         var missing: Int?
         var unreadable: Int?
+        /// Exit code of the command.
+        var exit: Int32?
     }
 
     let inbox: String
@@ -111,12 +116,12 @@ private struct Verifying {
             finding = ItemFinding(state: .unreadable, detail: error.message)
         }
         counts[finding.state, default: 0] += 1
-        guard finding.state != .ok else { return }
+        guard let event = EventName(finding.state) else { return }
         fail(.contentChanged)
         if json {
-            var line = Line(event: finding.state.rawValue)
+            var line = Line(event: event)
             line.arrival = entry.arrival.number.value
-            (line.name, line.path) = (entry.arrival.stored.name.text, entry.arrival.stored.path)
+            (line.stored, line.path) = (entry.arrival.stored.name.text, entry.arrival.stored.path)
             line.differences = finding.differences.isEmpty ? nil : finding.differences.map(\.rawValue)
             line.reason = finding.detail.isEmpty ? nil : finding.detail
             line.touched = finding.touched.map {
@@ -135,8 +140,9 @@ private struct Verifying {
                 JournalText.departure(entry) ?? "it had left the Inbox before a handler was asked"
             } else { JournalReading.unknown(wanted) }
         if json {
-            var line = Line(event: "absent", name: entry?.arrival.stored.name.text ?? wanted, reason: reason)
-            line.arrival = entry?.arrival.number.value
+            var line = Line(event: .absent)
+            (line.arrival, line.stored) = (entry?.arrival.number.value, entry?.arrival.stored.name.text)
+            (line.wanted, line.reason) = (entry == nil ? wanted : nil, reason)
             return Console.shared.result(JSONText.line(line))
         }
         Console.shared.note("waft: \(entry.map { "\(FindingText.head($0)): " } ?? "")\(reason)")
@@ -156,9 +162,9 @@ private struct Verifying {
         Console.shared.endStatus()
         func count(_ state: ItemFinding.State) -> Int { counts[state] ?? 0 }
         if json {
-            var line = Line(event: "verified")
+            var line = Line(event: .verified)
             (line.ok, line.changed) = (count(.ok), count(.changed))
-            (line.missing, line.unreadable) = (count(.missing), count(.unreadable))
+            (line.missing, line.unreadable, line.exit) = (count(.missing), count(.unreadable), exit.rawValue)
             Console.shared.result(JSONText.line(line))
         } else {
             Console.shared.result(FindingText.summary(counts))

@@ -121,19 +121,27 @@ struct InboxRetryCommand: AsyncParsableCommand {
         help: ArgumentHelp("Numbers of arrivals, as waft history and waft inbox show show them.", valueName: "number"))
     var arrivals: [Int64]
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
         var exit = WaftExit.done
         for number in arrivals {
+            var line = EventLine(.retried)
+            line.arrival = number
+            let failure: CommandFailure
             switch try await Daemon.ask(.retry(arrival: number)) {
-            case .done: Console.shared.result("item \(number): handed to its handler again")
-            case .unknown(let reason):
-                Console.shared.note("waft: \(TerminalText.escaped(reason))")
-                exit = .inputMissing
+            case .done:
+                output.json ? line.print() : Console.shared.result("item \(number): handed to its handler again")
+                continue
+            case .unknown(let reason): failure = CommandFailure(.inputMissing, TerminalText.escaped(reason))
             case .refused(let reason):
-                Console.shared.note("waft: item \(number): \(TerminalText.escaped(reason))")
-                exit = .unexpected
+                failure = CommandFailure(.unexpected, "item \(number): \(TerminalText.escaped(reason))")
             default: throw CommandFailure(.unexpected, "the receiver gave no answer")
             }
+            if exit == .done { exit = failure.exit }
+            line = EventLine(failure)
+            line.arrival = number
+            output.json ? line.print() : Console.shared.note("waft: \(failure)")
         }
         if exit != .done { throw exit.code }
     }

@@ -116,17 +116,17 @@ struct JournalLine: Encodable {
     struct Departure: Encodable {
         /// `taken`, `removed`, `handler`.
         var how: String
-        var time: String
+        var at: String
         /// The path it was taken to, or the handler.
         var toward: String?
     }
 
     struct Attempt: Encodable {
-        var number: Int
+        var attempt: Int
         var handler: String
         var began: String
         var ended: String?
-        var answer: String?
+        var handlerAnswer: String?
         var exitCode: Int?
         var signal: Int?
         var reason: String?
@@ -134,9 +134,11 @@ struct JournalLine: Encodable {
     }
 
     var v = 1
-    var number: Int64
+    var event = EventName.arrival
+    var arrival: Int64
+    /// The name that was offered, and the one that it has in the Inbox.
     var name: String
-    var offered: String
+    var stored: String
     var path: String
     var kind: String
     var type: String
@@ -161,9 +163,9 @@ struct JournalLine: Encodable {
 
     init(_ entry: JournalEntry) {
         let arrival = entry.arrival
-        number = arrival.number.value
-        name = arrival.stored.name.text
-        offered = arrival.item.name.text
+        self.arrival = arrival.number.value
+        name = arrival.item.name.text
+        stored = arrival.stored.name.text
         path = arrival.stored.path
         kind = arrival.item.kind.rawValue
         type = arrival.type.identifier
@@ -182,7 +184,7 @@ struct JournalLine: Encodable {
         due = (entry.waiting?.due).map(ISOTime.text)
         left = entry.departure.map { departure in
             Departure(
-                how: departure.how.rawValue, time: ISOTime.text(departure.time),
+                how: departure.how.rawValue, at: ISOTime.text(departure.time),
                 toward: departure.toward.isEmpty ? nil : departure.toward)
         }
         attempts = entry.attempts.isEmpty ? nil : entry.attempts.map(Attempt.init)
@@ -192,15 +194,15 @@ struct JournalLine: Encodable {
 extension JournalLine.Attempt {
     init(_ attempt: JournalAttempt) {
         self.init(
-            number: attempt.number,
+            attempt: attempt.number,
             handler: attempt.handler,
             began: ISOTime.text(attempt.began),
             ended: attempt.ended.map(ISOTime.text),
-            answer: attempt.outcome?.answer.rawValue,
+            handlerAnswer: attempt.outcome?.answer.rawValue,
             exitCode: attempt.outcome?.exitCode,
             signal: attempt.outcome?.signal,
-            reason: attempt.outcome?.reason,
-            output: attempt.outcome?.standardError
+            reason: attempt.outcome.flatMap { $0.reason.isEmpty ? nil : $0.reason },
+            output: attempt.outcome.flatMap { $0.standardError.isEmpty ? nil : $0.standardError }
         )
     }
 }

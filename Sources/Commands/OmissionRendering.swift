@@ -19,7 +19,7 @@ final class OmissionRendering: Sendable {
             return count
         }
         if json {
-            var line = EventLine("skipped")
+            var line = EventLine(.skipped)
             line.reason = fault.message
             line.print()
         } else if number <= Self.shown {

@@ -214,19 +214,19 @@ struct URLOutcome: Sendable {
             var handler: String
             var name: String
             /// `yes`, `no`, `later` or `failed`.
-            var answer: String
+            var handlerAnswer: String
             var exitCode: Int?
             var signal: Int?
             var reason: String?
-            var standardError: String?
+            var output: String?
         }
 
         var v = 1
         /// `opened` or `failed`.
-        var event: String
+        var event: EventName
         var url: String
         var scheme: String
-        /// Who opened it.
+        /// The handler that has opened it.
         var handler: String?
         var attempts: [Attempt]
         var reason: String?
@@ -236,16 +236,16 @@ struct URLOutcome: Sendable {
 
     var document: Document {
         Document(
-            event: exit == .done ? "opened" : "failed",
+            event: exit == .done ? .opened : .failed,
             url: url.text,
             scheme: url.scheme.text,
             handler: exit == .done ? attempts.last?.identifier : nil,
             attempts: attempts.map { attempt in
                 Document.Attempt(
-                    handler: attempt.identifier, name: attempt.name, answer: attempt.outcome.answer.rawValue,
+                    handler: attempt.identifier, name: attempt.name, handlerAnswer: attempt.outcome.answer.rawValue,
                     exitCode: attempt.outcome.exitCode, signal: attempt.outcome.signal,
                     reason: attempt.outcome.reason.isEmpty ? nil : attempt.outcome.reason,
-                    standardError: attempt.outcome.standardError.isEmpty ? nil : attempt.outcome.standardError)
+                    output: attempt.outcome.standardError.isEmpty ? nil : attempt.outcome.standardError)
             },
             reason: exit == .done ? nil : words,
             exit: exit.rawValue

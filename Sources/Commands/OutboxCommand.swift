@@ -180,14 +180,18 @@ struct OutboxCancelCommand: AsyncParsableCommand {
         help: ArgumentHelp("Numbers of jobs, as waft outbox list shows them.", valueName: "job"), completion: .jobs)
     var jobs: [Int]
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
         let access = try OutboxAccess()
         let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             try await access.change(.cancel(number)) { () throws(OutboxError) in
                 try access.store.cancel(JobNumber(number), at: now)
             }
-            Console.shared.result("job \(number) cancelled")
+            var line = EventLine(.jobCancelled)
+            line.job = number
+            output.json ? line.print() : Console.shared.result("job \(number) cancelled")
         }
     }
 }
@@ -204,14 +208,20 @@ struct OutboxRetryCommand: AsyncParsableCommand {
         help: ArgumentHelp("Numbers of jobs, as waft outbox list shows them.", valueName: "job"), completion: .jobs)
     var jobs: [Int]
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
         let access = try OutboxAccess()
         let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             let isRunning = try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)
             }
-            Console.shared.result("job \(number) is tried \(isRunning ? "now" : "when waftd runs")")
+            var line = EventLine(.jobRetried)
+            (line.job, line.daemon) = (number, isRunning)
+            output.json
+                ? line.print()
+                : Console.shared.result("job \(number) is tried \(isRunning ? "now" : "when waftd runs")")
         }
     }
 }
@@ -239,6 +249,8 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "All that is over.")
     var all = false
 
+    @OptionGroup var output: OutputOptions
+
     func validate() throws {
         if jobs.isEmpty != all { throw ValidationError("name the jobs, or say --all") }
     }
@@ -253,29 +265,36 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
                 throw OutboxAccess.failure(error)
             }
             await access.tellReceiver()
-            return Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
+            var line = EventLine(.jobsRemoved)
+            line.jobCount = count
+            return output.json
+                ? line.print() : Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
         }
-        try await OutboxEach.run(jobs) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             do throws(OutboxError) {
                 try access.store.remove(JobNumber(number))
             } catch {
                 throw OutboxAccess.failure(error)
             }
             await access.tellReceiver()
-            Console.shared.result("job \(number) removed")
+            var line = EventLine(.jobRemoved)
+            line.job = number
+            output.json ? line.print() : Console.shared.result("job \(number) removed")
         }
     }
 }
 
 /// One after another: what goes wrong with one is told, and the first of it decides the exit code.
 private enum OutboxEach {
-    static func run(_ jobs: [Int], _ body: (Int) async throws(CommandFailure) -> Void) async throws {
+    static func run(_ jobs: [Int], json: Bool, _ body: (Int) async throws(CommandFailure) -> Void) async throws {
         var first: CommandFailure?
         for job in jobs {
             do throws(CommandFailure) {
                 try await body(job)
             } catch {
-                Console.shared.note("waft: \(error.description)")
+                var line = EventLine(error)
+                line.job = job
+                json ? line.print() : Console.shared.note("waft: \(error.description)")
                 first = first ?? error
             }
         }

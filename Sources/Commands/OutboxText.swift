@@ -137,11 +137,12 @@ struct OutboxLine: Encodable {
         var path: String?
         var stored: String?
         var digest: String?
-        var handler: String?
+        var handlerAnswer: String?
         var reason: String?
     }
 
     var v = 1
+    var event = EventName.job
     var job: Int
     var state: String
     var to: String
@@ -151,7 +152,7 @@ struct OutboxLine: Encodable {
     /// When it is tried next; absent where it is not.
     var due: String?
     var finished: String?
-    var attempts: Int
+    var attemptCount: Int
     /// Bytes that were handed over or were there already, and of how many: while it is being sent.
     var bytes: UInt64?
     var total: UInt64?
@@ -174,7 +175,7 @@ struct OutboxLine: Encodable {
         (queued, expires, finished) = (time(job.queued), time(standing.expires), standing.finished.map(time))
         (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)
         due = standing.state == .waiting ? time(standing.due) : nil
-        (attempts, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
+        (attemptCount, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
         items = job.items.prefix(EventLine.shownItems).enumerated().map { number, item in
             Item(number, item, standing.outcomes[number])
         }
@@ -194,7 +195,8 @@ extension OutboxLine.Item {
             }
         self.init(
             item: number, name: item.name, kind: item.kind.rawValue, type: item.type, size: outcome?.size ?? item.size,
-            source: source, path: path, stored: outcome?.stored, digest: outcome?.digest, handler: outcome?.handler,
+            source: source, path: path, stored: outcome?.stored, digest: outcome?.digest,
+            handlerAnswer: outcome?.handler,
             reason: outcome?.failure?.reason)
     }
 }

@@ -16,22 +16,19 @@ struct PairRendering: Sendable {
 
     private struct Line: Encodable {
         var v = 1
-        var event: String
-        var id: String?
-        var name: String?
+        var event: EventName
+        var peer: EventLine.Peer?
         var code: String?
         var seconds: Double?
         var digits: String?
         var words: [String]?
         var warning: String?
-        var exit: Int32?
-        var reason: String?
     }
 
     /// - Parameter name: what this machine calls itself.
     func opened(code: String?, seconds: Double, name: String) {
         if json {
-            return Console.shared.result(JSONText.line(Line(event: "open", code: code, seconds: seconds)))
+            return Console.shared.result(JSONText.line(Line(event: .open, code: code, seconds: seconds)))
         }
         let name = TerminalText.escaped(name, limit: 64)
         if let code {
@@ -45,7 +42,7 @@ struct PairRendering: Sendable {
     func came(_ peer: PairingStanding.Peer) {
         if json {
             return Console.shared.result(
-                JSONText.line(Line(event: "peer", id: peer.id, name: peer.name, warning: peer.warning)))
+                JSONText.line(Line(event: .peer, peer: Self.document(peer), warning: peer.warning)))
         }
         let name = TerminalText.escaped(peer.name, limit: 80)
         let key = peer.isContact ? "your contact, key \(peer.key)" : "unverified, key \(peer.key)"
@@ -53,9 +50,14 @@ struct PairRendering: Sendable {
         if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
     }
 
+    private static func document(_ peer: PairingStanding.Peer) -> EventLine.Peer {
+        EventLine.Peer(
+            id: peer.id, name: peer.isContact ? nil : peer.name, contact: peer.isContact ? peer.name : nil)
+    }
+
     func compare(digits: String, words: [String]) {
         if json {
-            return Console.shared.result(JSONText.line(Line(event: "compare", digits: digits, words: words)))
+            return Console.shared.result(JSONText.line(Line(event: .compare, digits: digits, words: words)))
         }
         Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
     }
@@ -86,14 +88,16 @@ struct PairRendering: Sendable {
         switch end {
         case .paired(let id, let key, let contact):
             if json {
-                Console.shared.result(JSONText.line(Line(event: "paired", id: id, name: contact)))
+                Console.shared.result(
+                    JSONText.line(Line(event: .paired, peer: EventLine.Peer(id: id, contact: contact))))
             } else {
                 Console.shared.result("paired with \(TerminalText.escaped(contact, limit: 80)) (\(key))")
             }
             return .done
         case .failed(let exit, let reason):
             if json {
-                Console.shared.result(JSONText.line(Line(event: "failed", exit: exit.rawValue, reason: reason)))
+                EventLine(CommandFailure(exit, "not paired: \(reason)")).print()
+                return exit
             }
             Console.shared.endStatus()
             Console.shared.note("waft: not paired: \(TerminalText.escaped(reason, limit: 400))")

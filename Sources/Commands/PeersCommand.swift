@@ -21,8 +21,10 @@ struct PeersCommand: AsyncParsableCommand {
 
     private struct Line: Encodable {
         var v = 1
-        var event: String
-        var id: String
+        var event: EventName
+        /// The whole id of its key; nil for a peer that proves none, which `handle` stands for while it is in view.
+        var id: String?
+        var handle: String?
         var name: String?
         var device: String?
         /// The protocol by which it is reached: `waft`, `airdrop`.
@@ -68,7 +70,8 @@ struct PeersCommand: AsyncParsableCommand {
     private static func show(_ peer: FoundPeer, json: Bool) {
         if json {
             let line = Line(
-                event: "found", id: peer.id.text, name: peer.card?.name, device: peer.card?.device,
+                event: .found, id: peer.id.provenText, handle: handle(peer.id), name: peer.card?.name,
+                device: peer.card?.device,
                 via: peer.dialect.rawValue,
                 addresses: peer.target.addressTexts)
             return Console.shared.result(JSONText.line(line))
@@ -80,8 +83,12 @@ struct PeersCommand: AsyncParsableCommand {
         Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)\(via)")
     }
 
+    private static func handle(_ id: PeerID) -> String? { id.provenText == nil ? id.text : nil }
+
     private static func gone(_ id: PeerID, json: Bool) {
-        if json { return Console.shared.result(JSONText.line(Line(event: "gone", id: id.text))) }
+        if json {
+            return Console.shared.result(JSONText.line(Line(event: .lost, id: id.provenText, handle: handle(id))))
+        }
         Console.shared.result("\(id.short) is gone")
     }
 }

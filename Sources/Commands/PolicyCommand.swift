@@ -60,7 +60,7 @@ struct PolicyTestCommand: ContactsVerb {
 
     private struct Line: Encodable {
         var v = 1
-        var kind = "decision"
+        var event = EventName.policyDecision
         var path: String
         var type: String
         var size: UInt64?
@@ -196,39 +196,41 @@ enum RuleText {
     }
 }
 
-/// A rule for programs, with the keys of the configuration.
+/// A rule for programs.
 struct RuleDocument: Encodable {
     var v = 1
-    var kind = "rule"
+    var event = EventName.rule
     var rule: Int
-    var from: [String]?
-    var type: [String]?
-    var name: [String]?
+    /// `from`, `type` and `name` of the configuration.
+    var senders: [String]?
+    var types: [String]?
+    var names: [String]?
     /// Bytes of an item.
     var sizeAtMost: UInt64?
     var sizeAtLeast: UInt64?
     /// Bytes in 24 hours.
     var sizePerDay: UInt64?
     /// Such as `08:00-18:00`, or `22:00-06:00 on mon, fri`.
-    var time: String?
-    var then: String
+    var hours: String?
+    /// `then` of the configuration: `accept`, `ask` or `decline`.
+    var outcome: String
     var handler: String?
     var folder: String?
 
     init(_ number: Int, _ rule: PolicyRule) {
         self.rule = number
-        then = rule.outcome.rawValue
+        outcome = rule.outcome.rawValue
         handler = rule.destination.handler
         folder = rule.destination.folder?.text
         for condition in rule.conditions {
             switch condition {
-            case .from(let parties): from = parties.map(\.description)
-            case .types(let types): type = types.map(\.identifier)
-            case .names(let patterns): name = patterns.map(\.text)
+            case .from(let parties): senders = parties.map(\.description)
+            case .types(let types): self.types = types.map(\.identifier)
+            case .names(let patterns): names = patterns.map(\.text)
             case .sizeAtMost(let size): sizeAtMost = size
             case .sizeAtLeast(let size): sizeAtLeast = size
             case .sizePerDay(let size): sizePerDay = size
-            case .time(let window): time = window.description
+            case .time(let window): hours = window.description
             }
         }
     }

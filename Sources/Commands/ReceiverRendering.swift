@@ -93,11 +93,11 @@ struct ReceiverRendering: Sendable {
     private func showJSON(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox, _):
-            var line = EventLine("ready")
+            var line = EventLine(.ready)
             (line.id, line.name, line.port, line.inbox) = (id.text, name, port, inbox)
             line.print()
         case .reception(.offered(let offer, let peer)):
-            var line = EventLine("offer")
+            var line = EventLine(.offer)
             (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
             line.transfer = offer.transfer.text
             line.note = offer.annotation["note"]
@@ -106,34 +106,34 @@ struct ReceiverRendering: Sendable {
             line.count = offer.items.count
             line.print()
         case .reception(.judged(let offer, let verdict, let peer)):
-            var line = EventLine("answered")
+            var line = EventLine(.answered)
             (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
             line.transfer = offer.transfer.text
-            line.count = verdict.items.count { $0.answer == .accepted }
+            line.acceptedCount = verdict.items.count { $0.answer == .accepted }
             line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
                 EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
             }
             line.print()
         case .reception(.stored(let arrival)):
-            Console.shared.result { line("stored", arrival).text }
+            Console.shared.result { line(.stored, arrival).text }
         case .reception(.opened(let arrival, let answer)):
             guard answer.state != .none else { return }
-            let event = answer.state == .yes ? "opened" : answer.state == .later ? "deferred" : "failed"
-            var line = line(event, arrival)
-            (line.handler, line.exitCode) = (answer.state.rawValue, answer.exitCode)
+            var line = line(EventName(answer.state), arrival)
+            (line.handlerAnswer, line.exitCode) = (answer.state.rawValue, answer.exitCode)
+            line.reason = answer.state.reason
             line.print()
         case .reception(.ended(let id, let peer, let receipt, let fault)):
-            var line = EventLine(fault == nil ? "done" : "failed")
-            line.from = EventLine.Peer(id: peer.provenText)
+            var line = EventLine(fault == nil ? .done : .failed)
+            line.from = EventLine.peer(peer)
             (line.transfer, line.reason) = (id.text, fault?.message ?? receipt.failures)
             line.print()
         case .reception(.progressed(let id, let peer, let received, let total)):
-            var line = EventLine("progress")
-            line.from = EventLine.Peer(id: peer.provenText)
+            var line = EventLine(.progress)
+            line.from = EventLine.peer(peer)
             (line.transfer, line.bytes, line.total) = (id.text, received, total)
             line.print()
         case .remarked(let offer, let peer, let entry, let reason):
-            var line = EventLine("altered")
+            var line = EventLine(.altered)
             (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
             (line.transfer, line.name, line.reason) = (offer.transfer.text, entry, reason)
             line.print()
@@ -143,7 +143,7 @@ struct ReceiverRendering: Sendable {
         }
     }
 
-    private func line(_ event: String, _ arrival: Arrival) -> EventLine {
+    private func line(_ event: EventName, _ arrival: Arrival) -> EventLine {
         var line = EventLine(event)
         line.from = people.document(arrival.peer, callingItself: arrival.senderName)
         line.via = arrival.dialect.rawValue

@@ -126,7 +126,7 @@ extension SendCommand {
         let isRunning = await queuing.tellDaemon()
         for job in jobs {
             if json {
-                var line = EventLine("queued")
+                var line = EventLine(.queued)
                 (line.job, line.to, line.count, line.size) = (
                     job.number.value, job.destination.text, job.items.count, job.size
                 )

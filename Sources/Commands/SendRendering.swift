@@ -52,7 +52,7 @@ final class SendRendering: Sendable {
                 state.courses[peer]?.cancellation.again = again
             }
             guard json else { return }
-            var line = addressed(EventLine("offered"), peer)
+            var line = addressed(EventLine(.offered), peer)
             line.transfer = offer.transfer.text
             line.size = offer.knownSize
             line.items = offer.items.prefix(EventLine.shownItems).enumerated().map(EventLine.Item.init)
@@ -60,15 +60,15 @@ final class SendRendering: Sendable {
             line.print()
         case .answered(let verdict):
             guard json else { return }
-            var line = addressed(EventLine("answered"), peer)
-            line.count = verdict.items.count { $0.answer == .accepted }
+            var line = addressed(EventLine(.answered), peer)
+            line.acceptedCount = verdict.items.count { $0.answer == .accepted }
             line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
                 EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
             }
             line.print()
         case .busy(let reason):
             if json {
-                var line = addressed(EventLine("busy"), peer)
+                var line = addressed(EventLine(.busy), peer)
                 line.reason = reason.isEmpty ? nil : reason
                 line.print()
             } else if !quiet {
@@ -80,7 +80,7 @@ final class SendRendering: Sendable {
             progressed(bytes, total, moved, to: peer)
         case .resuming(let reason):
             if json {
-                var line = addressed(EventLine("resuming"), peer)
+                var line = addressed(EventLine(.resuming), peer)
                 line.reason = reason
                 line.print()
             } else if !quiet {
@@ -107,7 +107,7 @@ final class SendRendering: Sendable {
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
         if json {
-            var line = addressed(EventLine("progress"), peer)
+            var line = addressed(EventLine(.progress), peer)
             (line.bytes, line.total) = (bytes, total)
             return line.print()
         }
@@ -130,7 +130,7 @@ final class SendRendering: Sendable {
         state.withLock { $0.courses[peer] = nil }
         let reason = TerminalText.escaped(failure.description, limit: 1_000)
         if json {
-            var line = addressed(EventLine("failed"), peer)
+            var line = addressed(EventLine(.failed), peer)
             (line.reason, line.exit) = (failure.description, exit.rawValue)
             line.print()
         } else {
@@ -170,7 +170,8 @@ final class SendRendering: Sendable {
 
     private func line(_ outcome: ItemText, _ report: SendReport, _ number: Int, to peer: String) -> EventLine {
         var line = addressed(EventLine(outcome.event), peer)
-        line.peer = EventLine.Peer(id: report.peer.provenText, name: report.name)
+        let id = report.peer.provenText
+        line.peer = id == nil && report.name == nil ? nil : EventLine.Peer(id: id, name: report.name)
         line.via = report.offer.dialect.rawValue
         line.transfer = report.offer.transfer.text
         line.item = number
@@ -178,7 +179,7 @@ final class SendRendering: Sendable {
         line.stored = outcome.stored
         line.size = outcome.size
         line.digest = outcome.digest
-        line.handler = outcome.handler?.state.rawValue
+        line.handlerAnswer = outcome.handler?.state.rawValue
         line.exitCode = outcome.handler?.exitCode
         line.content = outcome.content
         if outcome.exit != .done {
@@ -215,7 +216,7 @@ struct ItemText {
     var exit: WaftExit
     /// Escaped.
     var text: String
-    var event: String
+    var event: EventName
     var stored: String?
     var size: UInt64?
     var digest: String?
@@ -228,11 +229,11 @@ struct ItemText {
     init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect = .waft) {
         switch item {
         case .notAccepted(let verdict):
-            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), event: "failed")
+            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), event: .failed)
         case .unread(let fault):
-            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: "failed")
+            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: .failed)
         case .lost(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: .failed)
         case .acknowledged(let receipt, _) where dialect == .airdrop:
             self.init(taken: receipt)
         case .acknowledged(let receipt, _):
@@ -242,14 +243,14 @@ struct ItemText {
 
     /// AirDrop gives no receipt: the other side has said that it has everything, not where, nor what it is there.
     private init(taken receipt: ItemReceipt) {
-        self.init(exit: .done, text: "the other side says it has it", event: "taken")
+        self.init(exit: .done, text: "the other side says it has it", event: .sent)
         if case .stored(let name, let size, _) = receipt.outcome {
             text = "sent as \(TerminalText.escaped(name)), \(ByteCount.text(size)); \(text)"
             self.size = size
         }
     }
 
-    private init(exit: WaftExit, text: String, event: String) {
+    private init(exit: WaftExit, text: String, event: EventName) {
         self.exit = exit
         self.text = text
         self.event = event
@@ -258,13 +259,13 @@ struct ItemText {
     private init(_ receipt: ItemReceipt, wait: SendOptions.Wait) {
         switch receipt.outcome {
         case .failed(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: "failed")
+            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: .failed)
         case .notSent:
-            self.init(exit: .unexpected, text: "it was not stored", event: "failed")
+            self.init(exit: .unexpected, text: "it was not stored", event: .failed)
         case .stored(let name, let size, let digest):
             let shown = TerminalText.escaped(name)
             let how = receipt.isAlready ? "already there as" : "stored as"
-            self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: "stored")
+            self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: .stored)
             isAlready = receipt.isAlready
             if wait == .opened { judge(receipt.handler) }
             (stored, self.size, self.digest) = (name, size, digest.description)
@@ -280,7 +281,7 @@ struct ItemText {
         let code = handler.exitCode.map { " (exit code \($0))" } ?? ""
         switch handler.state {
         case .yes:
-            event = "opened"
+            event = .opened
             text += ", opened"
         case .none:
             exit = .handlerSaidNo

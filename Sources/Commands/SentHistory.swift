@@ -30,26 +30,47 @@ enum OutcomeWords {
 
 /// A transfer that was sent from here, for programs.
 struct SentLine: Encodable {
+    struct Item: Encodable {
+        var name: String
+        var type: String
+        var size: UInt64?
+        var stored: String?
+        var digest: String?
+        /// `stored`, `alreadyThere`, `sent` (by AirDrop, without a receipt), `notSent`, `failed`, `unread`, or the answer.
+        var state: String
+        var reason: String?
+        var handlerAnswer: String?
+
+        init(_ item: SentLog.Entry.Item) {
+            (name, type, size) = (item.name, item.type, item.size)
+            (stored, digest) = (item.stored, item.digest)
+            state = item.state == "taken" ? EventName.sent.rawValue : item.state
+            (reason, handlerAnswer) = (item.reason, item.handler)
+        }
+    }
+
     var v = 1
-    /// When it ended.
-    var sent: String
-    var peer: EventLine.Peer
+    var event = EventName.transfer
+    var ended: String
+    var peer: EventLine.Peer?
     /// The dialect by which it went.
     var via: String
     var transfer: String
     /// Items of the transfer, and how many of them are on the other side.
     var count: Int
-    var stored: Int
+    var storedCount: Int
     /// Bytes of contents that were sent, in all attempts.
     var moved: UInt64
     /// The first of them.
-    var items: [SentLog.Entry.Item]
+    var items: [Item]
 
     init(_ entry: SentLog.Entry) {
-        sent = ISOTime.text(WallTime(milliseconds: entry.time))
-        peer = EventLine.Peer(id: entry.id?.text ?? entry.peer, name: entry.name)
+        ended = ISOTime.text(WallTime(milliseconds: entry.time))
+        let id = entry.id?.text
+        peer = id == nil && entry.name == nil ? nil : EventLine.Peer(id: id, name: entry.name)
         via = entry.dialect
-        (transfer, count, stored, moved, items) = (entry.transfer, entry.count, entry.arrived, entry.moved, entry.items)
+        (transfer, count, storedCount, moved) = (entry.transfer, entry.count, entry.arrived, entry.moved)
+        items = entry.items.map(Item.init)
     }
 }
 

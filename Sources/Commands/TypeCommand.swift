@@ -25,6 +25,7 @@ struct TypeCommand: AsyncParsableCommand {
 
     private struct Line: Encodable {
         var v = 1
+        var event = EventName.type
         var path: String
         var type: String
         var description: String?
@@ -32,7 +33,7 @@ struct TypeCommand: AsyncParsableCommand {
         /// What the content says: `consistent`, `unverified`, `mislabelled`, `lying`; absent for folders.
         var content: String?
         var contentType: String?
-        var explanation: String?
+        var contentExplanation: String?
     }
 
     private struct Finding {
@@ -49,8 +50,14 @@ struct TypeCommand: AsyncParsableCommand {
                 let (type, kind) = try ItemSources.look(at: file, registry: registry)
                 print(type, in: registry, of: file, kind == .regularFile ? Self.look(into: file, type, checker) : nil)
             } catch {
-                Console.shared.note("waft: \(TerminalText.escaped(error.message))")
                 if exit == .done { exit = WaftExit(error) }
+                guard output.json else {
+                    Console.shared.note("waft: \(TerminalText.escaped(error.message))")
+                    continue
+                }
+                var line = EventLine(CommandFailure(error))
+                line.path = file
+                line.print()
             }
         }
         if exit != .done { throw exit.code }
@@ -77,7 +84,7 @@ struct TypeCommand: AsyncParsableCommand {
             conformsTo: registry.supertypes(of: type).map(\.type.identifier),
             content: finding?.verdict.outcome.rawValue,
             contentType: finding?.verdict.contentType?.identifier,
-            explanation: finding?.verdict.explanation
+            contentExplanation: finding?.verdict.explanation
         )
         if output.json { return Console.shared.result(JSONText.line(line)) }
         let description = line.description.map { " (\(TerminalText.escaped($0)))" } ?? ""

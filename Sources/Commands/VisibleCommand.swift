@@ -23,14 +23,14 @@ struct VisibleCommand: ContactsVerb {
 
     private struct Document: Encodable {
         var v = 1
-        var kind = "visibility"
+        var event = EventName.visibility
         var visibility: String
-        /// Seconds, rounded up; absent for a choice for good, as are those below.
-        var remaining: Int64?
-        var until: String?
-        var then: String?
+        /// The visibility ends after so many seconds, rounded up, or at that time; nil for one that was chosen for good.
+        var visibilitySeconds: Int64?
+        var visibilityUntil: String?
+        var visibilityThen: String?
         /// The stored visibility, if the start options of the running receiver override it.
-        var stored: String?
+        var visibilityStored: String?
     }
 
     @Argument(help: ArgumentHelp("Who: off, contacts or everyone. Without it: who it is now.", valueName: "who"))
@@ -50,7 +50,7 @@ struct VisibleCommand: ContactsVerb {
         let reply = who == nil ? try? await Daemon.ask(.status) : nil
         if case .status(let status) = reply, let now = status.visible, let stored = status.visibleStored {
             var document = Document(visibility: now)
-            document.stored = stored
+            document.visibilityStored = stored
             return Console.shared.result(output.json ? JSONText.line(document) : Self.line(now, over: stored))
         }
         try await carryOut()
@@ -99,9 +99,9 @@ struct VisibleCommand: ContactsVerb {
     private func document(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
         var document = Document(visibility: state.visibility.rawValue)
         if let next = state.next {
-            document.remaining = next.seconds
-            document.until = ISOTime.text(Self.end(next.seconds, place))
-            document.then = next.visibility.rawValue
+            document.visibilitySeconds = next.seconds
+            document.visibilityUntil = ISOTime.text(Self.end(next.seconds, place))
+            document.visibilityThen = next.visibility.rawValue
         }
         return JSONText.line(document)
     }

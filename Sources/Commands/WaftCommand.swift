@@ -10,9 +10,10 @@ package struct WaftCommand: AsyncParsableCommand {
         discussion: """
             Example: waft receive, on one machine; waft send photo.jpg --to kitchen, on another.
 
-            Exit codes: 0 done, 10 peer not found, 11 unreachable, 12 declined, 13 not eligible, 14 no room, 15 no answer \
-            in time or busy until then, 16 no handler said yes, 17 content changed, 64 wrong usage, 66 input or item \
-            missing, 69 daemon not running, 77 not for programs that a handler started, 130 interrupted, 1 anything else.
+            Exit codes, over all commands:
+            \(WaftExit.table)
+
+            With --json each line is a JSON document; Commands.docc/Events.md in the sources describes them.
             """,
         version: Version.text,
         subcommands: [
@@ -49,8 +50,7 @@ package enum CommandLineRun {
             words: (1..<max(1, Int(CommandLine.argc))).compactMap { number in
                 CommandLine.unsafeArgv[number].map { String(cString: $0) }
             })
-        // Of a daemon, failures are in its log.
-        let failureEvents = command == WaftCommand.self ? words.flatMap { FailureEvents($0.words) } : nil
+        let failureEvents = words.flatMap { FailureEvents($0.words, isDaemon: command != WaftCommand.self) }
         let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
         do {
             var parsed: (any ParsableCommand)? = try words.map { try parse(command, $0) }

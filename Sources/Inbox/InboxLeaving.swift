@@ -103,7 +103,8 @@ package enum InboxLeaving {
                 case ELOOP: "that is in the Inbox; name another folder"
                 default: "\(error)"
                 }
-            throw LeavingFault(.destination, "\(what) to \(directory): \(why)")
+            throw LeavingFault(
+                error.number == ENOENT ? .noDestination : .destination, "\(what) to \(directory): \(why)")
         }
     }
 

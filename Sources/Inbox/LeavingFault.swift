@@ -11,6 +11,8 @@ package struct LeavingFault: Error, Hashable, Sendable, CustomStringConvertible 
         case different
         /// It cannot be put where it should go.
         case destination
+        /// The folder where it should go does not exist.
+        case noDestination
         /// The name it should get is taken.
         case nameTaken
         case noRoom

@@ -236,14 +236,14 @@ struct ContactsCommandTests {
             "1h", "--json"
         ).documents
         #expect(allowed.count == 1)
-        #expect(allowed.first?["kind"] as? String == "contact")
+        #expect(allowed.first?["event"] as? String == "contact")
         #expect(allowed.first?["id"] as? String == anna.text)
         #expect(allowed.first?["sizeAtMost"] as? Int == 1_000)
         #expect(allowed.first?["until"] as? String == "2026-11-21T09:00:00Z")
         #expect(allowed.first?["verifiedBy"] as? String == "keyID")
         #expect(allowed.first?["types"] == nil)
         func kind(_ words: String...) throws -> String? {
-            try shelf.run(["contacts"] + words + ["--json"]).documents.first?["kind"] as? String
+            try shelf.run(["contacts"] + words + ["--json"]).documents.first?["event"] as? String
         }
         #expect(try kind("set", "anna", "--policy", "ask") == "contact")
         #expect(try kind("show", "anna") == "contact")

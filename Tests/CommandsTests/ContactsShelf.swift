@@ -72,7 +72,9 @@ final class ContactsShelf: Sendable {
     func run(_ words: [String]) throws -> VerbReport {
         let command = try Self.root(words).parseAsRoot(Array(words.dropFirst()))
         guard let verb = command as? any ContactsVerb else { throw ExitCode(0) }
-        return try verb.report(on: place)
+        let report = try verb.report(on: place)
+        if words.contains("--json") { holdContract(report.results) }
+        return report
     }
 
     /// How a verb fails: its exit code and its line.

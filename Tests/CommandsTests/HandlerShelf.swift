@@ -62,7 +62,9 @@ final class HandlerShelf: Sendable {
     func run(_ words: [String], languages: [String] = []) throws -> HandlersReport {
         let command = try HandlersCommand.parseAsRoot(words)
         guard let verb = command as? any HandlersVerb else { throw ExitCode(0) }
-        return try verb.report(on: place(languages: languages))
+        let report = try verb.report(on: place(languages: languages))
+        if words.contains("--json") { holdContract(report.results) }
+        return report
     }
 
     /// How a verb fails: its exit code and its line.

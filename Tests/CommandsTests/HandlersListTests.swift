@@ -56,7 +56,7 @@ struct HandlersListTests {
         #expect(try german("test", "--type", "public.png").text.contains("  Fotos gets it"))
         let document = try #require(try german("show", "--json", "Photos").documents.first)
         #expect(document["name"] as? String == "Photos" && document["localizedName"] as? String == "Fotos")
-        let scheme = try #require((document["schemes"] as? [[String: Any]])?.first)
+        let scheme = try #require((document["urlTypes"] as? [[String: Any]])?.first)
         #expect(scheme["name"] as? String == "Photo link" && scheme["localizedName"] as? String == "Foto-Verweis")
         #expect(try shelf.run("list").text.hasPrefix("Photos  org.example.photos  enabled\n"))
         try "CFBundleName".write(toFile: bundle + "/de.lproj/InfoPlist.strings", atomically: false, encoding: .utf8)
@@ -181,7 +181,7 @@ struct HandlersListTests {
         let documents = try shelf.run("--json").documents
         #expect(documents.count == 3)
         #expect(documents.allSatisfy { $0["v"] as? Int == 1 })
-        #expect(documents.map { $0["kind"] as? String } == ["handler", "handler", "problem"])
+        #expect(documents.map { $0["event"] as? String } == ["handler", "handler", "problem"])
         #expect(documents[0]["identifier"] as? String == "org.waft.local.photos")
         #expect(documents[0]["defaultTypes"] as? [String] == ["public.jpeg"])
         #expect(documents[0]["enabled"] as? Bool == true)

@@ -177,8 +177,8 @@ struct HandlersTestTests {
             #expect(try test(scheme + ":x")[1].contains("\(scheme): is built in"))
         }
         let document = try shelf.run("test", "foo:a?b=c", "--json").documents[0]
-        #expect(document["kind"] as? String == "schemeDecision")
-        #expect((document["url"] as? [String: Any])?["query"] as? String == "b=c")
+        #expect(document["event"] as? String == "schemeDecision")
+        #expect((document["urlParts"] as? [String: Any])?["query"] as? String == "b=c")
         #expect((document["asked"] as? [[String: Any]])?.map { $0["name"] as? String } == ["Foo2", "Foo"])
         let refused = shelf.failure("test", "foo://a b")
         #expect(refused.exit == 64)
@@ -237,6 +237,6 @@ struct HandlersTestTests {
         #expect(claimants.map { $0["steps"] as? Int } == [1, 2, 3, 3])
         #expect(claimants[1]["decidedBy"] as? String == "conformanceSteps")
         #expect((first["asked"] as? [[String: Any]])?.count == 3)
-        #expect(report.documents[1]["itemKind"] as? String == "folder")
+        #expect(report.documents[1]["kind"] as? String == "tree")
     }
 }

@@ -66,7 +66,7 @@ struct InboxVerbTests {
                 == "\(head): gone after org.example.one was asked")
         #expect(line(.ended(transfer: "", peer: "", fault: nil)) == nil)
         let left = EventLine(.left(summary, how: .removed, toward: ""))
-        #expect(left.event == "removed" && left.arrival == 7 && left.toward == nil)
+        #expect(left.event == .removed && left.arrival == 7 && left.toward == nil)
     }
 
     @Test("the last line of the list has the count and the bytes, folders as they arrived")

@@ -114,7 +114,8 @@ struct OfferTextTests {
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        for event in [.ended(transfer: "t", peer: "p", fault: "x"), .ready(.sample)] as [ControlEvent] {
+        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent]
+        {
             #expect(OfferText.lines(event).isEmpty)
         }
     }
@@ -179,7 +180,7 @@ struct OfferTextTests {
                 EventLine(try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")]))))
         #expect(answered["event"] as? String == "answered")
         #expect(answered["offer"] as? Int == 1)
-        #expect(answered["count"] as? Int == 1)
+        #expect(answered["acceptedCount"] as? Int == 1)
         let answers = try #require(answered["answers"] as? [[String: Any]])
         #expect(answers.map { $0["answer"] as? String } == ["accepted", "declined"])
         #expect(answers.map { $0["reason"] as? String } == [nil, "the other side said no"])
@@ -187,7 +188,8 @@ struct OfferTextTests {
         let ready = try document(JSONText.line(EventLine(.ready(.sample))))
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
-            let ended = try document(JSONText.line(EventLine(.ended(transfer: "t", peer: "p", fault: fault))))
+            let ended = try document(
+                JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
@@ -204,7 +206,7 @@ struct OfferTextTests {
             let opened = try document(
                 JSONText.line(EventLine(.opened(arrival, answer: answer, exitCode: 3))))
             #expect(opened["event"] as? String == name)
-            #expect(opened["handler"] as? String == answer)
+            #expect(opened["handlerAnswer"] as? String == answer)
             #expect(opened["exitCode"] as? Int == 3)
         }
     }
@@ -227,12 +229,13 @@ struct OfferTextTests {
 
     private func document(_ line: String) throws -> [String: Any] {
         #expect(!line.contains("\n"))
+        holdContract([line])
         return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
 }
 
 extension ReceiverSummary {
-    fileprivate static let sample = Self(id: "k7qf", name: "kitchen", port: 9_238, inbox: "/in")
+    fileprivate static let sample = Self(id: PeerID.sample(1).text, name: "kitchen", port: 9_238, inbox: "/in")
 }
 
 extension Arrival {

@@ -87,7 +87,7 @@ struct OutboxTextTests {
         #expect(document["due"] == nil)
         let items = try #require(document["items"] as? [[String: Any]])
         #expect(items[0]["stored"] as? String == "a-1.txt")
-        #expect(items[0]["handler"] as? String == "yes")
+        #expect(items[0]["handlerAnswer"] as? String == "yes")
         #expect(items[1]["stored"] == nil)
         #expect(items[1]["path"] as? String == "/tmp/a.txt")
     }

@@ -40,7 +40,7 @@ struct PolicyCommandTests {
         #expect(report.notes == ["warning: rule 2 names Berta, and there is no such contact"])
         let documents = try shelf().run("policy", "list", "--json").documents
         #expect(documents.count == 3)
-        #expect(documents[1]["from"] as? [String] == ["Anna", "Berta"])
+        #expect(documents[1]["senders"] as? [String] == ["Anna", "Berta"])
         #expect(documents[1]["sizeAtMost"] as? Int == 5_000_000_000)
         #expect(try shelf([["then": .scalar("ask")]]).run("policy").results == ["1  ask: everything"])
         #expect(try shelf([]).run("policy").notes.first?.hasPrefix("there are no rules") == true)

@@ -33,9 +33,9 @@ struct VisibleCommandTests {
         let document = try #require(
             try shelf.run("visible", "everyone", "--for", "10m", "--json").documents.first)
         #expect(document["visibility"] as? String == "everyone")
-        #expect(document["remaining"] as? Int == 600)
-        #expect(document["until"] as? String == "2026-11-21T08:10:00Z")
-        #expect(document["then"] as? String == "contacts")
+        #expect(document["visibilitySeconds"] as? Int == 600)
+        #expect(document["visibilityUntil"] as? String == "2026-11-21T08:10:00Z")
+        #expect(document["visibilityThen"] as? String == "contacts")
         let lasting = try #require(try shelf.run("visible", "off", "--json").documents.first)
         #expect(lasting.count == 3 && lasting["visibility"] as? String == "off")
     }

@@ -62,7 +62,7 @@ struct WordsTests {
         ] {
             let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
             #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .opened).exit == exit)
-            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .airdrop).event == "taken")
+            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .airdrop).event == .sent)
             #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored).exit == .done)
         }
     }

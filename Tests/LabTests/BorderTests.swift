@@ -30,7 +30,7 @@ struct BorderTests {
                 #expect(try await kitchen.run(arguments: ["accept", "1"]).exit == 0, "the user's own shell is heard")
                 let arrival = try await running.log.first("stored")
                 #expect(arrival.stored == "one.txt")
-                #expect(try await running.log.first("opened").handler == "yes")
+                #expect(try await running.log.first("opened").handlerAnswer == "yes")
                 func said(_ name: String) -> String {
                     (try? String(contentsOfFile: place + "/" + name, encoding: .utf8)) ?? "nothing"
                 }

@@ -104,7 +104,7 @@ struct ChangedKeyTests {
 
     private struct Visible: Decodable {
         var visibility: String
-        var until: String?
+        var visibilityUntil: String?
     }
 
     private func visible(_ host: Host) async throws -> Visible {
@@ -115,7 +115,7 @@ struct ChangedKeyTests {
     /// As the daemon has it.
     private func status(_ host: Host) async throws -> String {
         let output = try await host.run(arguments: ["status", "--json"]).output
-        return output.firstMatch(of: /"visible":"(\w+)"/).map { String($0.output.1) } ?? output
+        return output.firstMatch(of: /"visibility":"(\w+)"/).map { String($0.output.1) } ?? output
     }
 
     @Test("a visibility for a time goes on after a restart, and ends when it would have ended without")
@@ -125,12 +125,12 @@ struct ChangedKeyTests {
                 #expect(try await status(kitchen) == "contacts")
                 #expect(try await kitchen.run(arguments: ["visible", "everyone", "--for", "10s"]).exit == 0)
                 while try await status(kitchen) != "everyone" {}
-                let until = try #require(try await visible(kitchen).until)
+                let until = try #require(try await visible(kitchen).visibilityUntil)
                 return try Date(until, strategy: .iso8601)
             }.result
             try await kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
                 #expect(try await status(kitchen) == "everyone")
-                let until = try Date(try #require(try await visible(kitchen).until), strategy: .iso8601)
+                let until = try Date(try #require(try await visible(kitchen).visibilityUntil), strategy: .iso8601)
                 #expect(abs(until.timeIntervalSince(end)) <= 1, "\(until) \(end)")
                 while try await status(kitchen) == "everyone" {}
                 #expect(Date() > end.addingTimeInterval(-1))

@@ -62,15 +62,15 @@ struct ClockTests {
                 @Sendable func choose(_ time: String) async throws {
                     let chosen = try await host.run(arguments: ["visible", "everyone", "--for", time])
                     try #require(chosen.exit == 0, "\(chosen.errors)")
-                    #expect(try await host.status().visible == "everyone")
+                    #expect(try await host.status().visibility == "everyone")
                 }
                 try await choose("10m")
                 places.clocks.set(2 * Self.day)
-                #expect(try await host.status().visible == "contacts")
+                #expect(try await host.status().visibility == "contacts")
                 places.clocks.set(0)
                 try await choose("3s")
                 places.clocks.set(-2 * Self.day)
-                while try await host.status().visible != "contacts" { try Task.checkCancellation() }
+                while try await host.status().visibility != "contacts" { try Task.checkCancellation() }
             }
         }
     }
@@ -170,7 +170,7 @@ struct ClockTests {
             try await sender.withReceiver(Programs.waftd, []) { daemon in
                 try await queue("b.txt")
                 while try await !sender.run(arguments: ["outbox", "show", "2", "--json"]).output
-                    .contains("\"attempts\":1")
+                    .contains("\"attemptCount\":1")
                 { try Task.checkCancellation() }
                 places.clocks.set(-days * Self.day)
                 let arguments = ["receive", "--accept", "everyone", "--port", "\(port)"]

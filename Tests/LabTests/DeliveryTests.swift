@@ -92,14 +92,15 @@ struct DeliveryTests {
         try await withKitchen { kitchen in
             try await kitchen.host.withReceiver { running in
                 let before = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
-                #expect(before.events.first { $0.stored != nil }?.handler == "none")
+                #expect(before.events.first { $0.stored != nil }?.handlerAnswer == "none")
                 for round in 1...rounds {
                     try await kitchen.add("Photos", #"echo "$WAFT_NAME" >> "$OUT/record""#)
                     let with = try await kitchen.send(["b\(round).png"], ["--wait", "opened"], to: running)
-                    #expect(with.events.first { $0.stored != nil }?.handler == "yes", "\(round): \(with.output)")
+                    #expect(with.events.first { $0.stored != nil }?.handlerAnswer == "yes", "\(round): \(with.output)")
                     #expect(try await kitchen.host.run(arguments: ["handlers", "remove", "Photos"]).exit == 0)
                     let after = try await kitchen.send(["c\(round).png"], ["--wait", "opened"], to: running)
-                    #expect(after.events.first { $0.stored != nil }?.handler == "none", "\(round): \(after.output)")
+                    #expect(
+                        after.events.first { $0.stored != nil }?.handlerAnswer == "none", "\(round): \(after.output)")
                 }
             }
             #expect(kitchen.lines() == (1...rounds).map { "b\($0).png" })
@@ -132,7 +133,7 @@ struct DeliveryTests {
             try await kitchen.host.withReceiver { running in
                 let outcome = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
                 #expect(outcome.exit == 16)
-                #expect(outcome.events.first { $0.stored != nil }?.handler == "later")
+                #expect(outcome.events.first { $0.stored != nil }?.handlerAnswer == "later")
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["1", "2"])
                 let shown = try await kitchen.host.run(arguments: ["inbox", "show", "1"])
@@ -186,7 +187,7 @@ struct DeliveryTests {
                 keys: "<key>WaftTimeout</key><integer>1</integer>")
             try await kitchen.host.withReceiver { running in
                 let outcome = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
-                #expect(outcome.events.first { $0.stored != nil }?.handler == "later", "\(outcome.output)")
+                #expect(outcome.events.first { $0.stored != nil }?.handlerAnswer == "later", "\(outcome.output)")
                 let pid = try #require(kitchen.lines("pid").first.flatMap { Int32($0) })
                 // Whoever inherits orphans here may leave them as zombies for a while.
                 let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)

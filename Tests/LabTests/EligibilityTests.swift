@@ -98,7 +98,7 @@ struct EligibilityTests {
                 let outcome = try await Host.loopback(folder + "/study")
                     .run(arguments: words + ["--to", running.address])
                 #expect(outcome.exit == 16, "one of two is opened: \(outcome.errors)")
-                #expect(outcome.events.filter { $0.stored != nil }.map(\.handler) == ["yes", "none"])
+                #expect(outcome.events.filter { $0.stored != nil }.map(\.handlerAnswer) == ["yes", "none"])
                 #expect(try String(contentsOfFile: folder + "/opened", encoding: .utf8) == url + "\n")
             }
         }

@@ -3,7 +3,7 @@ import Testing
 
 /// What `waft status` says of a receiver that runs.
 struct HostStatus: Decodable, Sendable {
-    var visible: String?
+    var visibility: String?
     /// Of what nothing is being written to at the moment.
     var keptPartials: Int?
 }

@@ -172,9 +172,9 @@ struct InboxVerbTests {
                     func names(_ filter: String...) async throws -> [String] {
                         let outcome = try await those.host.run(arguments: verb + filter + ["--json"])
                         #expect(outcome.exit == 0, "\(outcome)")
-                        struct Line: Decodable { var name: String }
+                        struct Line: Decodable { var stored: String }
                         return try outcome.output.split(separator: "\n").map { line in
-                            try JSONDecoder().decode(Line.self, from: Data(line.utf8)).name
+                            try JSONDecoder().decode(Line.self, from: Data(line.utf8)).stored
                         }
                     }
                     #expect(try await names("--type", "public.data") == ["a.txt", "b.txt"], "conformance counts")

@@ -9,7 +9,7 @@ import Testing
 struct OutboxHostsTests {
     private struct Job: Decodable {
         var state: String
-        var attempts: Int
+        var attemptCount: Int
     }
 
     private func job(_ number: Int, _ host: Host) async throws -> Job {
@@ -40,7 +40,7 @@ struct OutboxHostsTests {
             }
             try "as it is".write(toFile: path, atomically: false, encoding: .utf8)
             try await study.withReceiver(Programs.waftd, []) { daemon in
-                while try await job(1, study).attempts == 0 { try Task.checkCancellation() }
+                while try await job(1, study).attemptCount == 0 { try Task.checkCancellation() }
                 daemon.signal(.kill)
             }
             try await study.withReceiver(Programs.waftd, []) { daemon in

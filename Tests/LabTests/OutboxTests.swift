@@ -14,7 +14,7 @@ struct OutboxTests {
         }
 
         var state: String
-        var attempts: Int
+        var attemptCount: Int
         var items: [Item]
         var reason: String?
         var exit: Int?
@@ -89,7 +89,7 @@ struct OutboxTests {
             #expect(piped.output.contains("\"daemon\":false"))
             try await places.daemon { daemon in
                 // Nobody listens yet: it is tried again by itself.
-                while try await job(2, places).attempts == 0 { await Task.yield() }
+                while try await job(2, places).attemptCount == 0 { await Task.yield() }
                 try await places.receiving { kitchen in
                     _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("a.txt") == true }
                     _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("p.txt") == true }
@@ -133,7 +133,7 @@ struct OutboxTests {
             }
             let shown = try await job(1, places)
             #expect(shown.state == "done")
-            #expect(shown.attempts >= 2)
+            #expect(shown.attemptCount >= 2)
         }
     }
 

@@ -9,8 +9,7 @@ struct PairingTests {
     /// A line that `waft pair --json` prints.
     private struct Line: Decodable, Sendable {
         var event: String
-        var id: String?
-        var name: String?
+        var peer: Event.Peer?
         var code: String?
         var digits: String?
         var exit: Int?
@@ -47,6 +46,7 @@ struct PairingTests {
         ) { execution -> [Line] in
             var lines: [Line] = []
             for try await text in execution.standardOutput.strings() {
+                LineContracts.hold(text, of: ["pair"])
                 guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)) else { continue }
                 lines.append(line)
                 if let code = line.code { try await body(code) }
@@ -64,11 +64,11 @@ struct PairingTests {
                     arguments: ["pair", receiver.address, "--code", "--json"], input: code + "\n")
                 #expect(outcome.exit == 0, "\(outcome.errors)")
                 let paired = outcome.events.first { $0.event == "paired" }
-                #expect((paired?.id, paired?.name) == (receiver.id, "kitchen"))
+                #expect((paired?.peer?.id, paired?.peer?.contact) == (receiver.id, "kitchen"))
             }
             #expect(exit == 0)
             #expect(lines.last?.event == "paired")
-            #expect(lines.last?.id.map { contacts(kitchen).contains($0) } == true)
+            #expect(lines.last?.peer?.id.map { contacts(kitchen).contains($0) } == true)
             #expect(contacts(study).contains(receiver.id))
         }
     }

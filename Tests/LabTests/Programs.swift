@@ -31,6 +31,7 @@ struct Event: Sendable, Decodable {
     struct Peer: Sendable, Decodable {
         var id: String?
         var name: String?
+        var contact: String?
     }
 
     var v: Int
@@ -45,7 +46,8 @@ struct Event: Sendable, Decodable {
     var size: UInt64?
     var digest: String?
     var from: Peer?
-    var handler: String?
+    var peer: Peer?
+    var handlerAnswer: String?
     var exitCode: Int?
     var arrival: Int?
     var content: String?
@@ -121,6 +123,7 @@ struct Host: Sendable {
             output: .string(limit: 64 << 20),
             error: .string(limit: 8 << 20)
         )
+        if LineContracts.apply(to: program, arguments) { LineContracts.hold(result.standardOutput, of: arguments) }
         return Outcome(
             exit: result.terminationStatus.code, output: result.standardOutput, errors: result.standardError)
     }

@@ -42,6 +42,8 @@ struct RunningReceiver: Sendable {
 actor EventLog {
     private(set) var events: [Event] = []
     private(set) var errors = ""
+    /// The lines of the events, a few of each name.
+    private(set) var lines: [String] = []
     private var isOver = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -50,7 +52,10 @@ actor EventLog {
     }
 
     func add(_ line: String) {
-        if let event = Event(line: line) { events.append(event) }
+        if let event = Event(line: line) {
+            events.append(event)
+            if events.count < 200 || count(event.event) < 20 { lines.append(line) }
+        }
         wake()
     }
 
@@ -140,6 +145,7 @@ extension Host {
             _ = try? await (output.value, errors.value)
             return try outcome.get()
         }
+        LineContracts.hold(await log.lines, of: [program] + words)
         return (result.closureResult, result.terminationStatus.code)
     }
 

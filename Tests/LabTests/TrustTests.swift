@@ -197,7 +197,7 @@ struct TrustTests {
             #expect(try await pair.kitchen.run(arguments: ["visible", "everyone", "--for", "2s"]).exit == 0)
             try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
                 while try await !pair.kitchen.run(arguments: ["status", "--json"]).output.contains(
-                    #""visible":"contacts""#)
+                    #""visibility":"contacts""#)
                 {}
                 #expect(try await pair.send(to: running).exit == 12)
                 #expect(try await pair.kitchen.run(arguments: ["visible", "off"]).exit == 0)

@@ -101,7 +101,7 @@ struct TwoHostsTests {
                     #expect(found.name == "kitchen")
                     #expect(found.id == running.id)
                 }
-                _ = try await log.first("gone")
+                _ = try await log.first("lost")
                 kill(execution.processIdentifier.value, SIGTERM)
                 _ = try? await reading.value
             }

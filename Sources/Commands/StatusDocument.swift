@@ -1,0 +1,54 @@
+import Control
+
+/// The status of a receiver for programs. Its fields have the names that they have in other lines of `--json`.
+struct StatusDocument: Encodable {
+    var v = 1
+    var event = EventName.status
+    var name: String
+    var id: String
+    var port: Int
+    var inbox: String
+    var accept: String
+    var discovery: String
+    var airdrop: String?
+    /// Bytes free for the Inbox; nil if it cannot be reached, and the reason.
+    var free: UInt64?
+    var inboxFault: String?
+    var journalFault: String?
+    var waitingOffers: Int
+    var activeTransfers: Int
+    var processID: Int
+    var hook: String?
+    /// Describes which rules of a handler's sandbox the kernel can enforce.
+    var kernel: String?
+    var visibility: String?
+    var visibilityStored: String?
+    var visibilitySeconds: Int64?
+    var visibilityThen: String?
+    var handlerCount: Int?
+    var waitingDeliveries: Int?
+    var parkedDeliveries: Int?
+    var failedDeliveries: Int?
+    var keptPartials: Int?
+    var keptBytes: UInt64?
+    var waitingJobs: Int?
+    var sendingJobs: Int?
+    var failedJobs: Int?
+    var settingsChanged: Bool?
+    var damage: [String]?
+
+    init(_ status: DaemonStatus) {
+        (name, id, port, inbox) = (status.name, status.id, status.port, status.inbox)
+        (accept, discovery, airdrop) = (status.accept, status.discovery, status.airdrop)
+        (free, inboxFault, journalFault) = (status.freeRoom, status.inboxFault, status.journalFault)
+        (waitingOffers, activeTransfers) = (status.waitingOffers, status.activeTransfers)
+        (processID, hook, kernel) = (status.processID, status.hook, status.sandbox)
+        (visibility, visibilityStored) = (status.visible, status.visibleStored)
+        (visibilitySeconds, visibilityThen) = (status.visibleSeconds, status.visibleThen)
+        (handlerCount, waitingDeliveries) = (status.handlers, status.waitingDeliveries)
+        (parkedDeliveries, failedDeliveries) = (status.parkedDeliveries, status.failedDeliveries)
+        (keptPartials, keptBytes) = (status.keptPartials, status.keptBytes)
+        (waitingJobs, sendingJobs, failedJobs) = (status.waitingJobs, status.sendingJobs, status.failedJobs)
+        (settingsChanged, damage) = (status.settingsChanged, status.damage)
+    }
+}
