@@ -12,7 +12,9 @@ struct ArrivalFilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Only items from this sender: its name, or the beginning of its id.", valueName: "peer"))
+    @Option(
+        help: ArgumentHelp("Only items from this sender: its name, or the beginning of its id.", valueName: "peer"),
+        completion: .contacts)
     var from: String?
 
     @Option(help: ArgumentHelp("Only items that arrived within this time, such as 2d.", valueName: "duration"))
@@ -21,7 +23,7 @@ struct ArrivalFilterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only items in this state: \(ArrivalState.words). deferred is waiting for a handler that asked for more time.",
-            valueName: "state"))
+            valueName: "state"), completion: .list(ArrivalState.allCases.map(\.rawValue)))
     var state: String?
 
     var isEmpty: Bool { type == nil && from == nil && since == nil && state == nil }

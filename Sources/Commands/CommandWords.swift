@@ -7,7 +7,7 @@ import Sharing
 /// The parser takes `-holiday.jpg` for a bundle of short options, finds an `h` in it, and prints its help with exit code 0:
 /// `waft send * && rm *` would lose every file.
 struct CommandWords {
-    private static let help: Set<String> = ["-h", "--help"]
+    private static let help: Set<String> = ["-h", "--help", "--version"]
 
     /// Options whose value is a number, which is never negative.
     private static let numeric: Set<String> = ["--timeout", "--port", "--limit", "--before", "--expires"]
@@ -30,6 +30,24 @@ struct CommandWords {
                 .usage, "there is no option \(shown)",
                 hint: "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)")
         }
+    }
+
+    /// The names of files come before the options by a `*`: a file with the name `--dry-run` would be taken for the option,
+    /// and nothing would be sent, with exit code 0.
+    /// - Parameter isFile: Whether a file of this name is in the working directory.
+    /// - Throws: usage, for an option in front of `--` that is the name of a file too.
+    func refuseFilesNamedLikeOptions(isFile: (String) -> Bool = Self.isFile) throws(CommandFailure) {
+        let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
+        guard let word = options.first(where: isFile) else { return }
+        let shown = TerminalText.escaped(word, limit: 200)
+        throw CommandFailure(
+            .usage, "\(shown) is an option, and a file here has the same name",
+            hint: "for the file, write: ./\(shown); for the option, run the command in another folder")
+    }
+
+    private static func isFile(_ name: String) -> Bool {
+        var status = stat()
+        return lstat(name, &status) == 0
     }
 
     // MARK: Commands
@@ -58,7 +76,7 @@ struct CommandWords {
         return place
     }
 
-    /// Whether the words ask for help and for something else, such as to send a file that is called `-h`.
+    /// Whether the words ask for help, or for the version, and for something else, such as to send a file that is called `-h`.
     /// - Parameter command: the program's.
     func wantMoreThanHelp(of command: any ParsableCommand.Type) -> Bool {
         let rest = place(in: command).rest

@@ -51,9 +51,7 @@ struct Surroundings {
     func logger(_ label: String) -> Logger {
         let level = label == "waft" && settings.logLevel == .notice ? .warning : settings.logLevel
         return Logger(label: label) { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
+            LogLines(label: label, form: .ofStandardError(), logLevel: level)
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Contacts
 import Control
+import Foundation
 import HandlerCatalog
 import Inbox
 import Outbox
@@ -9,21 +10,20 @@ import Sharing
 
 /// Words that the shell offers at the Tab key. A fault means that nothing is offered.
 extension CompletionKind {
-    /// Peers that `--to` takes: contacts. A search would take seconds.
-    static var peers: Self { contacts }
+    /// Peers that `--to` takes: contacts, machines that got something lately, and machines in view.
+    static var peers: Self {
+        .custom { (_, _, _) async in CompletionWords.offered(contactNames + recentPeers + (await peersInView)) }
+    }
 
     static var contacts: Self {
-        .custom { _, _, _ in
-            guard let home = try? Surroundings().home, let known = try? home.contactBook().snapshot() else { return [] }
-            return known.contacts.map(\.name.text)
-        }
+        .custom { _, _, _ in CompletionWords.offered(contactNames) }
     }
 
     static var handlers: Self {
         .custom { _, _, _ in
             guard let surroundings = try? Surroundings() else { return [] }
             let catalog = surroundings.home.handlerCatalog(surroundings.settings)
-            return catalog.load().bundles.map(\.name)
+            return CompletionWords.offered(catalog.load().bundles.map(\.name))
         }
     }
 
@@ -46,11 +46,101 @@ extension CompletionKind {
 
     /// Names of the items that lie in the Inbox.
     static var inboxItems: Self {
-        .custom { _, _, _ in
-            guard let inbox = try? Surroundings().inbox, let entries = try? InboxListing.entries(at: inbox) else {
+        .custom { _, _, _ in CompletionWords.offered(inboxNames) }
+    }
+
+    /// Names of the items that lie in the Inbox, and the folders that they can be moved to.
+    static var inboxItemsAndFolders: Self {
+        .custom { words, index, _ in
+            let word = words.indices.contains(index) ? words[index] : ""
+            return CompletionWords.offered(inboxNames + CompletionWords.folders(beginning: word))
+        }
+    }
+
+    // MARK: Names
+
+    private static var contactNames: [String] {
+        guard let home = try? Surroundings().home, let known = try? home.contactBook().snapshot() else { return [] }
+        return known.contacts.map(\.name.text)
+    }
+
+    /// Transfers in which names of peers are looked for.
+    private static let recentTransfers = 100
+
+    private static var recentPeers: [String] {
+        guard let home = try? Surroundings().home else { return [] }
+        return home.sentLog.entries(latest: recentTransfers).compactMap(\.name)
+    }
+
+    /// A person waits for the list.
+    private static let looking: Duration = .milliseconds(600)
+
+    /// Machines in view that tell their names.
+    private static var peersInView: [String] {
+        get async {
+            guard let surroundings = try? Surroundings(), let network = try? CommandNetwork.make(surroundings) else {
                 return []
             }
-            return entries.map(\.name)
+            var names: [String] = []
+            for await event in network.peers(for: looking) {
+                if case .found(let peer) = event, let name = peer.card?.name { names.append(name) }
+            }
+            return names
         }
+    }
+
+    private static var inboxNames: [String] {
+        guard let inbox = try? Surroundings().inbox, let entries = try? InboxListing.entries(at: inbox) else {
+            return []
+        }
+        return entries.map(\.name)
+    }
+}
+
+/// Words on their way to the completion script of a shell.
+enum CompletionWords {
+    /// More than a person reads.
+    private static let maximumCount = 1_000
+
+    /// The words in the form that the script of the shell reads, each once.
+    ///
+    /// Bash expands the words of a list. Without quotes a received file with the name `$(reboot)` would restart the machine
+    /// at the Tab key. Words with control characters are left out: the list has a word on each line.
+    ///
+    /// - Parameter shell: The shell whose script asks; an unknown one gets the words of bash.
+    static func offered(_ words: [String], to shell: CompletionShell? = .requesting) -> [String] {
+        var seen: Set<String> = []
+        let shown = words.filter { word in
+            !word.isEmpty && word.unicodeScalars.allSatisfy(ShownText.isPrintable) && seen.insert(word).inserted
+        }
+        return shown.prefix(maximumCount).map { word in
+            switch shell {
+            case .fish: word
+            // A colon begins the description of a word.
+            case .zsh: word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+            default: isPlain(word) ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+            }
+        }
+    }
+
+    private static func isPlain(_ word: String) -> Bool {
+        word.utf8.allSatisfy { byte in
+            let isLetter = (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80
+            return isLetter || (0x30...0x39).contains(byte) || "-_./".utf8.contains(byte)
+        }
+    }
+
+    /// The folders whose path begins so, as it was typed. May block on the disk.
+    static func folders(beginning path: String) -> [String] {
+        let typed = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let name = path.dropFirst(typed.count)
+        let parent = typed.isEmpty ? "." : (typed as NSString).expandingTildeInPath
+        let entries = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        return entries.filter { entry in
+            var isFolder: ObjCBool = false
+            return entry.hasPrefix(name) && (!entry.hasPrefix(".") || name.hasPrefix("."))
+                && FileManager.default.fileExists(atPath: parent + "/" + entry, isDirectory: &isFolder)
+                && isFolder.boolValue
+        }.sorted().map { typed + $0 }
     }
 }

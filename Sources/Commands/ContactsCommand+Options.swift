@@ -49,7 +49,7 @@ struct ContactOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The handler that its things go to, before the usual ones; \"inbox\": to none; \"\": the usual ones.",
-            valueName: "handler"))
+            valueName: "handler"), completion: .handlers)
     var handler: String?
 
     @Option(

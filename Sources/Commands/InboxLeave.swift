@@ -25,7 +25,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "Numbers of arrivals or names in the Inbox, and last the folder to move them to.",
-            valueName: "item> ... <folder"), completion: .inboxItems)
+            valueName: "item> ... <folder"), completion: .inboxItemsAndFolders)
     var words: [String]
 
     @Option(

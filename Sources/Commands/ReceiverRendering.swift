@@ -78,7 +78,8 @@ struct ReceiverRendering: Sendable {
     /// Why nothing is accepted: the reason of an item that is refused for itself before that of those that go with it.
     private static func refusal(_ verdict: Verdict) -> String {
         let answer = verdict.items.first { $0.reason != ItemVerdict.leftOut.reason } ?? verdict.items.first
-        guard let answer else { return "declined" }
+        // The reason of the user's own no is for the sender.
+        guard let answer, answer != ConsentQueue.no else { return "declined" }
         return OutcomeWords.line(answer)
     }
 

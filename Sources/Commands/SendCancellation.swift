@@ -37,3 +37,15 @@ struct SendCancellation: Equatable {
         return part.last == whole.last ? "\(part[0]) of \(all)" : "\(done) of \(all)"
     }
 }
+
+/// What is said if a part of the items was on the other side before.
+enum ResumeWords {
+    /// - Parameters:
+    ///   - bytes: on the other side now.
+    ///   - moved: bytes that were sent until now.
+    /// - Returns: nil if nothing was there before, or nothing is left to send.
+    static func line(bytes: UInt64, of total: UInt64?, moved: UInt64) -> String? {
+        guard bytes > moved, bytes < total ?? .max else { return nil }
+        return "resuming: \(ByteCount.text(bytes - moved)) of \(total.map(ByteCount.text) ?? "it") are there already"
+    }
+}

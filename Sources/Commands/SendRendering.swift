@@ -14,6 +14,8 @@ final class SendRendering: Sendable {
         /// The item, or how many there are; escaped.
         var items = ""
         var progress: ProgressLine?
+        /// Whether it was said that a part was there before.
+        var hasToldKept = false
         var cancellation = SendCancellation()
     }
 
@@ -111,15 +113,18 @@ final class SendRendering: Sendable {
             (line.bytes, line.total) = (bytes, total)
             return line.print()
         }
-        let text: String? = state.withLock { state in
-            guard var course = state.courses[peer] else { return nil }
+        let (text, kept): (String?, String?) = state.withLock { state in
+            guard var course = state.courses[peer] else { return (nil, nil) }
+            let kept = course.hasToldKept ? nil : ResumeWords.line(bytes: bytes, of: total, moved: moved)
+            course.hasToldKept = course.hasToldKept || kept != nil
             var line =
                 course.progress ?? ProgressLine("\(course.items) \(Glyph.arrow) \(course.peerName)", total: total)
             let text = line.text(bytes: bytes, moved: moved, at: now, width: Console.shared.width - 1)
             course.progress = line
             state.courses[peer] = course
-            return text
+            return (text, kept.map { "\(course.items) \(Glyph.arrow) \(course.peerName): \($0)" })
         }
+        if let kept { Console.shared.note(kept) }
         if let text { Console.shared.status(text) }
     }
 

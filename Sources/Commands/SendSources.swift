@@ -45,7 +45,7 @@ struct SendSources {
             sources = try make(paths, name, type)
         } catch {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
-            throw CommandFailure(error, hint: error.code == .unreadable ? hint : nil)
+            throw CommandFailure(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
         }
         // `--type` needs a single item. Without it the type always agrees with the item.
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
@@ -60,9 +60,20 @@ struct SendSources {
         return selection.excludes(name, path: name, isFolder: Self.isFolder(path))
     }
 
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
     private static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Where options go, if a missing file has the form of one: it stood behind `--`.
+    private var optionHint: String? {
+        guard paths.contains(where: { $0.hasPrefix("--") && !Self.exists($0) }) else { return nil }
+        return "each word after -- is the name of a file: put --to and other options in front of it"
     }
 
     /// How to send the rest of several items or of a folder; nil where there is no rest.

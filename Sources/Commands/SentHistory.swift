@@ -21,7 +21,8 @@ enum OutcomeWords {
         let reason = TerminalText.escaped(verdict.reason)
         // The usual reason says it all, with the time.
         let nobody = "nobody answered"
-        if verdict.answer == .expired, reason.isEmpty || reason.hasPrefix(nobody) {
+        let isOwn = reason.hasPrefix(nobody) || [SilenceWords.cancelled, SilenceWords.stopping].contains(reason)
+        if verdict.answer == .expired, reason.isEmpty || isOwn {
             return reason.isEmpty ? "\(nobody) in time" : reason
         }
         return of(verdict.answer.rawValue) + (reason.isEmpty ? "" : ": \(reason)")

@@ -53,7 +53,8 @@ package enum CommandLineRun {
         let failureEvents = words.flatMap { FailureEvents($0.words, isDaemon: command != WaftCommand.self) }
         let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
         do {
-            var parsed: (any ParsableCommand)? = try words.map { try parse(command, $0) }
+            var parsed: (any ParsableCommand)? =
+                if let words { try await parse(command, words) } else { nil }
             words = nil
             try (parsed as? any UserDecision)?.refuseHandlers()
             if var asynchronous = parsed as? any AsyncParsableCommand {
@@ -76,23 +77,24 @@ package enum CommandLineRun {
             Console.shared.flush()
             guard wantsMoreThanHelp else { Command.exit(withError: error) }
             Console.shared.result(Command.fullMessage(for: error))
-            Console.shared.note("waft: nothing was done: help was asked for")
+            Console.shared.note("waft: nothing was done except to print this")
             end(WaftExit.usage.rawValue)
         }
     }
 
     private static func parse<Command: AsyncParsableCommand>(
         _ command: Command.Type, _ line: CommandWords
-    ) throws -> any ParsableCommand {
+    ) async throws -> any ParsableCommand {
         let words = line.words
-        // The words of a line that is not finished, asked about by a shell.
-        if words.first == "---completion" { return try command.parseAsRoot(words) }
+        // The words of a line that is not finished, asked about by a shell. Some answers come from the receiver or the network.
+        if words.first == "---completion" { return try await command.asyncParseAsRoot(words) }
         try line.refuseBundles()
         try line.refuseHelpOfNothing(in: command)
         guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
             try CommandWords.refuseRepaired(words)
             return try command.parseAsRoot(words)
         }
+        try line.refuseFilesNamedLikeOptions()
         // A file whose name is not UTF-8 is told with the others that cannot be sent.
         let send = SendWords(words.dropFirst())
         try CommandWords.refuseRepaired(send.options)

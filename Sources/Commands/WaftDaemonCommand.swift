@@ -76,7 +76,11 @@ enum ReceiverLog {
                 ])
             logger.notice("\(audience(visibility, contacts: people.contactCount))")
         case .reception(.offered(let offer, let peer)):
-            logger.notice("offer", metadata: metadata(peer, offer.transfer, ["items": "\(offer.items.count)"]))
+            let facts: Logger.Metadata = [
+                "items": "\(offer.items.count)"
+            ]
+            logger.notice(
+                "offer", metadata: metadata(peer, offer.transfer, facts, people, calledItself: offer.senderName))
         case .reception(.judged(let offer, let verdict, let peer)):
             let accepted = verdict.items.count { $0.answer == .accepted }
             if let full = verdict.items.first(where: { $0.answer == .noRoom }) {
@@ -84,21 +88,29 @@ enum ReceiverLog {
                 return logger.warning("no room", metadata: metadata(peer, offer.transfer, ["reason": "\(reason)"]))
             }
             // This line is the only trace of an offer of which no item is accepted.
-            let reason = verdict.items.first { $0.answer != .accepted && !$0.reason.isEmpty }?.reason ?? "-"
-            let facts: Logger.Metadata = ["accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))"]
+            let refused = verdict.items.first { $0.answer != .accepted && $0.reason != ItemVerdict.leftOut.reason }
+            let reason = refused.flatMap { $0.reason.isEmpty ? nil : $0.reason } ?? "-"
+            let facts: Logger.Metadata = [
+                "accepted": "\(accepted)", "reason": "\(TerminalText.escaped(reason))",
+            ]
+            let word = accepted > 0 ? "accepted" : refused.map { OutcomeWords.of($0.answer.rawValue) } ?? "declined"
             logger.log(
-                level: accepted == 0 ? .notice : .info, "answered", metadata: metadata(peer, offer.transfer, facts))
+                level: accepted == 0 ? .notice : .info, "\(word)",
+                metadata: metadata(peer, offer.transfer, facts, people, calledItself: offer.senderName))
         case .reception(.stored(let arrival)):
-            let name = TerminalText.escaped(arrival.stored.name.text)
-            logger.notice("stored", metadata: metadata(arrival.peer, arrival.transfer, ["name": "\(name)"]))
+            let facts: Logger.Metadata = [
+                "name": "\(TerminalText.escaped(arrival.stored.name.text))", "number": "\(arrival.number)",
+            ]
+            logger.notice("stored", metadata: metadata(arrival, facts, people))
         case .reception(.opened(let arrival, let answer)):
-            let level: Logger.Level = [.yes, .none].contains(answer.state) ? .info : .warning
+            let level: Logger.Level = answer.state == .yes ? .notice : answer.state == .none ? .info : .warning
             let facts: Logger.Metadata = [
                 "number": "\(arrival.number)",
                 "name": "\(TerminalText.escaped(arrival.stored.name.text))", "answer": "\(answer.state.rawValue)",
                 "exit": "\(answer.exitCode.map(String.init) ?? "-")",
             ]
-            logger.log(level: level, "handler", metadata: metadata(arrival.peer, arrival.transfer, facts))
+            let event: Logger.Message = answer.state == .yes ? "opened" : "not opened"
+            logger.log(level: level, event, metadata: metadata(arrival, facts, people))
         case .reception(.ended(let id, let peer, let receipt, let fault)):
             guard let line = fault?.message ?? receipt.failures else { return }
             let reason = TerminalText.escaped(line)
@@ -124,6 +136,23 @@ enum ReceiverLog {
                 + "waft visible everyone, or: waft pair --accept"
         case .contacts: "visible to contacts only (\(contacts)); to change that: waft visible everyone"
         }
+    }
+
+    private static func metadata(
+        _ arrival: Arrival, _ more: Logger.Metadata, _ people: Acquaintances
+    ) -> Logger.Metadata {
+        metadata(arrival.peer, arrival.transfer, more, people, calledItself: arrival.senderName)
+    }
+
+    /// With the sender: a contact by the user's own name, a stranger by the name that it claims.
+    private static func metadata(
+        _ peer: PeerID, _ id: TransferID, _ more: Logger.Metadata, _ people: Acquaintances, calledItself name: String
+    ) -> Logger.Metadata {
+        var metadata = metadata(peer, id, more)
+        let introduction = people.introduction(of: peer, callingItself: name)
+        metadata[introduction.isContact ? "contact" : "stranger"] =
+            "\(TerminalText.escaped(introduction.name, limit: 64))"
+        return metadata
     }
 
     private static func metadata(_ peer: PeerID, _ id: TransferID, _ more: Logger.Metadata) -> Logger.Metadata {

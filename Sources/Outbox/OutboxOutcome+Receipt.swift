@@ -31,9 +31,14 @@ extension OutboxOutcome {
             // The next attempt asks for the receipt again. The receiver has the item, so it is not offered again.
             if waitsForHandlers, receipt.handler.state == .pending { return .failure(.handlerPending) }
             var refusal: OutboxFailure?
-            if waitsForHandlers, ![.yes, .none].contains(receipt.handler.state) {
-                let words = receipt.handler.state == .no ? "said no" : "did not open it"
-                refusal = OutboxFailure(.handlerSaidNo, "stored, but the handler \(words)", isFinal: true)
+            if waitsForHandlers, receipt.handler.state != .yes {
+                let words =
+                    switch receipt.handler.state {
+                    case .none: "no handler was asked"
+                    case .no: "the handler said no"
+                    default: "the handler did not open it"
+                    }
+                refusal = OutboxFailure(.handlerSaidNo, "stored, but \(words)", isFinal: true)
             }
             return .success(
                 OutboxOutcome(

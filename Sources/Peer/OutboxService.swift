@@ -88,7 +88,7 @@ struct OutboxReports: Sendable {
                 )
             }
         } catch {
-            throw ReceiverFailure(.setting, error.description)
+            throw ReceiverFailure(.setting, settings.line(about: "outboxHook", error.description))
         }
     }
 

@@ -62,7 +62,9 @@ extension PeerNetwork {
                 "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was "
                     + "sent; if its key has changed, forget the contact and pair again")
         }
-        throw SendFailure(.notFound, "\(contact.name.text) (\(contact.id.short)) was not found")
+        throw SendFailure(
+            .notFound,
+            "\(contact.name.text) (\(contact.id.short)) was not found; is waftd or waft receive running there?")
     }
 
     private func look(at address: KnownAddress, for contact: Contact, within limit: Duration) async -> Clue {

@@ -176,16 +176,30 @@ package struct PeerNetwork: Sendable {
                     addresses: [DialAddress(host: name, port: Int(WaftDialect.defaultPort))], expected: nil)
             }
             let way = directory == nil ? " (discovery is off: give host:port)" : ""
-            throw SendFailure(.notFound, "no machine named \(name) was found\(way)\(Self.advice(search.nameless))")
+            let advice = directory == nil ? "" : Self.advice(nameless: search.nameless, named: search.named)
+            throw SendFailure(.notFound, "no machine named \(name) was found\(way)\(advice)")
         }
     }
 
     /// How long a second peer of the same name has to make itself known.
     private static let settling: Duration = .milliseconds(150)
 
-    /// - Parameter nameless: peers in view that tell their names to contacts only; one may be the peer that is meant.
-    private static func advice(_ nameless: Set<PeerID>) -> String {
-        guard let some = nameless.min(by: { $0.text < $1.text }) else { return "" }
+    /// Names in a line.
+    private static let shownNames = 5
+
+    /// The next step for a user whose peer was not found.
+    /// - Parameters:
+    ///   - nameless: peers in view that tell their names to contacts only; one may be the peer that is meant.
+    ///   - named: names of the other peers in view, as they tell them.
+    static func advice(nameless: Set<PeerID>, named: Set<String>) -> String {
+        guard let some = nameless.min(by: { $0.text < $1.text }) else {
+            let names = named.sorted()
+            let more = names.count > shownNames ? " and \(names.count - shownNames) more" : ""
+            let view =
+                names.isEmpty
+                ? "nobody is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
+            return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS"
+        }
         let others =
             nameless.count == 1
             ? "1 machine here does not tell its name (\(some.short))"
@@ -199,11 +213,14 @@ package struct PeerNetwork: Sendable {
         var target: PeerTarget?
         /// Peers in view that do not tell their names.
         var nameless: Set<PeerID> = []
+        /// The names that others in view tell.
+        var named: Set<String> = []
     }
 
     private func find(_ name: String, within limit: Duration) async throws(SendFailure) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
+        var named: Set<String> = []
         let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
         let search = Task {
             for await event in peers(for: limit) { feed.yield(event) }
@@ -214,6 +231,7 @@ package struct PeerNetwork: Sendable {
             guard let event else { break }
             guard case .found(let peer) = event else { continue }
             if peer.card == nil, peer.dialect == .waft { nameless.insert(peer.id) } else { nameless.remove(peer.id) }
+            if let card = peer.card { named.insert(ShownText.peerName(card.name)) }
             guard Self.matches(peer, name) else { continue }
             if matches.isEmpty {
                 Task {
@@ -234,7 +252,7 @@ package struct PeerNetwork: Sendable {
             throw SendFailure(
                 .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
         }
-        return Search(target: matches.values.first?.target, nameless: nameless)
+        return Search(target: matches.values.first?.target, nameless: nameless, named: named)
     }
 
     private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {

@@ -89,6 +89,9 @@ package final class ConsentQueue: ConsentAsking {
         }
     }
 
+    /// The user's no, in words for the sender.
+    package static let no = ItemVerdict(.declined, reason: "the other side said no")
+
     /// Answers an offer.
     /// - Returns: whether it was still waiting.
     @discardableResult
@@ -104,7 +107,7 @@ package final class ConsentQueue: ConsentAsking {
     /// - Returns: whether it was still waiting.
     @discardableResult
     package func answer(_ number: Int, accepting items: Set<Int>?, into folder: SafeRelativePath? = nil) -> Bool {
-        let no = ItemVerdict(.declined, reason: "the other side said no")
+        let no = Self.no
         let yes = ItemVerdict(.accepted, destination: Destination(handler: nil, folder: folder))
         return settle(number) { offer in offer.items.indices.map { items?.contains($0) ?? true ? yes : no } }
     }

@@ -220,6 +220,12 @@ package final class Reception: Sendable {
             group.cancelAll()
             return first
         }
+        // Cancelled: a question that ends without an answer is expired, too.
+        if Task.isCancelled, answers?.allSatisfy({ $0.answer == .expired }) ?? true {
+            let isStopping = ledger.withLock { $0.isStopping }
+            let verdict = ItemVerdict(.expired, reason: isStopping ? SilenceWords.stopping : SilenceWords.cancelled)
+            return Array(repeating: verdict, count: count)
+        }
         guard let answers, answers.count == count else {
             let verdict = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: wait))
             return Array(repeating: verdict, count: count)

@@ -33,6 +33,21 @@ struct EndingWordsTests {
         #expect(ItemText(.notAccepted(usual), wait: .stored).text == "nobody answered within 60 s")
     }
 
+    @Test("an offer that its sender withdrew is told so, and not as one that nobody answered")
+    func withdrawn() {
+        #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.cancelled)) == "the sender cancelled")
+        #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.stopping)) == "the receiver is stopping")
+    }
+
+    @Test("a sending that goes on where it was says once how much is there already")
+    func resumed() {
+        #expect(
+            ResumeWords.line(bytes: 35_100_000, of: 62_900_000, moved: 100_000)
+                == "resuming: 35.0 MB of 62.9 MB are there already")
+        #expect(ResumeWords.line(bytes: 100, of: 200, moved: 100) == nil)
+        #expect(ResumeWords.line(bytes: 200, of: 200, moved: 0) == nil)
+    }
+
     @Test("an answer to an offer is told in one line, with the items and the folder")
     func answered() {
         #expect(AnswerWords.accepted(1) == "offer 1 accepted")

@@ -50,6 +50,14 @@ struct SendSourcesTests {
         #expect(failure(whole)?.hint == nil)
     }
 
+    @Test("an option behind -- is told as a file that is missing, with where options go")
+    func optionBehindHyphens() throws {
+        try "x".write(toFile: folder / "-x", atomically: false, encoding: .utf8)
+        let refused = failure(sources([folder / "-x", "--to", "kitchen"]))
+        #expect(refused?.exit == .inputMissing)
+        #expect(refused?.hint == "each word after -- is the name of a file: put --to and other options in front of it")
+    }
+
     @Test("a --type that is no identifier is 64, with the one of files that are called so")
     func types() throws {
         try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)

@@ -167,7 +167,7 @@ struct OutboxTests {
                 ]
                 do {
                     let (_, exit) = try await host.withReceiver(Programs.waftd, []) { daemon in
-                        try? await daemon.log.error(containing: "job=1 reason=- state=done [Peer]")
+                        try? await daemon.log.error(containing: "job=1 reason=- state=done")
                         // More is written down after the user was told.
                         let end = ContinuousClock.now + .milliseconds(300)
                         while ContinuousClock.now < end { await Task.yield() }

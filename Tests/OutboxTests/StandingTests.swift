@@ -1,3 +1,4 @@
+import Digests
 import ItemSources
 import Sharing
 import TestSupport
@@ -39,6 +40,16 @@ struct StandingTests {
         #expect(refused.failure == declined)
         standing.end(job, unreachable, at: WallTime(milliseconds: standing.expires))
         #expect(standing.failure?.code == .expired)
+    }
+
+    @Test("a job that waits for handlers has failed if no handler was asked, as waft send --wait opened has")
+    func noHandler() throws {
+        let digest = Digest.of(.xxh3_128, Array("x".utf8))
+        let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(.none))
+        let outcome = try OutboxOutcome.of(receipt, waitsForHandlers: true).get()
+        #expect(outcome.failure?.code == .handlerSaidNo)
+        #expect(outcome.failure?.reason == "stored, but no handler was asked")
+        #expect(try OutboxOutcome.of(receipt, waitsForHandlers: false).get().failure == nil)
     }
 
     @Test("it is done when every item is stored, and failed when one is settled otherwise")

@@ -143,6 +143,18 @@ struct ReceptionOfferTests {
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
     }
 
+    @Test("an offer that is withdrawn has this as its reason, and not that nobody answered", arguments: [false, true])
+    func withdrawnReason(isStopping: Bool) async throws {
+        let receiver = Receiver(.never)
+        let offer = Offer.sample()
+        let task = Task { await receiver.reception.judge(offer, from: Receiver.peer) }
+        try await receiver.consent.asked.first()
+        if isStopping { receiver.reception.stop() }
+        task.cancel()
+        let reason = isStopping ? "the receiver is stopping" : "the sender cancelled"
+        #expect(await task.value.items.map(\.reason) == [reason])
+    }
+
     @Test("a yes that comes when the sender has left opens nothing")
     func yesTooLate() async throws {
         let receiver = Receiver(.later)

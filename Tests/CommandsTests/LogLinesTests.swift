@@ -1,0 +1,91 @@
+import Contacts
+import Digests
+import Foundation
+import Logging
+import Peer
+import Sharing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("The log of waftd")
+struct LogLinesTests {
+    private let time = WallTime(milliseconds: 1_795_248_000_000)
+
+    @Test("a line begins with time, level and program, then the event, and the facts come last")
+    func file() {
+        let line = LogLineForm.file.line(
+            .notice, "stored", ["number": "3", "name": "from pipe \"1\".txt", "contact": "anna"], label: "waftd",
+            at: time)
+        #expect(
+            line == "2026-11-21T08:00:00Z notice waftd: stored contact=anna name=\"from pipe \\\"1\\\".txt\" number=3")
+    }
+
+    @Test("in systemd's journal a line has its level as a number, and no second time")
+    func journal() {
+        #expect(LogLineForm.journal.line(.warning, "no room", [:], label: "waftd", at: time) == "<4>no room")
+        #expect(LogLineForm.journal.line(.info, "x", ["a": ""], label: "waftd", at: time) == "<6>x a=\"\"")
+        #expect(LogLineForm.ofStandardError(["JOURNAL_STREAM": "1:1"]) == .file)
+        #expect(LogLineForm.ofStandardError([:]) == .file)
+    }
+
+    @Test("no value begins a line or is obeyed by a terminal")
+    func hostile() {
+        let line = LogLineForm.file.line(.error, "a\nb", ["x": "c\u{1B}[2J\nd"], label: "waftd", at: time)
+        #expect(line.hasSuffix("waftd: a\\nb x=c\\u{1B}[2J\\nd"))
+    }
+
+    /// Keeps what is logged.
+    private final class Kept: Sendable {
+        let lines = Mutex<[String]>([])
+
+        var logger: Logger {
+            Logger(label: "test") { _ in Handler(kept: self) }
+        }
+
+        struct Handler: LogHandler {
+            let kept: Kept
+            var logLevel = Logger.Level.notice
+            var metadata: Logger.Metadata = [:]
+
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+
+            func log(event: LogEvent) {
+                let line = LogLineForm.journal.line(
+                    event.level, "\(event.message)", event.metadata ?? [:], label: "", at: WallTime(milliseconds: 0))
+                kept.lines.withLock { $0.append(line) }
+            }
+        }
+    }
+
+    @Test("what was declined, stored and opened is in the log, with the user's name of the contact")
+    func events() throws {
+        let shelf = ContactsShelf()
+        let book = ContactBook(path: shelf.bookPath)
+        let offer = Offer.sample()
+        let arrival = Arrival(
+            number: ArrivalNumber(12),
+            facts: ArrivalFacts(
+                transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
+                digest: .of(.xxh3_128, Array("hello".utf8)), peer: .sample(1), senderName: "study", annotation: [:]),
+            stored: StoredItem(name: try SafeName("a.pdf"), path: "/in/a.pdf"))
+        _ = try shelf.run("contacts", "allow", PeerID.sample(1).text, "--name", "anna")
+        let kept = Kept()
+        for event in [
+            ReceiverEvent.reception(
+                .judged(offer, Verdict(all: ConsentQueue.no, count: 1, digest: .xxh3_128), from: .sample(1))),
+            .reception(.stored(arrival)), .reception(.opened(arrival, HandlerAnswer(.yes, exitCode: 0))),
+        ] {
+            ReceiverLog.write(event, people: Acquaintances(book), to: kept.logger)
+        }
+        let lines = kept.lines.withLock { $0 }
+        #expect(lines.count == 3)
+        #expect(zip(lines, ["<5>declined ", "<5>stored ", "<5>opened "]).allSatisfy { $0.hasPrefix($1) }, "\(lines)")
+        #expect(lines.allSatisfy { $0.contains(" contact=anna ") }, "\(lines)")
+    }
+}
