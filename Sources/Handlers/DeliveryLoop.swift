@@ -71,7 +71,7 @@ struct DeliveryLoop {
             enter(delivery, arrival, answered: engine.observe)
         }
         if !entries.isEmpty {
-            engine.logger.notice("deliveries taken up again", metadata: ["count": "\(entries.count)"])
+            engine.logger.notice("deliveries resume", metadata: ["count": "\(entries.count)"])
         }
         dispatch(&group)
     }
@@ -163,8 +163,9 @@ struct DeliveryLoop {
         do {
             guard let arrival = try engine.journal.arrival(number) else { return .unknown }
             if arrival.content?.outcome == .lying {
-                return .fault("its content is not what its type says: it is handed to nobody")
+                return .fault("its content does not match its type: no handler is asked")
             }
+            guard try engine.journal.isThere(number) else { return .fault("it has left the Inbox") }
             if engine.choice.candidates(for: engine.subject(arrival)).isEmpty {
                 let name = TypeRegistry.system.description(of: arrival.type).map { "\($0) (\(arrival.type))" }
                 return .fault("no handler for this type: \(name ?? arrival.type.identifier)")
@@ -257,18 +258,14 @@ struct DeliveryLoop {
                 entries[number] = nil
                 continue
             }
-            var status = stat()
-            guard lstat(arrival.stored.path, &status) == 0 || errno != ENOENT else {
-                guard engine.isInboxThere() else {
-                    // The disk of the Inbox is not mounted, so the item may still exist.
-                    pausedUntil = engine.clock.uptime() + Self.journalPause
-                    for number in numbers where entries[number] != nil { desks[handler]?.queue.insert(number) }
-                    return
-                }
-                finish(number, as: .gone, HandlerAnswer(.failed))
-                continue
+            switch place(of: arrival) {
+            case .there: arrivals.append(arrival)
+            case .gone: finish(number, as: .gone, HandlerAnswer(.failed))
+            case .unknown:
+                pausedUntil = engine.clock.uptime() + Self.journalPause
+                for number in numbers where entries[number] != nil { desks[handler]?.queue.insert(number) }
+                return
             }
-            arrivals.append(arrival)
         }
         guard let first = arrivals.first, let candidate = entries[first.number]?.candidate else { return }
         let attempts: [Int]
@@ -276,7 +273,7 @@ struct DeliveryLoop {
             attempts = try engine.journal.began(arrivals.map(\.number), handler: handler, at: engine.clock.now())
         } catch {
             // Nobody is called for what could not be written down: that could happen again and again unseen.
-            engine.logger.error("a delivery cannot be written down", metadata: ["reason": "\(error)"])
+            engine.logger.error("a delivery cannot be stored", metadata: ["reason": "\(error)"])
             pausedUntil = engine.clock.uptime() + Self.journalPause
             for arrival in arrivals { desks[handler]?.queue.insert(arrival.number) }
             return
@@ -297,6 +294,17 @@ struct DeliveryLoop {
         group.addTask { engine.inlet.yield(.called(call, await engine.caller.call(call))) }
     }
 
+    private enum Place { case there, gone, unknown }
+
+    private func place(of arrival: Arrival) -> Place {
+        // Another item may have come to lie under its name since. A fault of the journal is met when the call is written down.
+        if (try? engine.journal.isThere(arrival.number)) == false { return .gone }
+        var status = stat()
+        if lstat(arrival.stored.path, &status) == 0 || errno != ENOENT { return .there }
+        // While the disk of the Inbox is not mounted, the item may still exist.
+        return engine.isInboxThere() ? .gone : .unknown
+    }
+
     private mutating func called(_ call: DeliveryCall, _ result: CallResult) {
         let handler = call.candidate.program.identifier
         running -= 1
@@ -307,7 +315,8 @@ struct DeliveryLoop {
             for number in call.numbers { takeUpAgain(number, notBefore: nil) }
         case .postponed(let wait):
             desks[handler]?.notBefore = engine.clock.uptime() + wait
-            write(call.numbers, AttemptOutcome(.later, reason: "the handler had crashed, and is left alone"), .again)
+            write(
+                call.numbers, AttemptOutcome(.later, reason: "the handler crashed, and is started again later"), .again)
             for number in call.numbers { takeUpAgain(number, notBefore: nil) }
         case .answered(let outcome):
             if outcome.answer != .yes, call.isLaunch { desks[handler]?.isLaunched = false }
@@ -383,25 +392,22 @@ struct DeliveryLoop {
         do {
             try engine.journal.end([number], as: state)
         } catch {
-            engine.logger.error("a delivery cannot be written down", metadata: ["reason": "\(error)"])
+            engine.logger.error("a delivery cannot be stored", metadata: ["reason": "\(error)"])
         }
         if let answered = entry?.answered, let arrival = read(number) { answered(arrival, answer) }
     }
 
     /// Handlers may move things out and delete them: what they have been asked about and is gone then was theirs.
     private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
-        let gone = arrivals.filter { arrival in
-            var status = stat()
-            return lstat(arrival.stored.path, &status) != 0 && errno == ENOENT
-        }
-        guard !gone.isEmpty, engine.isInboxThere() else { return }
+        let gone = arrivals.filter { place(of: $0) == .gone }
+        guard !gone.isEmpty else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)
             // With --now the user may have taken it before.
             let new = Set(try engine.journal.departed(gone.map(\.number), departure))
             for arrival in gone where new.contains(arrival.number) { engine.left(arrival, departure) }
         } catch {
-            engine.logger.error("a departure cannot be written down", metadata: ["reason": "\(error)"])
+            engine.logger.error("a departure cannot be stored", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -410,7 +416,7 @@ struct DeliveryLoop {
         do {
             try engine.journal.ended(numbers, outcome, next: step, at: engine.clock.now())
         } catch {
-            engine.logger.error("a handler's answer cannot be written down", metadata: ["reason": "\(error)"])
+            engine.logger.error("a handler's answer cannot be stored", metadata: ["reason": "\(error)"])
         }
     }
 

@@ -16,6 +16,8 @@ struct ResidentAnswer: Decodable, Hashable {
 
     var answer: AttemptOutcome.Answer
     var reason: String
+    /// Whether it names the question that it answers.
+    var isNumbered: Bool
 
     /// - Parameter number: that of the arrival that was asked about; nil where it has none.
     init(_ line: [UInt8], to number: ArrivalNumber?) throws(Fault) {
@@ -26,16 +28,17 @@ struct ResidentAnswer: Decodable, Hashable {
         }
         guard let decoded = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
             let start = String(decoding: line.prefix(64), as: UTF8.self)
-            throw Fault(reason: "it answered what is no answer in JSON: \(LogText.escaped(start))")
+            throw Fault(reason: "its answer is not valid JSON: \(LogText.escaped(start))")
         }
         if let other = decoded.number, other != number?.value {
-            throw Fault(reason: "it answered for \(other), which was not asked")
+            throw Fault(reason: "it answered for \(other), which is not its question")
         }
         guard let answer = AttemptOutcome.Answer(rawValue: decoded.answer) else {
             let word = LogText.escaped(String(decoded.answer.prefix(32)))
             throw Fault(reason: "its answer is neither yes, no, later nor failed: \(word)")
         }
         self.answer = answer
+        isNumbered = decoded.number != nil
         reason = LogText.escaped(String((decoded.reason ?? "").prefix(Self.longestReason)))
     }
 }

@@ -32,6 +32,10 @@ package actor ResidentHandler {
     private var lastQuestion = 0
     /// Notices of items that are about to leave the Inbox, which some handlers answer as if they were questions.
     private var notices: [Int64: Int] = [:]
+    /// The arrival of the one who has the turn, and whether the item is about to leave before the handler is asked.
+    private var next: (number: ArrivalNumber?, isMoving: Bool) = (nil, false)
+    /// Ends a process whose answers could not be told apart any more.
+    private var leaving: Task<Void, Never>?
     private var idling: Task<Void, any Error>?
     private var launching: Task<AttemptOutcome?, any Error>?
     /// Listens to the last process, until that is gone.
@@ -74,6 +78,8 @@ package actor ResidentHandler {
         defer { passTurn() }
         guard !isStopped, !Task.isCancelled else { throw CancellationError() }
         idling?.cancel()
+        next = (call.number, false)
+        defer { next = (nil, false) }
         let outcome = try await answer(to: call)
         runner.log(outcome, program, call)
         if process != nil, !isStopped { idle() }
@@ -89,6 +95,7 @@ package actor ResidentHandler {
         await takeTurn()
         await retire()
         passTurn()
+        await leaving?.value
         await listening?.value
     }
 
@@ -103,8 +110,9 @@ package actor ResidentHandler {
             running.started.capture.forget()
         } else {
             if pacing.isWaiting(at: .now) {
-                return AttemptOutcome(.later, reason: "it failed a short time ago, and is left alone for a while")
+                return AttemptOutcome(.later, reason: "it failed a short time ago, and is not started again yet")
             }
+            await leaving?.value
             if let refusal = try await launch(call) { return refusal }
             do {
                 process = try await begin()
@@ -114,7 +122,7 @@ package actor ResidentHandler {
             }
         }
         guard let document = try? call.document() else {
-            return AttemptOutcome(.failed, reason: "it could not be told of this arrival")
+            return AttemptOutcome(.failed, reason: "it could not be given this item")
         }
         let reply = await ask(process, document, number: call.number)
         return try await outcome(of: reply, process)
@@ -138,6 +146,7 @@ package actor ResidentHandler {
                 } else {
                     question = Question(id: id, number: number, reply: reply)
                     process.tell(document)
+                    if let number, next.isMoving { itemWillMove(number) }
                 }
             }
         } onCancel: {
@@ -148,7 +157,10 @@ package actor ResidentHandler {
     /// Tells it that an item is about to leave the Inbox, if it has been asked about the item and has not answered yet.
     package func itemWillMove(_ number: ArrivalNumber) {
         // With the question still on its way, the notice would be the second line that the handler has not read.
-        guard let process, question?.number == number, process.hasBeenTold else { return }
+        guard let process, question?.number == number, process.hasBeenTold else {
+            if question == nil, next.number == number { next.isMoving = true }
+            return
+        }
         question?.isMoving = true
         notices[number.value, default: 0] += 1
         process.tell(MoveNotice(number: number).line)
@@ -228,9 +240,11 @@ package actor ResidentHandler {
     private func heard(_ line: ResidentProcess.Line, from process: ResidentProcess) {
         guard process === self.process, !process.wasDismissed, !isAnswerToNotice(line) else { return }
         if question == nil {
-            misbehaved(process, "it answered, and nobody had asked")
+            misbehaved(process, "it answered without a question")
         } else {
-            resolve(reply(line, from: process))
+            let reply = reply(line, from: process)
+            if question?.isMoving == true, case .answered(let answer) = reply, !answer.isNumbered { letGo(process) }
+            resolve(reply)
         }
     }
 
@@ -248,13 +262,20 @@ package actor ResidentHandler {
             return .nonsense("it answered a line of more than \(ResidentAnswer.longestLine >> 10) KiB")
         }
         guard process.hasBeenTold || question?.isMoving == true else {
-            return .nonsense("it answered before it had read what it was asked")
+            return .nonsense("it answered before it had read the question")
         }
         do throws(ResidentAnswer.Fault) {
             return .answered(try ResidentAnswer(line, to: question?.number))
         } catch {
             return .nonsense(error.reason)
         }
+    }
+
+    /// It may answer the notice too, without a number: that would count as the answer to the next question.
+    private func letGo(_ process: ResidentProcess) {
+        self.process = nil
+        idling?.cancel()
+        leaving = Task { await process.retire(grace: runner.grace) }
     }
 
     /// What it said belongs to no question: it is ended, and the next to ask waits until it is gone.

@@ -3,7 +3,7 @@ package import Sharing
 
 extension Journal {
     package func waiting() throws(JournalFault) -> [WaitingDelivery] {
-        try reading("could not read the deliveries that wait") { database in
+        try reading("could not read the waiting deliveries") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(DeliveryRow.columns) FROM arrivals "
                     + "WHERE state = 'waiting' AND stored_name IS NOT NULL ORDER BY number")
@@ -15,11 +15,26 @@ extension Journal {
         try reading("could not read arrival \(number)") { try JournalReader.entry(number, in: $0)?.arrival }
     }
 
+    package func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool {
+        try reading("could not read whether item \(number) is in the Inbox") { database in
+            // The path alone would be enough, but names are indexed.
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT 1 FROM arrivals AS this
+                    WHERE number = ? AND stored_name IS NOT NULL AND left_how IS NULL AND NOT EXISTS (
+                        SELECT 1 FROM arrivals
+                        WHERE stored_name = this.stored_name AND stored_path = this.stored_path
+                            AND number > this.number AND \(DepartureRow.isThere))
+                    """)
+            return try Int.fetchOne(statement, arguments: [number.value]) != nil
+        }
+    }
+
     package func began(
         _ numbers: [ArrivalNumber], handler: String, at time: WallTime
     ) throws(JournalFault) -> [Int] {
         if numbers.isEmpty { return [] }
-        return try writing("could not write down that a handler is called") { database in
+        return try writing("could not record the call of a handler") { database in
             let counting = try database.cachedStatement(
                 sql: "UPDATE arrivals SET attempts = attempts + 1 "
                     + "WHERE number = ? AND stored_name IS NOT NULL RETURNING attempts")
@@ -47,7 +62,7 @@ extension Journal {
         _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
     ) throws(JournalFault) {
         if numbers.isEmpty { return }
-        try writing("could not write down how a call of a handler ended") { database in
+        try writing("could not record the end of a handler's call") { database in
             // Only the latest attempt can be under way: an older one without an end was cut off by a crash.
             let ending = try database.cachedStatement(
                 sql: """
@@ -98,13 +113,13 @@ extension Journal {
 
     package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault) {
         if numbers.isEmpty { return }
-        try writing("could not write down that a delivery is over") { database in
+        try writing("could not record the end of a delivery") { database in
             for number in numbers { try Self.change(number, "state = ?", [state.rawValue], in: database) }
         }
     }
 
     package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
-        try writing("could not begin the delivery of arrival \(number) anew") { database in
+        try writing("could not restart the delivery of item \(number)") { database in
             // Read first: what cannot be read cannot be delivered, and is left as it is.
             guard let entry = try JournalReader.entry(number, in: database) else { return nil }
             try Self.change(

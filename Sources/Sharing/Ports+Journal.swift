@@ -67,6 +67,9 @@ package protocol DeliveryJournal: Sendable {
     func waiting() throws(JournalFault) -> [WaitingDelivery]
     /// - Returns: nil for a number that is not there, or not settled.
     func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival?
+    /// Whether the item at an arrival's path is that of the arrival, as far as anybody has said: it has not left, and no
+    /// later arrival lies there. False for a number that is not there, or not settled.
+    func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool
     /// Writes down that a handler is about to be called for these, in one transaction that is on the disk when this
     /// returns.
     /// - Parameter handler: its identifier.

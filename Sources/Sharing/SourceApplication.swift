@@ -15,6 +15,9 @@ package enum SourceApplication {
 
     private static let maximumBytes = 255
 
+    /// The application in an annotation. An older version stored annotations without looking at it.
+    package static func named(in annotation: [String: String]) -> String? { valid(annotation[key]) }
+
     /// An annotation without the application.
     package static func removed(from annotation: [String: String]) -> [String: String] {
         annotation.filter { $0.key != key }

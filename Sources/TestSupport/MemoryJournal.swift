@@ -181,6 +181,15 @@ extension MemoryJournal {
         return Arrival(number: number, facts: entry.intended.facts, stored: stored)
     }
 
+    package func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool {
+        try attempt(.arrival(number))
+        guard let entry = self[number], let path = entry.stored?.path, entry.departure == nil else { return false }
+        return !entries.contains { later in
+            later.number > number && later.entry.stored?.path == path && later.entry.departure == nil
+                && later.entry.state != .gone
+        }
+    }
+
     package func began(
         _ numbers: [ArrivalNumber], handler: String, at time: WallTime
     ) throws(JournalFault) -> [Int] {

@@ -223,11 +223,7 @@ final class DeliveryLab: Sendable {
         to handler: String? = nil
     ) throws -> [Arrival] {
         let facts = (0..<count).map { number in
-            ArrivalFacts(
-                transfer: transfer, itemNumber: number, itemsInOffer: count,
-                item: OfferedItem(kind: .file, name: safe("file-\(number)"), type: uniform(type), size: 5),
-                size: 5, digest: .of(.xxh3_128, []), peer: .sample(1), senderName: "a test", annotation: [:],
-                destination: Destination(handler: handler.map { safe($0) }, folder: nil))
+            self.facts(type, transfer, number, of: count, Destination(handler: handler.map { safe($0) }, folder: nil))
         }
         let numbers = try journal.intend(facts.map { IntendedArrival(facts: $0, identity: nil, isDelivered: true) })
         var arrivals: [Arrival] = []
@@ -239,6 +235,24 @@ final class DeliveryLab: Sendable {
         }
         try journal.settle(arrivals.map { ($0.number, $0.stored) })
         return arrivals
+    }
+
+    /// An item that has come to lie where another one was.
+    func arrive(at stored: StoredItem) throws -> Arrival {
+        let facts = self.facts("public.png", TransferID(), 0, of: 1, Destination(handler: nil, folder: nil))
+        let number = try journal.intend([IntendedArrival(facts: facts, identity: nil, isDelivered: true)])[0]
+        try journal.settle([(number: number, stored: stored)])
+        return Arrival(number: number, facts: facts, stored: stored)
+    }
+
+    private func facts(
+        _ type: String, _ transfer: TransferID, _ number: Int, of count: Int, _ destination: Destination
+    ) -> ArrivalFacts {
+        ArrivalFacts(
+            transfer: transfer, itemNumber: number, itemsInOffer: count,
+            item: OfferedItem(kind: .file, name: safe("file-\(number)"), type: uniform(type), size: 5),
+            size: 5, digest: .of(.xxh3_128, []), peer: .sample(1), senderName: "a test", annotation: [:],
+            destination: destination)
     }
 
     func deliver(_ arrivals: [Arrival], to engine: DeliveryEngine) {

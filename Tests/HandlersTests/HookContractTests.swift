@@ -23,7 +23,9 @@ struct HookContractTests {
     @Test("the hook gets its arguments, its folder, its environment and the document")
     func contract() async throws {
         let place = HookFolder()
-        let arrival = Arrival.sample(annotation: ["note": "für dich\n", "a": "b", SourceApplication.key: "org.waft.send"])
+        let arrival = Arrival.sample(annotation: [
+            "note": "für dich\n", "a": "b", SourceApplication.key: "org.waft.send",
+        ])
         let outcome = try await place.run(recording, arrival, attempt: 3)
         #expect(outcome == AttemptOutcome(.yes, exitCode: 0))
         #expect(place.parts("args") == ["open-url", "file:///in/the/Inbox/report.pdf"])
@@ -34,7 +36,7 @@ struct HookContractTests {
                 "WAFT_ATTEMPT=3", "WAFT_DATA=\(place.folder.path)", "WAFT_DIGEST=\(digest)",
                 "WAFT_FILE=/in/the/Inbox/report.pdf", "WAFT_NAME=report.pdf",
                 "WAFT_PEER_ID=\(PeerID.sample(7).text)", "WAFT_PEER_NAME=study", "WAFT_SIZE=5",
-                "WAFT_SOURCE_APPLICATION=org.waft.send", "WAFT_SOURCE_APPLICATION_ID=org.waft.hook",
+                "WAFT_SOURCE_APPLICATION=org.waft.send", "WAFT_SOURCE_APPLICATION_ID=org.example.hook",
                 "WAFT_TRANSFER=\(arrival.transfer)", "WAFT_TYPE=com.adobe.pdf",
                 "WAFT_URL=file:///in/the/Inbox/report.pdf", "WAFT_VIA=waft",
             ])
@@ -149,7 +151,7 @@ struct HookContractTests {
         #expect(
             variables(place) == [
                 "WAFT_ATTEMPT=2", "WAFT_DATA=\(place.folder.path)", "WAFT_SOURCE_APPLICATION=org.waft.open",
-                "WAFT_SOURCE_APPLICATION_ID=org.waft.hook", "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
+                "WAFT_SOURCE_APPLICATION_ID=org.example.hook", "WAFT_TYPE=public.url", "WAFT_URL=\(url.text)",
             ])
         let document = try place.json("stdin")
         #expect(document["url"] as? String == url.text)

@@ -50,6 +50,49 @@ struct ReleaseTests {
         #expect(caller.moves.all == [arrival.number, arrival.number])
     }
 
+    @Test("that has left is handed to no handler, though another item has come to lie under its name")
+    func replaced() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrivals = try lab.arrive(4)
+        try await lab.run { engine in
+            lab.deliver(arrivals, to: engine)
+            try await caller.calls.element(1)
+            // A verb removes the second item; somebody removes the third by hand.
+            #expect(await engine.release(arrivals[1].number, within: .seconds(5)) == .free)
+            try lab.journal.departed([arrivals[1].number], Departure(.removed, at: lab.clock.wallTime))
+            let later = try arrivals[1...2].map { try lab.arrive(at: $0.stored) }
+            lab.deliver(later, to: engine)
+            caller.answer(arrivals[0].number, AttemptOutcome(.yes, exitCode: 0))
+            for (count, arrival) in zip(2..., [arrivals[3]] + later) {
+                #expect(try await caller.calls.element(count).numbers == [arrival.number])
+                caller.answer(arrival.number, AttemptOutcome(.yes, exitCode: 0))
+                try await lab.wait(for: arrival, .yes)
+            }
+            lab.clock.advance(by: .seconds(30))
+            try await lab.wait(for: arrivals[1], .gone)
+            #expect(lab.state(arrivals[2]) == .gone)
+            #expect(await engine.retry(arrivals[1].number) == .fault("it has left the Inbox"))
+            #expect(await engine.retry(arrivals[2].number) == .fault("it has left the Inbox"))
+        }
+        #expect(caller.calls.all.count == 4)
+    }
+
+    @Test("was taken by its handler if another item lies under its name when the handler answers")
+    func taken() async throws {
+        let caller = ScriptedCaller { _ in nil }
+        let lab = DeliveryLab([photos], caller: caller)
+        let arrival = try lab.arrive()[0]
+        try await lab.run { engine in
+            lab.deliver([arrival], to: engine)
+            try await caller.calls.element(1)
+            _ = try lab.arrive(at: arrival.stored)
+            caller.answer(arrival.number, AttemptOutcome(.yes, exitCode: 0))
+            try await lab.wait(for: arrival, .yes)
+        }
+        #expect(lab.journal[arrival.number]?.departure?.how == .handler)
+    }
+
     @Test("is free at once if no handler has it, and is then handed to none")
     func waiting() async throws {
         let caller = ScriptedCaller { _ in nil }

@@ -70,9 +70,9 @@ struct ResidentHandlerTests {
         let place = HookFolder()
         setenv("WAFT_TRANSFER", "left over", 1)
         defer { unsetenv("WAFT_TRANSFER") }
-        let names = "' '.join(name for name in os.environ if name.startswith('WAFT_'))"
+        let names = "' '.join(sorted(name for name in os.environ if name.startswith('WAFT_')))"
         let (handler, _) = resident(place, "say('yes', reason=\(names))")
-        #expect(try await handler.ask(call(1)).reason == "WAFT_DATA")
+        #expect(try await handler.ask(call(1)).reason == "WAFT_DATA WAFT_SOURCE_APPLICATION_ID")
         await handler.stop()
     }
 
@@ -128,6 +128,60 @@ struct ResidentHandlerTests {
         await handler.stop()
         try await place.end(of: "alive", alive)
         #expect(alive.all == ["up open-url -", "asked", nil])
+    }
+
+    @Test("after such a notice, answers without numbers cannot be told apart: the next question goes to a new process")
+    func answersWithoutNumbers() async throws {
+        let place = HookFolder()
+        for pipe in ["begun", "go"] { place.makePipe(pipe) }
+        let begun = place.listen(to: "begun")
+        let script = """
+            import json, sys
+            for line in sys.stdin:
+                call = json.loads(line)
+                if call["call"] == "open-url" and call["number"] == 12:
+                    open("begun", "w").write("asked\\n")
+                    open("go").read()
+                print(json.dumps({"answer": "yes" if call["number"] == 12 else "no"}), flush=True)
+            """
+        let handler = ResidentHandler(
+            program: place.program(place.python(script), mode: .resident), runner: place.runner(),
+            firstWait: .seconds(3_600), longestWait: .seconds(3_600))
+        async let outcome = handler.ask(call(12))
+        _ = try await begun.first { $0 == "asked" }
+        await handler.itemWillMove(ArrivalNumber(12))
+        place.release("go")
+        #expect(try await outcome.answer == .yes)
+        #expect(try await handler.ask(call(13)).answer == .no)
+        #expect(try await handler.ask(call(14)).answer == .no)
+        await handler.stop()
+    }
+
+    @Test("it is told of an item that began to leave while the handler was being launched")
+    func movingEarly() async throws {
+        let place = HookFolder()
+        for pipe in ["begun", "go"] { place.makePipe(pipe) }
+        let begun = place.listen(to: "begun")
+        let script = """
+            import json, sys
+            if sys.argv[1] != "open-url":
+                open("begun", "w").write("asked\\n")
+                open("go").read()
+                sys.exit(0)
+            for line in sys.stdin:
+                call = json.loads(line)
+                if call["call"] != "open-url":
+                    print(json.dumps({"answer": "later", "number": call["number"], "reason": call["call"]}), flush=True)
+            """
+        let handler = ResidentHandler(
+            program: place.program(place.python(script), mode: .resident, calls: [.willFinishLaunching]),
+            runner: place.runner())
+        async let outcome = handler.ask(call(12))
+        _ = try await begun.first { $0 == "asked" }
+        await handler.itemWillMove(ArrivalNumber(12))
+        place.release("go")
+        #expect(try await outcome == AttemptOutcome(.later, reason: "presented-item-will-move"))
+        await handler.stop()
     }
 
     @Test("a document that is larger than a pipe arrives whole")
@@ -186,7 +240,7 @@ struct ResidentHandlerTests {
         #expect(await !handler.isRunning)
         #expect((await handler.notBefore != nil) == (code != 0))
         if code != 0 {
-            #expect(try await handler.ask(call(1)).reason.contains("left alone"))
+            #expect(try await handler.ask(call(1)).reason.contains("not started again yet"))
             #expect(alive.count == 2)
         }
         await handler.stop()
@@ -214,10 +268,10 @@ struct ResidentHandlerTests {
     @Test(
         "one that does not keep to the form has failed, and is ended",
         arguments: [
-            ("print('hello', flush=True)", "no answer in JSON: hello"),
-            ("print(flush=True)", "no answer in JSON"),
+            ("print('hello', flush=True)", "not valid JSON: hello"),
+            ("print(flush=True)", "not valid JSON"),
             ("say('perhaps')", "neither yes, no, later nor failed: perhaps"),
-            ("say('yes', number=99)", "for 99, which was not asked"),
+            ("say('yes', number=99)", "for 99, which is not its question"),
             ("sys.stdout.write('x' * 70000); sys.stdout.flush()", "a line of more than 64 KiB"),
         ])
     func nonsense(body: String, reason: String) async throws {
@@ -241,7 +295,7 @@ struct ResidentHandlerTests {
         let note = String(repeating: "x", count: 4 << 20)
         let outcome = try await handler.ask(.open(.sample(annotation: ["note": note]), attempt: 1))
         #expect(outcome.answer == .failed)
-        #expect(outcome.reason == "it answered before it had read what it was asked")
+        #expect(outcome.reason == "it answered before it had read the question")
         try await place.end(of: "alive", alive)
         await handler.stop()
     }

@@ -37,7 +37,7 @@ struct RestartPacingTests {
         arguments: [
             ("", "no answer in JSON"), ("yes", "no answer in JSON: yes"), ("{}", "no answer in JSON"),
             (#"{"answer":"maybe"}"#, "neither yes, no, later nor failed: maybe"),
-            (#"{"answer":"yes","number":8}"#, "for 8, which was not asked"),
+            (#"{"answer":"yes","number":8}"#, "for 8, which is not its question"),
             (#"{"answer":"yes","number":1e99}"#, "no answer in JSON"), (#"{"answer":true}"#, "no answer in JSON"),
             ("\u{1b}[2J\u{202e}", "no answer in JSON: \\u{1b}[2J\\u{202e}"),
             (String(repeating: "[", count: 60_000), "no answer in JSON: [["),

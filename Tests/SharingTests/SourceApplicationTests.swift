@@ -13,5 +13,6 @@ struct SourceApplicationTests {
         arguments: ["", "a b", "é", "a\n", "a/b", "\u{1B}[2J", String(repeating: "a", count: 256), "waft\0"])
     func bad(_ name: String) {
         #expect(SourceApplication.valid(name) == nil)
+        #expect(SourceApplication.named(in: [SourceApplication.key: name]) == nil)
     }
 }
