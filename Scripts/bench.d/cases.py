@@ -308,7 +308,7 @@ def crowd(places):
     }
     yield "256 MiB by a contact, beside strangers that may offer", {
         "alone": beside("everyone"), "beside the largest offers": beside("everyone", "hoard"),
-        "beside four offers of 65,536 items": beside("everyone", "items", 4, "busy"),
+        "beside four offers of 10,000 items": beside("everyone", "items", 4, "busy"),
     }
 
 

@@ -100,12 +100,12 @@ package struct AirDropClient {
             let rest = TransferFault(.interrupted, "the sending was broken off: \(fault.message)")
             let unread = packer.currentItem
             return SendOutcome(
-                items: SendOutcome.Items(count: plan.sources.count) { $0 == unread ? .unread(fault) : .lost(rest) })
+                items: plan.sources.indices.map { $0 == unread ? .unread(fault) : .lost(rest) })
         }
         progressed(packer.contentBytes)
         guard answer.status == .ok else {
             let fault = Self.fault(of: answer.status)
-            return SendOutcome(items: SendOutcome.Items(count: plan.offer.items.count) { _ in .lost(fault) })
+            return SendOutcome(items: plan.offer.items.map { _ in .lost(fault) })
         }
         return plan.outcome(packer.read)
     }
@@ -168,6 +168,6 @@ extension SendingPlan {
             return .acknowledged(
                 ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), sent: nil)
         }
-        return SendOutcome(items: SendOutcome.Items(items))
+        return SendOutcome(items: items)
     }
 }

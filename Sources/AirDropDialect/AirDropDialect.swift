@@ -1,3 +1,5 @@
+import Sharing
+
 /// The facts of AirDrop that both sides share, as independent implementations and Apple's devices were seen to have them.
 package enum AirDropDialect {
     /// The DNS-SD service type.
@@ -100,7 +102,7 @@ enum AirDropLimits {
     /// Bytes of a question, most of them a preview.
     static let askBytes = 8 << 20
     /// Files that this side asks about at once: as many as it would take itself.
-    static let files = 20_000
+    static let files = Limits.items
     /// Names in the path at which an announced item comes.
     static let announcedDepth = 8
     /// Bytes of any other message.

@@ -100,13 +100,14 @@ package final class HTTPClient {
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
+        contentType: String = "application/json",
         body: ByteBuffer? = nil,
         patience: Duration,
         maximum: Duration? = nil,
         reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
         var headers: HTTPHeaders = ["host": Self.host]
-        if body != nil { headers.add(name: "content-type", value: "application/json") }
+        if body != nil { headers.add(name: "content-type", value: contentType) }
         return try await exchange(
             method, path, headers: headers, body: body, patience: patience, maximum: maximum, reader: reader)
     }

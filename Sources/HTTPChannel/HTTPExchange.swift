@@ -185,9 +185,11 @@ package final class HTTPExchange {
 
     /// The same with a body that is made as it leaves.
     /// - Parameter next: the next piece of it, nil at the end.
-    package func respondAndClose(_ status: HTTPResponseStatus, next: () throws -> ByteBuffer?) async throws {
+    package func respondAndClose(
+        _ status: HTTPResponseStatus, contentType: String? = "application/json", next: () throws -> ByteBuffer?
+    ) async throws {
         mustClose = true
-        try await respond(status, next: next)
+        try await respond(status, contentType: contentType, next: next)
         try await linger()
     }
 

@@ -103,8 +103,7 @@ struct SendJob: Sendable {
 
     /// An item counts as lost if its receipt contradicts the sent content.
     private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
-        let items = SendOutcome.Items(count: outcome.items.count) { [offer] number in
-            let item = outcome.items[number]
+        let items = outcome.items.enumerated().map { number, item -> SendOutcome.Item in
             guard case .acknowledged(let receipt, let sent) = item,
                 let lie = receipt.contradiction(of: offer.items[number], sent: sent)
             else { return item }
@@ -116,8 +115,7 @@ struct SendJob: Sendable {
 
     /// What was stored in an earlier attempt is stored, whatever the last one says of it.
     private func completed(_ outcome: SendOutcome) -> SendOutcome {
-        let items = SendOutcome.Items(count: outcome.items.count) { [memory] number in
-            let item = outcome.items[number]
+        let items = outcome.items.enumerated().map { number, item -> SendOutcome.Item in
             if case .acknowledged(let receipt, _) = item, receipt.isStored { return item }
             guard let receipt = memory.receipt(of: number) else { return item }
             return .acknowledged(receipt, sent: memory.sent(number))
@@ -229,9 +227,8 @@ struct SendJob: Sendable {
             // Everything is stored; the report lacks only the handlers' answers.
             return
         }
-        let before = outcome.items
-        outcome.items = SendOutcome.Items(count: before.count) { number in
-            guard case .acknowledged(_, let sent) = before[number] else { return before[number] }
+        outcome.items = outcome.items.enumerated().map { number, item in
+            guard case .acknowledged(_, let sent) = item else { return item }
             return .acknowledged(receipt.items[number], sent: sent)
         }
     }

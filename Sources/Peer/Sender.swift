@@ -72,7 +72,7 @@ package struct SendReport: Sendable {
     package var name: String?
     package var offer: Offer
     /// One for each item.
-    package var items: SendOutcome.Items
+    package var items: [SendOutcome.Item]
     /// Bytes of contents that were sent, in all attempts: less than the items have where something was there already.
     package var movedBytes: UInt64 = 0
 }

@@ -30,11 +30,7 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// The digest of a file's contents, or of a tree's listing in byte order, independent of the order of arrival.
     package var digest: Digest
     /// If a tree was not sent in byte order: the digest of its listing in the order of sending, which the sender knows.
-    package var sentDigest: Digest? {
-        get { rare?.sentDigest }
-        set { rare = newValue.map(Rare.init) }
-    }
-    private var rare: Rare?
+    package var sentDigest: Digest?
     package var peer: PeerID
     package var senderName: String
     package var annotation: [String: String]
@@ -43,17 +39,6 @@ package struct ArrivalFacts: Hashable, Sendable {
     package var destination: Destination
     /// By which protocol it came.
     package var dialect: Dialect
-
-    /// Properties of few arrivals, held apart to save memory: tens of thousands of facts are held at once.
-    private final class Rare: Hashable, Sendable {
-        let sentDigest: Digest
-
-        init(_ sentDigest: Digest) { self.sentDigest = sentDigest }
-
-        static func == (left: Rare, right: Rare) -> Bool { left.sentDigest == right.sentDigest }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(sentDigest) }
-    }
 
     /// The type it is handed on as: what it was said to be, or what it turned out to be.
     package var type: UniformType {
@@ -84,7 +69,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         self.size = size
         self.entries = entries
         self.digest = digest
-        self.rare = sentDigest.map(Rare.init)
+        self.sentDigest = sentDigest
         self.peer = peer
         self.senderName = senderName
         self.annotation = annotation

@@ -44,7 +44,6 @@ package final class IncomingTransfer {
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
-    private var pool = ReceiptPool()
     /// What an earlier attempt at this transfer has stored, by item.
     private let earlier: [Int: Arrival]
     private var receivedBytes: UInt64 = 0
@@ -434,11 +433,8 @@ package final class IncomingTransfer {
         for (index, (item, result)) in zip(whole, results).enumerated() {
             switch result {
             case .success(let place):
-                receipts[item.number] = pool.sharing(
-                    ItemReceipt(
-                        .stored(name: place.name.text, size: item.bytes, digest: item.sentDigest),
-                        content: item.content
-                    ))
+                receipts[item.number] = ItemReceipt(
+                    .stored(name: place.name.text, size: item.bytes, digest: item.sentDigest), content: item.content)
                 let arrival = Arrival(number: numbers[index], facts: intended[index].facts, stored: place)
                 arrivals.append(
                     StoredArrival(arrival: arrival, awaitsDelivery: isSettled && intended[index].isDelivered))

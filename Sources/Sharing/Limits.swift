@@ -2,18 +2,16 @@
 ///
 /// Names and paths carry theirs themselves (`SafeName`, `SafeRelativePath`).
 package enum Limits {
-    /// Bytes of an offer's text, and of any other single message that is held whole.
-    package static let offerBytes = 24 << 20
-    /// Bytes of an offer's text outside its list of items, and of one item in it.
-    package static let offerFrameBytes = 64 << 10
+    /// Bytes of an offer's text, of a verdict's and of a receipt's: `items` lines with the longest names and types.
+    package static let offerBytes = 8 << 20
     /// Bytes of messages of all peers that are held at the same time, while they are read.
-    package static let bodyBytes = 64 << 20
+    package static let bodyBytes = 24 << 20
     /// The part of them for all strangers together: one offer of the largest size. A contact's offer fits beside it.
-    package static let bodyBytesOfStrangers = 24 << 20
-    /// Bytes of a card or any other small message.
+    package static let bodyBytesOfStrangers = 8 << 20
+    /// Bytes of a card or any other small message, and of one line of a longer one.
     package static let messageBytes = 64 << 10
-    /// Top-level items in one offer.
-    package static let items = 65_536
+    /// Top-level items in one offer. A folder is one item, whatever is in it.
+    package static let items = 10_000
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20
     /// Bytes that each file, folder and link adds to its contents when the disk space of a peer's items is counted: a
@@ -54,13 +52,13 @@ package enum Limits {
     package static let openTransfersOfStrangers = 512
     package static let openTransfersPerStranger = 128
     /// Items in all offers that wait, are accepted or are being received; in those of strangers together, and of one.
-    package static let openItems = 262_144
-    package static let openItemsOfStrangers = 131_072
-    package static let openItemsPerStranger = 65_536
+    package static let openItems = 40_000
+    package static let openItemsOfStrangers = 20_000
+    package static let openItemsPerStranger = 10_000
     /// Finished transfers whose receipt can be asked for again.
     package static let rememberedReceipts = 1_024
     /// Items in all remembered receipts.
-    package static let rememberedItems = 131_072
+    package static let rememberedItems = 40_000
 
     /// How long an offer waits for consent.
     package static let consentWait: Duration = .seconds(110)

@@ -66,37 +66,22 @@ package enum OfferBinding: Sendable {
 }
 
 /// One activity item as it stands in an offer: everything that is known before any content moves.
-///
-/// Both sides hold tens of thousands of them where as many items are sent: what is not known takes no word of its own.
 package struct OfferedItem: Hashable, Sendable {
+    package var kind: ItemKind
     package var name: SafeName
     package var type: UniformType
-    /// The most that can be said stands for what is not known.
-    private var sizeOrMost: UInt64
-    /// Zero stands for what is not known.
-    private var entriesOrZero: UInt32
-    package var kind: ItemKind
-    /// Bytes that the sender expects where `size` is not known: shown to people, and no bound.
-    package var sizeHint: UInt64?
-
-    /// Bytes of all its contents, at most `UInt64.max - 1`; nil where the sender cannot know (standard input).
-    package var size: UInt64? {
-        get { sizeOrMost == .max ? nil : sizeOrMost }
-        set { sizeOrMost = newValue.map { min($0, .max - 1) } ?? .max }
-    }
-
+    /// Bytes of all its contents; nil if the sender cannot know (standard input).
+    package var size: UInt64?
     /// Files, folders and links in it, itself included: 1 for anything but a tree; nil for a tree whose sender cannot
-    /// say. At least 1, and at most `UInt32.max`, of which `Limits.entriesPerItem` is a small part.
-    package var entries: UInt64? {
-        get { entriesOrZero == 0 ? nil : UInt64(entriesOrZero) }
-        set { entriesOrZero = newValue.map { max(UInt32(clamping: $0), 1) } ?? 0 }
-    }
+    /// say. 1 to `Limits.entriesPerItem`.
+    package var entries: UInt64?
+    /// Bytes that the sender expects if `size` is nil: shown to people, and no bound.
+    package var sizeHint: UInt64?
 
     package init(kind: ItemKind, name: SafeName, type: UniformType, size: UInt64?, entries: UInt64? = 1) {
         self.kind = kind
         self.name = name
         self.type = type
-        (sizeOrMost, entriesOrZero) = (0, 0)
         self.size = size
         self.entries = entries
     }

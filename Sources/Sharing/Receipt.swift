@@ -17,13 +17,12 @@ package struct HandlerAnswer: Hashable, Sendable {
     }
 
     package var state: State
-    private let code: Int32?
-    /// The handler's exit code, where it ended by itself.
-    package var exitCode: Int? { code.map(Int.init) }
+    /// The handler's exit code; nil unless it ended by itself.
+    package let exitCode: Int?
 
     package init(_ state: State, exitCode: Int? = nil) {
         self.state = state
-        self.code = exitCode.map(Int32.init(clamping:))
+        self.exitCode = exitCode
     }
 
     /// The answer for an item that was stored by an earlier transfer.
@@ -41,7 +40,7 @@ package struct HandlerAnswer: Hashable, Sendable {
     }
 }
 
-/// The receiver's signed-off statement on one item. Both sides hold tens of thousands of them where as many items are sent.
+/// The receiver's signed-off statement on one item.
 package struct ItemReceipt: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// In the Inbox, synced, under this name. `size` in bytes of contents; the digest is that of the file's
@@ -57,21 +56,8 @@ package struct ItemReceipt: Hashable, Sendable {
     package var handler: HandlerAnswer
     /// Whether it had been stored by an earlier transfer, lies there still, and nothing was stored now.
     package var isAlready: Bool
-    fileprivate var suspicion: Suspicion?
-
-    /// What few receipts have.
-    fileprivate final class Suspicion: Hashable, Sendable {
-        let content: ContentVerdict
-
-        init(_ content: ContentVerdict) { self.content = content }
-
-        static func == (left: Suspicion, right: Suspicion) -> Bool { left.content == right.content }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(content) }
-    }
-
-    /// What speaks against the type of a stored item; nil where nothing does, or it was not looked into.
-    package var content: ContentVerdict? { suspicion?.content }
+    /// The content verdict of a stored item if it speaks against the item's type; otherwise nil.
+    package let content: ContentVerdict?
 
     /// - Parameter content: what the content of a stored item says of its type.
     package init(
@@ -83,7 +69,7 @@ package struct ItemReceipt: Hashable, Sendable {
         self.outcome = outcome
         self.handler = handler
         self.isAlready = isAlready
-        suspicion = content.flatMap { $0.outcome == .consistent ? nil : Suspicion($0) }
+        self.content = content?.outcome == .consistent ? nil : content
     }
 }
 
@@ -97,32 +83,6 @@ extension ItemReceipt {
         self.init(
             .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.sentDigest ?? arrival.digest),
             handler: handler, content: arrival.content, isAlready: isAlready)
-    }
-}
-
-/// What the receipts of many items have in common, held once: of tens of thousands all may be mislabelled in the same way,
-/// or have failed for the same reason.
-package struct ReceiptPool {
-    private var suspicions: Set<ItemReceipt.Suspicion> = []
-    private var faults: Set<TransferFault> = []
-
-    /// More than that are not in common.
-    private static let most = 64
-
-    package init() {}
-
-    /// - Returns: the same receipt, with memory of an earlier one's where that has the same.
-    package mutating func sharing(_ receipt: ItemReceipt) -> ItemReceipt {
-        var receipt = receipt
-        receipt.suspicion = receipt.suspicion.map { Self.pooled($0, in: &suspicions) }
-        if case .failed(let fault) = receipt.outcome { receipt.outcome = .failed(Self.pooled(fault, in: &faults)) }
-        return receipt
-    }
-
-    private static func pooled<Element>(_ element: Element, in pool: inout Set<Element>) -> Element {
-        if let index = pool.firstIndex(of: element) { return pool[index] }
-        if pool.count < most { pool.insert(element) }
-        return element
     }
 }
 

@@ -11,40 +11,15 @@ package struct SendOutcome: Sendable {
         case lost(TransferFault)
     }
 
-    /// What became of each item, in order, found out when it is asked for: a list of tens of thousands would take as much
-    /// memory as all that it is made from.
-    package struct Items: RandomAccessCollection, Sendable {
-        package let count: Int
-        private let item: @Sendable (Int) -> Item
-
-        /// - Parameter item: says the same each time.
-        package init(count: Int, item: @escaping @Sendable (Int) -> Item) {
-            self.count = count
-            self.item = item
-        }
-
-        package init(_ items: [Item]) {
-            self.init(count: items.count) { items[$0] }
-        }
-
-        package var startIndex: Int { 0 }
-        package var endIndex: Int { count }
-
-        package subscript(number: Int) -> Item {
-            precondition(indices.contains(number))
-            return item(number)
-        }
-    }
-
     /// One for each item of the offer.
-    package var items: Items
+    package var items: [Item]
 
-    package init(items: Items) {
+    package init(items: [Item]) {
         self.items = items
     }
 
-    /// Where nothing was accepted.
+    /// The outcome if nothing was accepted.
     package init(_ verdict: Verdict) {
-        items = Items(count: verdict.items.count) { .notAccepted(verdict.items[$0]) }
+        items = verdict.items.map { .notAccepted($0) }
     }
 }

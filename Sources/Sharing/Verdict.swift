@@ -18,67 +18,23 @@ package struct ItemVerdict: Hashable, Sendable {
     }
 
     package var answer: Answer
-    /// What few verdicts have: an offer can have tens of thousands of items, and both sides hold a verdict on each.
-    private var particulars: Particulars?
-
-    private struct Details: Hashable {
-        var reason = ""
-        var destination = Destination.usual
-        var admittedAs: [[UniformType]] = []
-        var hasKept = false
-        var present: Digest?
-    }
-
-    private final class Particulars: Hashable, Sendable {
-        let details: Details
-
-        init(_ details: Details) { self.details = details }
-
-        static func == (left: Particulars, right: Particulars) -> Bool { left.details == right.details }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(details) }
-    }
-
-    private var details: Details {
-        get { particulars?.details ?? Details() }
-        set { particulars = newValue == Details() ? nil : Particulars(newValue) }
-    }
-
-    /// One line for the sender's user: what and why. Empty where the answer says it all.
-    package var reason: String {
-        get { details.reason }
-        set { details.reason = newValue }
-    }
-
+    /// One line for the sender's user: what was refused, and why. Empty if the answer says enough.
+    package var reason: String
     /// Where an accepted item goes. Not sent to the sender.
-    package var destination: Destination {
-        get { details.destination }
-        set { details.destination = newValue }
-    }
-
+    package var destination: Destination
     /// The content of an accepted item must have at least one type of each list: the item was accepted without a
     /// question because of them. Not sent to the sender.
-    package var admittedAs: [[UniformType]] {
-        get { details.admittedAs }
-        set { details.admittedAs = newValue }
-    }
-
+    package var admittedAs: [[UniformType]] = []
     /// Whether something of the item is kept here from an earlier attempt. A courtesy: it may be gone a moment later.
-    package var hasKept: Bool {
-        get { details.hasKept }
-        set { details.hasKept = newValue }
-    }
-
-    /// The digest that such an item of this sender had when it was stored, where it seems to lie in the Inbox still. If
-    /// the sender's has the same, it need not come again.
-    package var present: Digest? {
-        get { details.present }
-        set { details.present = newValue }
-    }
+    package var hasKept = false
+    /// The digest that such an item of this sender had when it was stored, if it seems to be in the Inbox still. A sender
+    /// whose item has the same digest need not send it again.
+    package var present: Digest?
 
     package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {
         self.answer = answer
-        details = Details(reason: reason, destination: destination)
+        self.reason = reason
+        self.destination = destination
     }
 
     package static let accepted = ItemVerdict(.accepted)

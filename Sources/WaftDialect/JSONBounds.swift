@@ -1,37 +1,15 @@
 import NIOCore
 import Sharing
 
-/// Checks a JSON text before it is parsed: whether parsing would take too much memory, and whether another reader could
-/// understand the text differently.
+/// Checks a JSON document before it is parsed: whether it is nested too deeply, and whether another reader could
+/// understand it differently.
 ///
-/// A parser takes memory for each value, however short: 24 MiB of `0,0,0,…` become several hundred megabytes. Depth is
-/// counted too: parsers recurse. The parser also accepts texts that RFC 8259 forbids or leaves open: other encodings
-/// than UTF-8, a byte order mark, a comma before a closing bracket, a name twice in one object. It checks all other
-/// rules of the form itself.
+/// Parsers recurse. They also accept texts that RFC 8259 forbids or leaves open: other encodings than UTF-8, a byte
+/// order mark, a comma before a closing bracket, a name twice in one object. The parser checks all other rules itself.
 struct JSONBounds {
     /// Arrays and objects inside each other; the protocol's own documents have four.
     static let depth = 32
-    /// Values and names of values: thirty-two for each item that an offer can have.
-    static let values = 1 << 21
-    /// Names in one object: more than an annotation can have.
-    static let names = 1 << 14
 
-    /// A byte outside of strings that divides a text.
-    enum Mark {
-        /// A bracket of either kind.
-        case opens
-        case comma
-        /// A bracket of either kind.
-        case closes
-    }
-
-    /// How many arrays and objects are open.
-    var depth: Int { open.count }
-
-    /// The name of the current value in the outermost object, as `JSONName.hash`.
-    var topName: UInt64? { open.first?.name }
-
-    private var values = 1
     private var inString = false
     private var escaped = false
     private var afterComma = false
@@ -47,8 +25,6 @@ struct JSONBounds {
         var expectsName: Bool
         /// Where its names begin in `seen`.
         var start: Int
-        /// Its last name; nil before the first, and after a comma.
-        var name: UInt64?
         /// All its names, if there are more than `few`.
         var many: Set<UInt64> = []
 
@@ -60,17 +36,14 @@ struct JSONBounds {
     static func check(_ text: ByteBuffer) throws(TransferFault) {
         var bounds = JSONBounds()
         try text.withUnsafeReadableBytes { (bytes) throws(TransferFault) in
-            for byte in bytes { _ = try bounds.see(byte) }
+            for byte in bytes { try bounds.see(byte) }
         }
     }
 
     /// - Parameter byte: the next one of the text.
-    /// - Returns: nil for a byte in a string, and for one that divides nothing.
     /// - Throws: `protocolViolation` if the text so far is out of bounds or not valid.
-    mutating func see(_ byte: UInt8) throws(TransferFault) -> Mark? {
-        guard inString else { return try seeOutside(byte) }
-        try seeInString(byte)
-        return nil
+    private mutating func see(_ byte: UInt8) throws(TransferFault) {
+        if inString { try seeInString(byte) } else { try seeOutside(byte) }
     }
 
     private mutating func seeInString(_ byte: UInt8) throws(TransferFault) {
@@ -89,60 +62,43 @@ struct JSONBounds {
         name?.see(byte)
     }
 
-    private mutating func seeOutside(_ byte: UInt8) throws(TransferFault) -> Mark? {
+    private mutating func seeOutside(_ byte: UInt8) throws(TransferFault) {
         let wasAfterComma = afterComma
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-            return nil
+            break
         case UInt8(ascii: "\""):
             afterComma = false
             inString = true
             if open.last?.expectsName == true { name = JSONName() }
-            return nil
         case UInt8(ascii: ","), UInt8(ascii: ":"):
-            try count()
             afterComma = byte == UInt8(ascii: ",")
-            if let last = open.indices.last {
-                open[last].expectsName = open[last].isObject && afterComma
-                if afterComma { open[last].name = nil }
-            }
-            return afterComma ? .comma : nil
+            if let last = open.indices.last { open[last].expectsName = open[last].isObject && afterComma }
         case UInt8(ascii: "["), UInt8(ascii: "{"):
-            try count()
             afterComma = false
             guard open.count < Self.depth else { throw .outOfBounds }
             let isObject = byte == UInt8(ascii: "{")
             open.append(Container(isObject: isObject, expectsName: isObject, start: seen.count))
-            return .opens
         case UInt8(ascii: "]"), UInt8(ascii: "}"):
             guard !wasAfterComma, let closed = open.popLast() else { throw .notTheJSON }
             seen.removeLast(seen.count - closed.start)
-            return .closes
         case 0x21...0x7E:
             afterComma = false
-            return nil
         default:
             // A byte order mark, or another encoding.
             throw .notTheJSON
         }
     }
 
-    private mutating func count() throws(TransferFault) {
-        values += 1
-        if values > Self.values { throw .outOfBounds }
-    }
-
     private mutating func add(_ name: UInt64) throws(TransferFault) {
         guard let last = open.indices.last else { return }
         let count = seen.count - open[last].start
-        guard count < Self.names else { throw .outOfBounds }
         if count == Container.few { open[last].many = Set(seen[open[last].start...]) }
         let isNew =
             count < Container.few
             ? !seen[open[last].start...].contains(name) : open[last].many.insert(name).inserted
         guard isNew else { throw .malformed("the same name twice in one object") }
         seen.append(name)
-        open[last].name = name
     }
 }
 
@@ -157,13 +113,6 @@ struct JSONName {
     private var unit: UInt32 = 0
     /// The first half of a surrogate pair.
     private var high: UInt32?
-
-    /// The hash of a name without escapes.
-    static func hash(of name: String) -> UInt64 {
-        var read = JSONName()
-        for byte in name.utf8 { read.see(byte) }
-        return read.hash
-    }
 
     /// - Parameter byte: the next one between the quotation marks.
     mutating func see(_ byte: UInt8) {

@@ -38,8 +38,8 @@ extension OfferMessage {
         )
     }
 
-    /// - Parameter items: no more of them than `Limits.items`.
-    /// - Throws: `protocolViolation`, with what is wrong.
+    /// - Parameter items: at most `Limits.items`.
+    /// - Throws: `protocolViolation`, with the reason.
     func offer(_ items: [OfferedItem]) throws(TransferFault) -> Offer {
         guard let id = TransferID(transfer) else { throw .malformed("no transfer id") }
         guard !items.isEmpty else { throw .malformed("no items") }
@@ -71,25 +71,27 @@ extension OfferMessage.Item {
         )
     }
 
-    /// - Parameter types: those of earlier items.
-    /// - Throws: `protocolViolation` or `unsafeName`, with what is wrong.
-    func offered(_ types: inout [String: UniformType]) throws(TransferFault) -> OfferedItem {
-        guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
-        guard let type = types[type] ?? UniformType(type) else { throw .malformed("an item of no type") }
-        if types[type.identifier] == nil { types[type.identifier] = type }
-        if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
-        let entries = kind == .tree ? entries ?? 1 : 1
-        guard (1...Limits.entriesPerItem).contains(entries) else { throw .malformed("an item of \(entries) entries") }
-        do {
-            return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
-        } catch {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
+    var offered: OfferedItem {
+        get throws(TransferFault) {
+            guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
+            guard let type = UniformType(type) else { throw .malformed("an item of no type") }
+            if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
+            let entries = kind == .tree ? entries ?? 1 : 1
+            guard (1...Limits.entriesPerItem).contains(entries) else {
+                throw .malformed("an item of \(entries) entries")
+            }
+            do {
+                return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
+            } catch {
+                throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
+            }
         }
     }
 }
 
 extension VerdictMessage {
-    init(_ verdict: Verdict) {
+    /// The message, and the items whose answers differ from its `default`.
+    static func lines(_ verdict: Verdict) -> (message: Self, items: [Item]) {
         // Most items get the same answer: it is said once.
         let first = verdict.items.first ?? ItemVerdict(.declined)
         let common = ItemVerdict(first.answer, reason: first.reason)
@@ -103,31 +105,31 @@ extension VerdictMessage {
                     item: number, answer: item.answer.rawValue, reason: item.reason,
                     kept: item.hasKept ? true : nil, present: item.present?.description))
         }
-        self.init(
-            digest: verdict.digest.rawValue,
-            default: common.answer.rawValue,
-            reason: common.reason.isEmpty ? nil : common.reason,
-            items: others.isEmpty ? nil : others
-        )
+        let message = Self(
+            digest: verdict.digest.rawValue, default: common.answer.rawValue,
+            reason: common.reason.isEmpty ? nil : common.reason)
+        return (message, others)
     }
 
     /// The answer to all items of an offer that may not have been read.
     init(refusing verdict: ItemVerdict) {
         self.init(
             digest: DigestAlgorithm.xxh3_128.rawValue, default: verdict.answer.rawValue,
-            reason: verdict.reason.isEmpty ? nil : verdict.reason, items: nil)
+            reason: verdict.reason.isEmpty ? nil : verdict.reason)
     }
 
-    /// - Parameter offer: the offer it answers.
-    func verdict(on offer: Offer) throws(TransferFault) -> Verdict {
+    /// - Parameters:
+    ///   - items: the answers that differ from `default`.
+    ///   - offer: the offer it answers.
+    func verdict(_ items: [Item], on offer: Offer) throws(TransferFault) -> Verdict {
         let named = DigestAlgorithm(rawValue: digest).flatMap { offer.digests.contains($0) ? $0 : nil }
         // A receiver that refuses everything may not have read the offered digests.
-        guard let digest = named ?? (items == nil && self.default != "accepted" ? offer.digests.first : nil) else {
+        guard let digest = named ?? (items.isEmpty && self.default != "accepted" ? offer.digests.first : nil) else {
             throw .malformed("a digest that was not offered")
         }
         let common = Self.itemVerdict(self.default, reason)
         var answers = Array(repeating: common, count: offer.items.count)
-        for item in items ?? [] {
+        for item in items {
             guard answers.indices.contains(item.item) else { throw .malformed("an answer to no item") }
             answers[item.item] = Self.itemVerdict(item.answer, item.reason)
             answers[item.item].hasKept = item.kept ?? false
@@ -144,11 +146,6 @@ extension VerdictMessage {
 }
 
 extension ReceiptMessage {
-    /// All but the items.
-    init(frameOf receipt: Receipt) {
-        self.init(transfer: receipt.transfer.text)
-    }
-
     /// - Parameter offer: the offer of the transfer.
     func receipt(_ items: [ItemReceipt], for offer: Offer) throws(TransferFault) -> Receipt {
         guard transfer == offer.transfer.text, items.count == offer.items.count else {
@@ -156,13 +153,17 @@ extension ReceiptMessage {
         }
         return Receipt(transfer: offer.transfer, items: items)
     }
+}
 
-    /// The same with the items that it has been read with.
-    func receipt(for offer: Offer) throws(TransferFault) -> Receipt {
-        guard items.count == offer.items.count else { throw .malformed("a receipt of something else") }
+extension FaultMessage {
+    /// The receipt that follows.
+    /// - Parameter offer: the offer of the transfer.
+    /// - Returns: nil if there is none.
+    func receipt(_ items: [Item], for offer: Offer) throws(TransferFault) -> Receipt? {
+        guard let transfer else { return nil }
         var receipts: [ItemReceipt] = []
-        for (item, offered) in zip(items, offer.items) { receipts.append(try item.receipt(for: offered)) }
-        return try receipt(receipts, for: offer)
+        for item in items { receipts.append(try item.receipt) }
+        return try ReceiptMessage(transfer: transfer).receipt(receipts, for: offer)
     }
 }
 
@@ -171,7 +172,7 @@ extension ReceiptMessage.Item {
         switch item.outcome {
         case .stored(let name, let size, let digest):
             self.init(state: "stored", name: name, size: size, digest: digest.description)
-            // What goes without saying is not said: a receipt can have tens of thousands of items.
+            // A receipt can have thousands of items: the usual answer is left out.
             if item.handler.state != .none {
                 handler = ReceiptMessage.Handler(state: item.handler.state.rawValue, exit: item.handler.exitCode)
             }
@@ -190,29 +191,30 @@ extension ReceiptMessage.Item {
         }
     }
 
-    /// - Parameter offered: the item.
-    func receipt(for offered: OfferedItem) throws(TransferFault) -> ItemReceipt {
-        switch state {
-        case "stored":
-            guard let name, let size, let digest = digest.flatMap(Digest.init) else {
-                throw .malformed("a receipt without name, size or digest")
+    var receipt: ItemReceipt {
+        get throws(TransferFault) {
+            switch state {
+            case "stored":
+                guard let name, let size, let digest = digest.flatMap(Digest.init) else {
+                    throw .malformed("a receipt without name, size or digest")
+                }
+                guard let stored = try? SafeName(name) else {
+                    throw .malformed("a receipt with a name that no item can have")
+                }
+                let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
+                return ItemReceipt(
+                    .stored(name: stored.text, size: size, digest: digest),
+                    handler: HandlerAnswer(state, exitCode: handler?.exit),
+                    content: content?.verdict,
+                    isAlready: already ?? false
+                )
+            case "notSent":
+                return ItemReceipt(.notSent)
+            default:
+                let code = fault.flatMap(TransferFault.Code.init) ?? .unexpected
+                let line = (message ?? "it was not stored").cut(toBytes: FrameHeader.messageBytes)
+                return ItemReceipt(.failed(TransferFault(code, line)))
             }
-            let state = handler.map { HandlerAnswer.State(rawValue: $0.state) ?? .failed } ?? .none
-            // Nearly all have the name that they were offered under, which is there already.
-            let stored = name == offered.name.text ? offered.name.text : (try? SafeName(name))?.text
-            guard let stored else { throw .malformed("a receipt with a name that no item can have") }
-            return ItemReceipt(
-                .stored(name: stored, size: size, digest: digest),
-                handler: HandlerAnswer(state, exitCode: handler?.exit),
-                content: content?.verdict,
-                isAlready: already ?? false
-            )
-        case "notSent":
-            return ItemReceipt(.notSent)
-        default:
-            let code = fault.flatMap(TransferFault.Code.init) ?? .unexpected
-            let line = (message ?? "it was not stored").cut(toBytes: FrameHeader.messageBytes)
-            return ItemReceipt(.failed(TransferFault(code, line)))
         }
     }
 }

@@ -10,11 +10,9 @@ protocol MessageReading: Decodable {
     var v: Int { get }
 }
 
-/// A message with as many items as an offer. It is made without them, as they are written and read some at a time.
-protocol ItemizedMessage: Codable, MessageReading {
+/// A message that is followed by items, each on a line of its own (section 3).
+protocol ListMessage: Codable, MessageReading {
     associatedtype Item: Codable
-
-    var items: [Item] { get }
 }
 
 struct CardMessage: Codable, MessageReading {
@@ -23,7 +21,7 @@ struct CardMessage: Codable, MessageReading {
     var device: String?
 }
 
-struct OfferMessage: ItemizedMessage {
+struct OfferMessage: ListMessage {
     struct Sender: Codable {
         var name: String?
         var application: String?
@@ -41,12 +39,11 @@ struct OfferMessage: ItemizedMessage {
     var transfer: String
     var sender: Sender?
     var digests: [String]?
-    var items: [Item] = []
     var annotation: [String: String]?
     var partial: Bool?
 }
 
-struct VerdictMessage: Codable, MessageReading {
+struct VerdictMessage: ListMessage {
     struct Item: Codable {
         var item: Int
         var answer: String
@@ -59,10 +56,9 @@ struct VerdictMessage: Codable, MessageReading {
     var digest: String
     var `default`: String
     var reason: String?
-    var items: [Item]?
 }
 
-struct ReceiptMessage: ItemizedMessage {
+struct ReceiptMessage: ListMessage {
     struct Handler: Codable {
         var state: String
         var exit: Int?
@@ -88,12 +84,14 @@ struct ReceiptMessage: ItemizedMessage {
 
     var v = 1
     var transfer: String
-    var items: [Item] = []
 }
 
-struct FaultMessage: Codable, MessageReading {
+struct FaultMessage: ListMessage {
+    typealias Item = ReceiptMessage.Item
+
     var v = 1
     var fault: String
     var message: String
-    var receipt: ReceiptMessage?
+    /// The transfer whose receipt follows; nil if none does.
+    var transfer: String?
 }

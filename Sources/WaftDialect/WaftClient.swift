@@ -22,8 +22,10 @@ package struct WaftClient {
     /// - Parameter patience: maximum wait for consent, including interim answers.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
         let body = try WaftDialect.writer(offer).joined()
-        let answer = try await exchange(.POST, .offers, body: body, patience: patience)
-        return try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
+        let answer = try await exchange(
+            .POST, .offers, contentType: WaftDialect.linesType, body: body, patience: patience)
+        let (message, items) = try WaftDialect.lines(of: VerdictMessage.self, in: answer.body)
+        return try message.verdict(items, on: offer)
     }
 
     /// Sends the contents of what was accepted, and waits for the receipt. What the other side has already, by the verdict
@@ -75,8 +77,8 @@ package struct WaftClient {
         }
         if saidCancel { throw CancellationError() }
         guard answer.status != .ok else { return outcome(try reader.finish(), nil, offer, verdict, writer, memory) }
-        let (fault, message) = Self.fault(of: answer)
-        return outcome(try message?.receipt(for: offer), fault, offer, verdict, writer, memory)
+        let (fault, receipt) = try Self.fault(of: answer, offer)
+        return outcome(receipt, fault, offer, verdict, writer, memory)
     }
 
     /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
@@ -124,26 +126,34 @@ package struct WaftClient {
     private func exchange(
         _ method: HTTPMethod,
         _ resource: WaftDialect.Resource,
+        contentType: String = "application/json",
         body: ByteBuffer? = nil,
         patience: Duration,
         maximum: Duration? = nil,
         reader: HTTPClient.BodyReader? = nil
     ) async throws -> HTTPAnswer {
         let answer = try await http.exchange(
-            method, resource.path, body: body, patience: patience, maximum: maximum, reader: reader)
-        guard answer.status == .ok else { throw Self.fault(of: answer).fault }
+            method, resource.path, contentType: contentType, body: body, patience: patience, maximum: maximum,
+            reader: reader)
+        guard answer.status == .ok else { throw try Self.fault(of: answer, nil).fault }
         return answer
     }
 
-    private static func fault(of answer: HTTPAnswer) -> (fault: TransferFault, receipt: ReceiptMessage?) {
+    /// - Parameter offer: the offer of the transfer whose receipt may follow the fault.
+    /// - Throws: `TransferFault` if the receipt is malformed.
+    private static func fault(
+        of answer: HTTPAnswer, _ offer: Offer?
+    ) throws(TransferFault) -> (fault: TransferFault, receipt: Receipt?) {
         let isPassing = answer.status == .serviceUnavailable
-        guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
+        guard let (message, items) = try? WaftDialect.lines(of: FaultMessage.self, in: answer.body) else {
             // Status 503 alone means that a later attempt may succeed.
             let code: TransferFault.Code = isPassing ? .stopping : .protocolViolation
             return (TransferFault(code, "the peer answered with HTTP status \(answer.status.code)"), nil)
         }
         let code = TransferFault.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
-        return (TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes)), message.receipt)
+        let fault = TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes))
+        guard let offer else { return (fault, nil) }
+        return (fault, try message.receipt(items, for: offer))
     }
 
     private func outcome(
@@ -156,7 +166,7 @@ package struct WaftClient {
     ) -> SendOutcome {
         if let receipt { memory.note(receipt) }
         let sources = writer.outcomes
-        let items = SendOutcome.Items(count: offer.items.count) { number in
+        let items = offer.items.indices.map { number -> SendOutcome.Item in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
             switch (sources[number], receipt?.items[number]) {
             case (.failed(let source), _):

@@ -77,17 +77,19 @@ package enum WaftDialect {
         _ type: Message.Type,
         from body: ByteBuffer
     ) throws(TransferFault) -> Message {
-        try JSONBounds.check(body)
         let message = try parse(type, from: body)
         guard message.v == 1 else { throw .malformed("a message of another version") }
         return message
     }
 
-    /// - Parameter body: a text within `JSONBounds`, or a part of one.
+    /// Parses one JSON document of at most `Limits.messageBytes`.
+    /// - Throws: as `decode`.
     static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferFault) -> Value {
+        guard body.readableBytes <= Limits.messageBytes else { throw .outOfBounds }
+        try JSONBounds.check(body)
         do {
             return try body.withUnsafeReadableBytes { bytes in
-                // Where it lies: the decoder keeps nothing of it.
+                // Without a copy: the decoder keeps no reference to the bytes.
                 let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
                 let data = start.map { Data(bytesNoCopy: $0, count: bytes.count, deallocator: .none) }
                 return try JSONDecoder().decode(type, from: data ?? Data())

@@ -147,7 +147,7 @@ package struct WaftServer: Sendable {
             if verdict.acceptsAnything { await reception.awaitRivals(of: offer, from: visitor.peer) }
             return reception.recognising(offer, verdict, from: visitor.peer)
         }
-        try await exchange.respond(.ok, body: try WaftDialect.encode(VerdictMessage(told)))
+        try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(told))
     }
 
     /// - Returns: nil if there is no memory for it now.
@@ -167,7 +167,7 @@ package struct WaftServer: Sendable {
 
     private func respond(_ exchange: HTTPExchange, _ receipt: Receipt) async throws {
         var writer = try WaftDialect.writer(receipt)
-        try await exchange.respond(.ok) { try writer.nextPiece() }
+        try await exchange.respond(.ok, contentType: WaftDialect.linesType) { try writer.nextPiece() }
     }
 
     /// Answers with what is kept of a transfer's items, summed up as it lies on the disk now.
@@ -228,7 +228,7 @@ package struct WaftServer: Sendable {
             return try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault))
         }
         var writer = try WaftDialect.writer(fault, receipt)
-        try await exchange.respondAndClose(fault.status) { try writer.nextPiece() }
+        try await exchange.respondAndClose(fault.status, contentType: WaftDialect.linesType) { try writer.nextPiece() }
     }
 }
 

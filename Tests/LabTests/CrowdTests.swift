@@ -47,7 +47,7 @@ struct CrowdTests {
         return try #require(line.split(separator: " ").compactMap { Int($0) }.first)
     }
 
-    @Test("512 strangers that begin offers of 24 MiB where only contacts may offer leave memory below 64 MiB")
+    @Test("512 strangers that begin offers of 8 MiB where only contacts may offer leave memory below 64 MiB")
     func hoard() async throws {
         try await withPlace { place, running in
             try await place.send("before", to: running)
@@ -72,7 +72,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("512 strangers that begin offers of 24 MiB where everyone may offer leave room for a contact's")
+    @Test("512 strangers that begin offers of 8 MiB where everyone may offer leave room for a contact's")
     func hoardWhereVisible() async throws {
         try await withPlace(isVisible: true) { place, running in
             try await place.mallory.withStranger("hoard", [running.address, "512"]) { crowd in
@@ -95,7 +95,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("three offers of 65,536 items by strangers leave room for a contact's", arguments: [false, true])
+    @Test("three offers of 10,000 items by strangers leave room for a contact's", arguments: [false, true])
     func items(areAccepted: Bool) async throws {
         let arguments = areAccepted ? ["--accept", "everyone"] : []
         try await withPlace(arguments, isVisible: true) { place, running in

@@ -16,7 +16,7 @@ struct SentLogTests {
         var offer = Offer.sample(items: items.count)
         offer.dialect = dialect
         return SendReport(
-            peer: .sample(1), name: "kit\u{1B}chen", offer: offer, items: SendOutcome.Items(items), movedBytes: 5)
+            peer: .sample(1), name: "kit\u{1B}chen", offer: offer, items: items, movedBytes: 5)
     }
 
     private func stored(_ name: String, isAlready: Bool = false) -> SendOutcome.Item {

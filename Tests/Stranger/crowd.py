@@ -1,14 +1,13 @@
 """Many strangers at once: from four addresses of loopback, with as many keys as they need.
 
 Each of these takes what all peers share of a receiver, and holds it for as long as it can."""
-import json
 import os
 import threading
 import time
 
-from wire import Closed, Connection, Identity, head
+from wire import Closed, Connection, Identity, head, lines, message_of
 
-LARGEST = 24 << 20
+LARGEST = 8 << 20
 ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]
 # One key has 32 connections at most.
 CONNECTIONS_PER_KEY = 32
@@ -49,9 +48,10 @@ def crowd(folder, address, count, say, conduct):
 def hoard(folder, address, count, say):
     """Begins the largest offers that there can be: every other one as fast as it is taken, the rest drop by drop."""
     begin = head("POST /waft/1/offers HTTP/1.1", b"", "application/json", "host: waft\r\n")
-    begin = begin.replace(b"content-length: 0", b"content-length: %d" % LARGEST) + b'{"v":1,"items":['
+    begin = begin.replace(b"content-length: 0", b"content-length: %d" % LARGEST)
+    begin += lines({"v": 1, "transfer": os.urandom(16).hex()})
     item = {"kind": "file", "name": "f", "type": "public.data", "x": "x" * 300}
-    part = (json.dumps(item) + ",").encode() * 160
+    part = lines(item) * 160
 
     def conduct(connection, number, note):
         connection.write(begin + part)
@@ -78,15 +78,15 @@ def occupy(folder, address, count, say):
 def items(folder, address, count, say):
     """Offers as many items as there can be, so many times, each with a key and an address of its own."""
     threading.stack_size(512 << 10)
-    listed = [{"kind": "file", "name": f"f{number}", "type": "public.data", "size": 0} for number in range(65_536)]
+    listed = [{"kind": "file", "name": f"f{number}", "type": "public.data", "size": 0} for number in range(10_000)]
 
     def run(number):
-        offer = {"v": 1, "transfer": os.urandom(16).hex(), "items": listed}
+        offer = {"v": 1, "transfer": os.urandom(16).hex()}
         try:
             connection = Connection.to(
                 Identity(f"{folder}-{number}"), address, source=ADDRESSES[number % len(ADDRESSES)])
-            _, answer = connection.request("POST", "/waft/1/offers", json.dumps(offer).encode())
-            say("verdict", answer=json.loads(answer)["default"])
+            _, answer = connection.request("POST", "/waft/1/offers", lines(offer, *listed))
+            say("verdict", answer=message_of(answer)["default"])
             # And it stays.
             connection.more()
         except (Closed, OSError):

@@ -3,14 +3,14 @@
     stranger.py middle FOLDER HOST:PORT        pairs with both sides by itself, and shows what each of them sees
     stranger.py relay  FOLDER HOST:PORT        passes all that is said in pairing on as it is
     stranger.py flood  FOLDER HOST:PORT COUNT  offers so many times, eight at a time
-    stranger.py offer  FOLDER HOST:PORT JSON   offers texts: the message, and in items[].text what is in them
+    stranger.py offer  FOLDER HOST:PORT JSON   offers texts: the message with its items, and in items[].text the contents
     stranger.py pair   FOLDER HOST:PORT JSON   begins to pair, as {"name": …}
     stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "answer": …, "host": …, "receipt": an item};
                                                says 102 for ever at the resource "stall", closes "closing" connections at
                                                once, and is busy for "busy" offers
     stranger.py hoard  FOLDER HOST:PORT COUNT  begins so many offers of 24 MiB and never ends them
     stranger.py occupy FOLDER HOST:PORT COUNT  has so many connections, and asks for a card on each all the time
-    stranger.py items  FOLDER HOST:PORT COUNT  offers 65,536 items, so many times
+    stranger.py items  FOLDER HOST:PORT COUNT  offers 10,000 items, so many times
 
 FOLDER holds its key. It prints one JSON document a line, and ends with its standard input.
 """
@@ -25,7 +25,7 @@ import time
 import crowd
 import pairing
 from pairing import Comparing, Refused, letter, opened
-from wire import Closed, Connection, Identity, Listener
+from wire import Closed, Connection, Identity, Listener, lines, message_of
 
 printing = threading.Lock()
 
@@ -131,12 +131,12 @@ def flood(identity, address, count):
             except queue.Empty:
                 return
             item = {"kind": "text", "name": f"spam {number}.txt", "type": "public.plain-text", "size": 5}
-            offer = {"v": 1, "transfer": transfer(), "sender": {"name": "spammer"}, "items": [item] * 20,
+            offer = {"v": 1, "transfer": transfer(), "sender": {"name": "spammer"},
                      "annotation": {"note": "x" * 16_000}}
             try:
                 connection = connection or Connection.to(identity, address)
-                _, answer = connection.request("POST", "/waft/1/offers", json.dumps(offer).encode())
-                answer = json.loads(answer)["default"]
+                _, answer = connection.request("POST", "/waft/1/offers", lines(offer, *[item] * 20))
+                answer = message_of(answer)["default"]
             except (Closed, OSError):
                 connection, answer = None, "closed"
             with lock:
@@ -172,16 +172,17 @@ def contents(texts):
 
 def offer(identity, address, text):
     message = json.loads(text)
-    texts = [item.pop("text", "hello") for item in message["items"]]
-    for item, body in zip(message["items"], texts):
+    items = message.pop("items")
+    texts = [item.pop("text", "hello") for item in items]
+    for item, body in zip(items, texts):
         item.setdefault("kind", "text")
         item.setdefault("type", "public.plain-text")
         item["size"] = len(body.encode())
     message = {"v": 1, "transfer": transfer(), "digests": ["sha-256"], **message}
     connection = Connection.to(identity, address)
-    status, answer = connection.request("POST", "/waft/1/offers", json.dumps(message).encode())
-    say("verdict", status=status, answer=json.loads(answer).get("default"), body=answer.decode())
-    if json.loads(answer).get("default") == "accepted":
+    status, answer = connection.request("POST", "/waft/1/offers", lines(message, *items))
+    say("verdict", status=status, answer=message_of(answer).get("default"), body=answer.decode())
+    if message_of(answer).get("default") == "accepted":
         path = f"/waft/1/transfers/{message['transfer']}/contents"
         status, answer = connection.request("POST", path, contents(texts), "application/waft-contents")
         say("receipt", status=status, body=answer.decode())
@@ -230,14 +231,14 @@ def answer_as(identity, facts):
             if path.endswith("/offers") and takes("busy"):
                 peer.answer({"v": 1, "digest": "sha-256", "default": "busy", "reason": "too many items"})
             elif path.endswith("/contents") and "receipt" in facts:
-                peer.answer({"v": 1, "transfer": path.split("/")[4], "items": [facts["receipt"]]})
+                peer.answer({"v": 1, "transfer": path.split("/")[4]}, facts["receipt"])
             elif path.endswith("/card"):
                 peer.answer({"v": 1, "name": facts["name"], "device": facts["name"]})
             elif path.endswith("/offers"):
                 common = {"v": 1, "digest": "sha-256", "default": facts.get("answer", "declined")}
                 peer.answer(common | {"reason": facts.get("reason", "no")})
             elif path.endswith("/contents"):
-                peer.answer({"v": 1, "fault": "storage", "message": facts["reason"]}, "500 Broken")
+                peer.answer({"v": 1, "fault": "storage", "message": facts["reason"]}, status="500 Broken")
             elif path == pairing.PATH:
                 step = json.loads(body)["step"]
                 if step == "commit":
@@ -250,7 +251,7 @@ def answer_as(identity, facts):
                 else:
                     peer.answer({"v": 1, "step": "refused", "reason": facts.get("reason", "failed")})
             else:
-                peer.answer({"v": 1, "fault": "not-accepted", "message": facts.get("reason", "no")}, "403 Forbidden")
+                peer.answer({"v": 1, "fault": "not-accepted", "message": facts.get("reason", "no")}, status="403 Forbidden")
 
     serve(identity, conversation, facts.get("host", "127.0.0.1"))
 

@@ -168,9 +168,19 @@ class Connection:
         first, answer = self.message()
         return int(first.split()[1]), answer
 
-    def answer(self, document, status="200 OK"):
-        body = json.dumps(document).encode()
+    def answer(self, document, *items, status="200 OK"):
+        body = lines(document, *items)
         self.write(head(f"HTTP/1.1 {status}", body, "application/json") + body)
+
+
+def lines(message, *items):
+    """A message and its items, one a line."""
+    return b"".join(json.dumps(line).encode() + b"\n" for line in (message, *items))
+
+
+def message_of(text):
+    """The message that a text of lines begins with."""
+    return json.loads(text.split(b"\n")[0])
 
 
 def head(first, body, kind, more=""):

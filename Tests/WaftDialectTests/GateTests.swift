@@ -30,7 +30,7 @@ struct GateTests {
             #expect(answer.status == .ok)
             // The verdict is valid for any offered digests.
             let offer = Offer(items: Offer.sample(items: 3).items, senderName: "a test", digests: [.sha256])
-            let verdict = try WaftDialect.decode(VerdictMessage.self, from: answer.body).verdict(on: offer)
+            let verdict = try WaftDialect.verdict(from: answer.body, on: offer)
             #expect(verdict.items == [no, no, no])
             // After a short offer the connection can be used again.
             try await loopback.client { client in
@@ -62,7 +62,7 @@ struct GateTests {
         }
     }
 
-    @Test("text outside the items, and of one item, is bounded, whatever the limit of the whole is")
+    @Test("each line of an offer is bounded, whatever the limit of the whole is")
     func frame() async throws {
         try await WaftLoopback.run { loopback in
             let answer = try await endless(loopback)
@@ -70,13 +70,13 @@ struct GateTests {
             let offer = String(buffer: try WaftDialect.encode(Offer.sample()))
             for place in [offer.startIndex, offer.endIndex] {
                 var text = offer
-                text.insert(contentsOf: String(repeating: " ", count: Limits.offerFrameBytes), at: place)
+                text.insert(contentsOf: String(repeating: " ", count: Limits.messageBytes), at: place)
                 #expect(throws: TransferFault.self) { try WaftDialect.offer(from: ByteBuffer(string: text)) }
             }
             for pieceBytes in [1_000, 1 << 20] {
-                let short = item(offer, Limits.offerFrameBytes / 2)
+                let short = item(offer, Limits.messageBytes / 2)
                 #expect(try WaftDialect.offer(from: short, pieceBytes: pieceBytes).items.count == 1)
-                let long = item(offer, 3 * Limits.offerFrameBytes)
+                let long = item(offer, 3 * Limits.messageBytes)
                 #expect(throws: TransferFault.self) { try WaftDialect.offer(from: long, pieceBytes: pieceBytes) }
             }
         }

@@ -48,7 +48,7 @@ struct HostileReceiverTests {
         "a verdict that is none is a violation of the protocol",
         arguments: [
             (.ok, ""), (.ok, "nonsense"), (.ok, "{}"), (.ok, #"{"v":1,"digest":"md5","default":"accepted"}"#),
-            (.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted","items":[{"item":1,"answer":"declined"}]}"#),
+            (.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}\#n{"item":1,"answer":"declined"}"#),
             (.created, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.temporaryRedirect, ""), (.notFound, ""),
             (.internalServerError, "<html>"), (.imATeapot, "{}"),
             (.unauthorized, String(repeating: "[", count: 500_000)),
@@ -76,9 +76,9 @@ struct HostileReceiverTests {
     @Test(
         "a receipt that is none is a violation, and nothing counts as stored",
         arguments: [
-            "", "{}", #"{"v":1,"transfer":"00000000000000000000000000000000","items":[]}"#,
-            #"{"v":1,"transfer":"TRANSFER","items":[]}"#,
-            #"{"v":1,"transfer":"TRANSFER","items":[{"state":"stored"}]}"#,
+            "", "{}", #"{"v":1,"transfer":"00000000000000000000000000000000"}"#,
+            #"{"v":1,"transfer":"TRANSFER"}"#,
+            #"{"v":1,"transfer":"TRANSFER"}\#n{"state":"stored"}"#,
         ])
     func receipts(text: String) async throws {
         let sources = [MemorySource.text("hello")]
@@ -99,7 +99,7 @@ struct HostileReceiverTests {
     func notMentioned() async throws {
         let sources = [MemorySource.text("hello")]
         let offer = Offer(of: sources)
-        let receipt = #"{"v":1,"transfer":"\#(offer.transfer)","items":[{"state":"notSent"}]}"#
+        let receipt = #"{"v":1,"transfer":"\#(offer.transfer)"}\#n{"state":"notSent"}"#
         try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.ok, receipt)]) { client in
             let verdict = try await client.offer(offer, patience: .seconds(60))
             let outcome = try await client.send(
@@ -115,7 +115,7 @@ struct HostileReceiverTests {
         let offer = Offer(of: sources)
         let digest = Digest.of(.xxh3_128, Array("hello".utf8))
         let receipt =
-            #"{"v":1,"transfer":"\#(offer.transfer)","items":[{"state":"stored","name":"n","size":5,"digest":"\#(digest)"}]}"#
+            #"{"v":1,"transfer":"\#(offer.transfer)"}\#n{"state":"stored","name":"n","size":5,"digest":"\#(digest)"}"#
         try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"declined"}"#), (.ok, receipt)]) { client in
             let verdict = try await client.offer(offer, patience: .seconds(60))
             let outcome = try await client.send(

@@ -282,7 +282,7 @@ struct BrokenContentTests {
             #expect(loopback.inbox.stagedCount == 0)
             // The receipt names what is stored, and the one that was being sent.
             let receipt = try #require(answer.receipt)
-            #expect(receipt.items.filter { $0.state == "stored" }.compactMap(\.name) == `case`.stored)
+            #expect(receipt.filter { $0.state == "stored" }.compactMap(\.name) == `case`.stored)
         }
     }
 
@@ -417,7 +417,7 @@ struct VanishingSenderTests {
 @Suite("Requests that are none of the protocol", .timeLimit(.minutes(1)))
 struct HostileRequestTests {
     private func fault(of answer: HTTPAnswer) throws -> TransferFault.Code? {
-        TransferFault.Code(rawValue: try WaftDialect.decode(FaultMessage.self, from: answer.body).fault)
+        TransferFault.Code(rawValue: try WaftDialect.lines(of: FaultMessage.self, in: answer.body).message.fault)
     }
 
     @Test("what is no resource is not found, and what has another method is not allowed")
@@ -440,7 +440,7 @@ struct HostileRequestTests {
     @Test("an offer that is malformed is answered with its fault, and nobody is asked")
     func malformedOffers() async throws {
         let unsafe =
-            #"{"v":1,"transfer":"\#(TransferID())","items":[{"kind":"file","name":"../x","type":"public.data"}]}"#
+            #"{"v":1,"transfer":"\#(TransferID())"}\#n{"kind":"file","name":"../x","type":"public.data"}"#
         try await WaftLoopback.run { loopback in
             for (body, status, code) in [
                 ("", 400, .protocolViolation), ("nonsense", 400, .protocolViolation), ("{}", 400, .protocolViolation),

@@ -10,14 +10,14 @@ import UniformTypes
 
 private let transfer = "0123456789abcdef0123456789abcdef"
 
-/// An offer as JSON, with one part of it replaced.
+/// An offer's lines, with one part replaced.
 private func offerText(
     v: String = "1",
     transfer: String = "\"\(transfer)\"",
     item: String = #"{"kind":"file","name":"a","type":"public.data","size":5}"#,
     more: String = ""
 ) -> String {
-    #"{"v":\#(v),"transfer":\#(transfer),"items":[\#(item)]\#(more)}"#
+    #"{"v":\#(v),"transfer":\#(transfer)\#(more)}\#n\#(item)"#
 }
 
 private func offer(_ text: String) throws(TransferFault) -> Offer {
@@ -55,16 +55,16 @@ struct MessageTests {
         let offer = Offer.sample(items: answers.count)
         for items in [answers, answers.reversed(), answers.map { _ in .accepted }, answers.map { _ in answers[1] }] {
             let written = Verdict(items: items, digest: .sha256)
-            let read = try WaftDialect.decode(VerdictMessage.self, from: WaftDialect.encode(VerdictMessage(written)))
-            #expect(try read.verdict(on: offer).items == items)
-            #expect(try read.verdict(on: offer).digest == .sha256)
+            let read = try WaftDialect.verdict(from: WaftDialect.encode(written), on: offer)
+            #expect(read.items == items)
+            #expect(read.digest == .sha256)
         }
     }
 
-    @Test("the verdict on 65,536 items that are all alike is a line")
+    @Test("the verdict on 10,000 items that all get the same answer is one line")
     func shortVerdict() throws {
         let verdict = Verdict(all: .accepted, count: Limits.items)
-        #expect(try WaftDialect.encode(VerdictMessage(verdict)).readableBytes < 100)
+        #expect(try WaftDialect.encode(verdict).readableBytes < 100)
     }
 
     @Test("a receipt reads back as it was written")
@@ -81,10 +81,10 @@ struct MessageTests {
         let written = Receipt(transfer: offer.transfer, items: items)
         #expect(try WaftDialect.receipt(from: WaftDialect.encode(written), for: offer) == written)
         // And inside of a fault.
-        let fault = try WaftDialect.decode(
-            FaultMessage.self, from: WaftDialect.writer(TransferFault(.storage, "\"items\":[]"), written).joined())
-        #expect(try fault.receipt?.receipt(for: offer) == written)
-        #expect((fault.fault, fault.message) == ("storage", "\"items\":[]"))
+        let (fault, lines) = try WaftDialect.lines(
+            of: FaultMessage.self, in: WaftDialect.writer(TransferFault(.storage, "why\n{}"), written).joined())
+        #expect(try fault.receipt(lines, for: offer) == written)
+        #expect((fault.fault, fault.message) == ("storage", "why\n{}"))
     }
 
     @Test("a card is made fit to be shown")
@@ -102,7 +102,9 @@ struct MessageTests {
         #expect((read.items.count, read.senderName) == (1, "s"))
     }
 
-    @Test("the source application is a field of the sender's; another form of it, and an annotation of that name, count for nothing")
+    @Test(
+        "the source application is a field of the sender's; another form of it, and an annotation of that name, count for nothing"
+    )
     func sourceApplication() throws {
         let read = try offer(offerText(more: #","sender":{"name":"s","application":"org.example.x"}"#))
         #expect(read.annotation == [SourceApplication.key: "org.example.x"])
@@ -133,11 +135,11 @@ struct MessageTests {
     @Test("an answer or a state that nobody knows is the careful one")
     func unknownWords() throws {
         let offer = Offer.sample()
-        let verdict = try WaftDialect.decode(
-            VerdictMessage.self, from: ByteBuffer(string: #"{"v":1,"digest":"sha-256","default":"perhaps"}"#))
-        #expect(try verdict.verdict(on: offer).items == [ItemVerdict(.declined)])
+        let text = #"{"v":1,"digest":"sha-256","default":"perhaps"}"#
+        #expect(
+            try WaftDialect.verdict(from: ByteBuffer(string: text), on: offer).items == [ItemVerdict(.declined)])
         func receipt(_ item: String) throws -> ItemReceipt? {
-            let text = #"{"v":1,"transfer":"\#(offer.transfer)","items":[\#(item)]}"#
+            let text = #"{"v":1,"transfer":"\#(offer.transfer)"}\#n\#(item)"#
             return try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer).items.first
         }
         #expect(
@@ -151,12 +153,10 @@ struct MessageTests {
 
     @Test("lines from the other side are cut before anybody shows them")
     func longLines() throws {
-        let long = String(repeating: "x", count: 100_000)
-        let offer = Offer.sample()
-        let verdict = try WaftDialect.decode(
-            VerdictMessage.self,
-            from: ByteBuffer(string: #"{"v":1,"digest":"sha-256","default":"declined","reason":"\#(long)"}"#))
-        #expect(try verdict.verdict(on: offer).items[0].reason.utf8.count == 1_024)
+        let long = String(repeating: "x", count: 60_000)
+        let text = #"{"v":1,"digest":"sha-256","default":"declined","reason":"\#(long)"}"#
+        let verdict = try WaftDialect.verdict(from: ByteBuffer(string: text), on: .sample())
+        #expect(verdict.items[0].reason.utf8.count == 1_024)
     }
 
     @Test("the protocol's own examples are messages, with the lengths they claim")
@@ -187,8 +187,7 @@ struct MessageTests {
         #expect(announced == [bodies[0], bodies[1], bodies[3]].map(\.utf8.count))
         let offer = try offer(bodies[0])
         #expect((offer.items[0].name.text, offer.items[0].size, offer.annotation) == ("hello.txt", 5, ["note": "hi"]))
-        let verdict = try WaftDialect.decode(VerdictMessage.self, from: ByteBuffer(string: bodies[1])).verdict(
-            on: offer)
+        let verdict = try WaftDialect.verdict(from: ByteBuffer(string: bodies[1]), on: offer)
         #expect(verdict.items == [.accepted])
         let receipt = try WaftDialect.receipt(from: ByteBuffer(string: bodies[3]), for: offer)
         let digest = Digest.of(.xxh3_128, Array("hello".utf8))
@@ -283,13 +282,11 @@ struct HostileMessageTests {
         let many = (0..<2_000).map { "\"\($0)\":[{\"a\":1},{\"a\":2}]" }.joined(separator: ",")
         _ = try offer(offerText(more: #","x":{"a":1,"b":{"a":1},"c":"a","d":["a","a"],"y":{\#(many)}}"#))
         #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":{\(many),\"1999\":1}")) }
-        let values = (0...JSONBounds.names).map { "\"\($0)\":1" }.joined(separator: ",")
-        #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":{\(values)}")) }
     }
 
     @Test("an offer of a kind and a type that do not agree is malformed, and says which item it is")
     func kinds() {
-        let items = #"{"kind":"file","name":"b","type":"public.png"},{"kind":"tree","name":"a","type":"public.png"}"#
+        let items = #"{"kind":"file","name":"b","type":"public.png"}\#n{"kind":"tree","name":"a","type":"public.png"}"#
         let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items)) }
         #expect(fault?.code == .protocolViolation)
         #expect(fault?.message.contains("item 1, a cannot be of the type public.png") == true)
@@ -366,12 +363,12 @@ struct HostileMessageTests {
         }
     }
 
-    @Test("65,536 items are an offer, one more is not")
+    @Test("10,000 items are an offer, one more is not")
     func itemCount() throws {
         let item = #"{"kind":"file","name":"a","type":"public.data","size":5}"#
-        let items = Array(repeating: item, count: Limits.items).joined(separator: ",")
+        let items = Array(repeating: item, count: Limits.items).joined(separator: "\n")
         #expect(try offer(offerText(item: items)).items.count == Limits.items)
-        let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items + "," + item)) }
+        let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items + "\n" + item)) }
         #expect(fault?.code == .protocolViolation)
     }
 
@@ -404,46 +401,38 @@ struct HostileMessageTests {
         _ = try offer(offerText(more: ",\"x\":" + text))
     }
 
-    @Test("millions of tiny values are refused before they take memory", arguments: ["0,", "[],", "\"\",", "{},"])
-    func tinyValues(value: String) {
-        let bomb = "[" + String(repeating: value, count: JSONBounds.values) + "0]"
-        let fault = #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":" + bomb)) }
-        #expect(fault?.message.contains("more values") == true)
-        #expect(fault?.code == .protocolViolation)
-    }
-
     @Test(
         "what is no verdict on this offer is malformed",
         arguments: [
             #"{"v":1}"#, #"{"v":1,"digest":"sha-256"}"#, #"{"v":1,"default":"accepted"}"#,
             #"{"v":1,"digest":"md5","default":"accepted"}"#, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":1,"answer":"accepted"}]}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":-1,"answer":"accepted"}]}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":9223372036854775807,"answer":"accepted"}]}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"item":1e30,"answer":"accepted"}]}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":[{"answer":"accepted"}]}"#,
-            #"{"v":1,"digest":"sha-256","default":"accepted","items":{}}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n{"item":1,"answer":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n{"item":-1,"answer":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n{"item":9223372036854775807,"answer":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n{"item":1e30,"answer":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n{"answer":"accepted"}"#,
+            #"{"v":1,"digest":"sha-256","default":"accepted"}\#n[]"#,
             #"{"v":2,"digest":"sha-256","default":"accepted"}"#,
         ])
     func verdicts(text: String) {
         var asked = Offer.sample()
         asked.digests = [.sha256]
         #expect(throws: TransferFault.self) {
-            _ = try WaftDialect.decode(VerdictMessage.self, from: ByteBuffer(string: text)).verdict(on: asked)
+            _ = try WaftDialect.verdict(from: ByteBuffer(string: text), on: asked)
         }
     }
 
     @Test(
         "what is no receipt of this transfer is malformed",
         arguments: [
-            #"{"v":1}"#, #"{"v":1,"transfer":"ID"}"#, #"{"v":1,"transfer":"ID","items":[]}"#,
-            #"{"v":1,"transfer":"ID","items":[{"state":"notSent"},{"state":"notSent"}]}"#,
-            #"{"v":1,"transfer":"00000000000000000000000000000000","items":[{"state":"notSent"}]}"#,
-            #"{"v":1,"transfer":"ID","items":[{}]}"#, #"{"v":1,"transfer":"ID","items":[{"state":"stored"}]}"#,
-            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":1,"digest":"md5:00"}]}"#,
-            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":-1,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
-            #"{"v":1,"transfer":"ID","items":[{"state":"stored","name":"n","size":1e30,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
-            #"{"v":1,"transfer":"ID","items":[{"state":"stored","size":1,"digest":"xxh3-128:00000000000000000000000000000000"}]}"#,
+            #"{"v":1}"#, #"{"v":1,"transfer":"ID"}"#, #"{"v":1,"transfer":"ID"}\#n"#,
+            #"{"v":1,"transfer":"ID"}\#n{"state":"notSent"}\#n{"state":"notSent"}"#,
+            #"{"v":1,"transfer":"00000000000000000000000000000000"}\#n{"state":"notSent"}"#,
+            #"{"v":1,"transfer":"ID"}\#n{}"#, #"{"v":1,"transfer":"ID"}\#n{"state":"stored"}"#,
+            #"{"v":1,"transfer":"ID"}\#n{"state":"stored","name":"n","size":1,"digest":"md5:00"}"#,
+            #"{"v":1,"transfer":"ID"}\#n{"state":"stored","name":"n","size":-1,"digest":"xxh3-128:00000000000000000000000000000000"}"#,
+            #"{"v":1,"transfer":"ID"}\#n{"state":"stored","name":"n","size":1e30,"digest":"xxh3-128:00000000000000000000000000000000"}"#,
+            #"{"v":1,"transfer":"ID"}\#n{"state":"stored","size":1,"digest":"xxh3-128:00000000000000000000000000000000"}"#,
         ])
     func receipts(text: String) {
         let offer = Offer.sample()
@@ -457,7 +446,7 @@ struct HostileMessageTests {
     func noise(seed: UInt64) {
         var dice = SeededNumbers(seed: seed)
         let words = [
-            "{", "}", "[", "]", ":", ",", "\"", "\\", "v", "1", "null", "-", "e", "\"items\"", "\u{0}", "\\u", "🍳", " ",
+            "{", "}", "[", "]", ":", ",", "\"", "\\", "v", "1", "null", "-", "e", "\n", "\u{0}", "\\u", "🍳", " ",
         ]
         for _ in 0..<50 {
             let text = (0..<Int.random(in: 1...200, using: &dice)).map { _ in words.randomElement(using: &dice) ?? "" }

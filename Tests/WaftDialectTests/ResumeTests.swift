@@ -457,8 +457,8 @@ struct HostileResumeTests {
                     $0.writeFrame(.end)
                 }, to: offer.transfer)
             #expect(answer.status == 200)
-            #expect(answer.receipt?.items.map(\.state) == ["failed", "stored"])
-            #expect(answer.receipt?.items.first?.fault == "not-kept")
+            #expect(answer.receipt?.map(\.state) == ["failed", "stored"])
+            #expect(answer.receipt?.first?.fault == "not-kept")
         }
     }
 

@@ -142,7 +142,7 @@ struct WaftLoopback: Sendable {
         _ frames: ByteBuffer,
         to transfer: TransferID,
         as peer: PeerID = WaftLoopback.peer
-    ) async throws -> (status: Int, fault: TransferFault?, receipt: ReceiptMessage?) {
+    ) async throws -> (status: Int, fault: TransferFault?, receipt: [ReceiptMessage.Item]?) {
         var pieces = [frames]
         let answer = try await http(as: peer) { http in
             try await http.upload(
@@ -151,11 +151,11 @@ struct WaftLoopback: Sendable {
             ) { pieces.popLast() }
         }
         if answer.status == .ok {
-            return (200, nil, try WaftDialect.decode(ReceiptMessage.self, from: answer.body))
+            return (200, nil, try WaftDialect.lines(of: ReceiptMessage.self, in: answer.body).items)
         }
-        let message = try WaftDialect.decode(FaultMessage.self, from: answer.body)
+        let (message, items) = try WaftDialect.lines(of: FaultMessage.self, in: answer.body)
         let code = try #require(TransferFault.Code(rawValue: message.fault))
-        return (Int(answer.status.code), TransferFault(code, message.message), message.receipt)
+        return (Int(answer.status.code), TransferFault(code, message.message), message.transfer == nil ? nil : items)
     }
 
     /// Waits until a transfer has ended at the receiver.

@@ -4,7 +4,7 @@ import UniformTypes
 
 @testable import WaftDialect
 
-// Messages of many items from and to texts that lie there as a whole.
+// Messages with items, from and to whole texts.
 extension WaftDialect {
     /// - Parameter pieceBytes: how many bytes of it come at once.
     static func offer(from text: ByteBuffer, pieceBytes: Int = 100_000) throws(TransferFault) -> Offer {
@@ -22,6 +22,11 @@ extension WaftDialect {
     }
 
     static func encode(_ offer: Offer) throws -> ByteBuffer { try writer(offer).joined() }
+
+    static func verdict(from text: ByteBuffer, on offer: Offer) throws(TransferFault) -> Verdict {
+        let (message, items) = try lines(of: VerdictMessage.self, in: text)
+        return try message.verdict(items, on: offer)
+    }
 
     static func encode(_ receipt: Receipt) throws -> ByteBuffer { try writer(receipt).joined() }
 
