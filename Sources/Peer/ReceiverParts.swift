@@ -97,20 +97,14 @@ struct ReceiverParts: Sendable {
         self.door = door
         let consents = ConsentMemory(inbox)
         consents.mend(by: journal)
-        var consent: any ConsentAsking = GatedConsent(
-            door.gate,
-            asking: consents.wrapping(
-                RelayedConsent(asking: try Self.asking(receiver, door, handlers.closed), relay: receiver.relay)))
-        if settings.conflict == .skip {
-            let earlier = EarlierArrivals(inbox: inbox, journal: journal)
-            consent = ConflictConsent(
-                asking: consent, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
-        }
+        let consent = ConsentChain.make(
+            people: receiver.consent, arbiter: try Self.arbiter(receiver, handlers.closed), relay: receiver.relay,
+            memory: consents, door: door, conflict: settings.conflict, inbox: inbox, journal: journal, logger: logger)
         reception = Reception(
             inbox: inbox,
             journal: journal,
             gate: door.gate,
-            consent: JournalledConsent(asking: consent, journal: journal),
+            consent: consent,
             delivery: engine,
             refusal: { choice.refusal(of: $0) },
             quota: StrangerQuota(
@@ -130,18 +124,13 @@ struct ReceiverParts: Sendable {
         place?.isContact == true ? blocking : strangersThreads
     }
 
-    /// Those who are asked about what neither contacts nor rules decide.
-    private static func asking(
-        _ receiver: Receiver, _ door: Doorkeeper, _ closed: ClosedPlaces
-    ) throws -> any ConsentAsking {
-        guard let path = receiver.settings.arbiter else { return receiver.consent }
+    /// The program that is asked about offers; nil if none is set.
+    private static func arbiter(_ receiver: Receiver, _ closed: ClosedPlaces) throws -> OfferArbiter? {
+        guard let path = receiver.settings.arbiter else { return nil }
         do {
-            let arbiter = try OfferArbiter(
+            return try OfferArbiter(
                 path: path, scratchFolder: receiver.home.state + "/hooks", rules: receiver.settings.hookRules,
                 forbiddenPlaces: closed.paths, logger: receiver.logger)
-            return ArbitratedConsent(
-                arbiter: arbiter, asking: receiver.consent, contactName: { door.contactName(of: $0) },
-                logger: receiver.logger)
         } catch {
             throw ReceiverFailure(.setting, receiver.settings.line(about: "arbiter", "\(error)"))
         }

@@ -5,7 +5,7 @@ import UniformTypes
 extension Reception {
     /// Adds to a verdict what is here already of the items that it accepts: what lies in the Inbox, and what is kept of an
     /// attempt that broke off. Looks at the disk and the journal.
-    package func recognising(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) -> Verdict {
+    func recognising(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) -> Verdict {
         guard verdict.acceptsAnything else { return verdict }
         var verdict = verdict
         let stored = (try? journal.arrivals(of: offer.transfer, from: peer)) ?? []
@@ -27,7 +27,7 @@ extension Reception {
     /// Waits a moment for transfers of the same items by the same peer that are coming to their end: a sender that was
     /// killed and is called again at once finds what the one before has brought only when that has been put aside. One on
     /// which nothing has come for a while is ended; one that goes on is left alone, and both have their own place.
-    package func awaitRivals(of offer: Offer, from peer: PeerID) async {
+    func awaitRivals(of offer: Offer, from peer: PeerID) async {
         let end = ContinuousClock.now + Self.rivalWait
         let first = rivals(of: offer, from: peer).map { $0.pulse.state.received }.max()
         guard let first else { return }

@@ -19,48 +19,13 @@ package final class Reception: Sendable {
         case ended(TransferID, from: PeerID, Receipt, TransferFault?)
     }
 
-    private struct Ledger {
-        var waiting: [TransferID: OfferClaim] = [:]
-        var accepted: [TransferID: Accepted] = [:]
-        var receiving: [TransferID: Receiving] = [:]
-        var finished: [TransferID: Finished] = [:]
-        /// Finished transfers, oldest first, for forgetting.
-        var finishedOrder: [TransferID] = []
-        /// Items in all receipts of `finished`.
-        var rememberedItems = 0
+    private typealias Waiter = CheckedContinuation<Receipt?, Never>
+
+    private struct State {
+        var ledger = TransferLedger()
+        /// Tasks that wait for a receipt with the handlers' answers, by the number that the ledger knows.
+        var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
-        var isStopping = false
-    }
-
-    private struct Receiving {
-        var claim: OfferClaim
-        var interrupt: @Sendable () -> Void
-        var offer: Offer
-        var turn: CommitTurn
-        let pulse = TransferPulse()
-    }
-
-    private struct Accepted {
-        var offer: Offer
-        var verdict: Verdict
-        var claim: OfferClaim
-        var turn: CommitTurn
-        /// `turn.storings` when the offer was accepted.
-        var storings: Int
-        /// The `Visitor.connection` of the offer.
-        var connection: UInt64
-        var expires: ContinuousClock.Instant
-    }
-
-    private struct Finished {
-        var peer: PeerID
-        var receipt: Receipt
-        var hasEnded = false
-        /// Items whose handlers have not answered: counted, since a transfer can have tens of thousands.
-        var pending = 0
-        var waiters: [Int: CheckedContinuation<Receipt?, Never>] = [:]
-
-        var isAnswered: Bool { hasEnded && pending == 0 }
     }
 
     /// Room for the messages of all peers while they are read.
@@ -77,7 +42,7 @@ package final class Reception: Sendable {
     private let departedWait: Duration
     private let memory: ConsentMemory?
     private let observe: @Sendable (Event) -> Void
-    private let ledger = Mutex(Ledger())
+    private let state = Mutex(State())
 
     /// - Parameters:
     ///   - gate: refuses offers before they take common resources, and knows the contacts, which have a reserved share.
@@ -121,6 +86,8 @@ package final class Reception: Sendable {
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess { gate.access(of: peer, by: dialect) }
 
     /// Answers an offer. Waits for consent; cancelling the task withdraws the offer.
+    ///
+    /// The verdict says which accepted items are here already, wholly or in part. Reads the disk and the journal.
     package func judge(_ offer: Offer, from visitor: Visitor) async -> Verdict {
         let peer = visitor.peer
         let eligible = EligibleOffer(offer, refusal)
@@ -132,10 +99,17 @@ package final class Reception: Sendable {
             verdict = Verdict(all: refusal, count: offer.items.count, digest: digest)
         } else {
             let items = eligible.verdicts(await answers(to: eligible.rest, from: peer))
-            verdict = settle(offer, Verdict(items: items, digest: digest), visitor)
+            let isWithdrawn = Task.isCancelled
+            verdict = state.withLock {
+                $0.ledger.settle(
+                    offer, Verdict(items: items, digest: digest), connection: visitor.connection,
+                    isWithdrawn: isWithdrawn, at: .now)
+            }
         }
         observe(.judged(offer, verdict, from: peer))
-        return verdict
+        guard verdict.acceptsAnything, !Task.isCancelled else { return verdict }
+        await awaitRivals(of: offer, from: peer)
+        return recognising(offer, verdict, from: peer)
     }
 
     /// The refusal that needs no question and takes no common resources: first by eligibility, from the types alone,
@@ -149,40 +123,16 @@ package final class Reception: Sendable {
     }
 
     private func admit(_ offer: Offer, from visitor: Visitor) -> ItemVerdict? {
-        let isContact = gate.access(of: visitor.peer, by: offer.dialect) == .contact
-        return ledger.withLock { ledger in
-            if ledger.isStopping { return Self.stopping }
-            let now = ContinuousClock.now
-            ledger.accepted = ledger.accepted.filter { $0.value.expires > now }
-            let id = offer.transfer
-            if let refusal = Self.refusalToRepeat(offer, from: visitor.peer, in: ledger) { return refusal }
-            ledger.accepted[id] = nil
-            let claim = OfferClaim(
-                peer: visitor.peer, address: visitor.address, isContact: isContact, items: offer.items.count,
-                bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
-            let open = ledger.accepted.values.map(\.claim) + ledger.receiving.values.map(\.claim)
-            let refusal = OfferShares.refusal(of: claim, waiting: Array(ledger.waiting.values), open: open)
-            if refusal == nil { ledger.waiting[id] = claim }
-            return refusal
+        let claim = OfferClaim(
+            peer: visitor.peer, address: visitor.address,
+            isContact: gate.access(of: visitor.peer, by: offer.dialect) == .contact, items: offer.items.count,
+            bytes: offer.knownSize, footprint: offer.knownFootprint.bytes)
+        switch state.withLock({ $0.ledger.admit(offer, claim, at: .now) }) {
+        case .admitted: return nil
+        case .refused(let verdict, let interrupt):
+            interrupt?()
+            return verdict
         }
-    }
-
-    /// A transfer can be offered again by the peer whose it is, as long as something of it has not been stored: the sender
-    /// has lost the connection, and goes on where it was.
-    private static func refusalToRepeat(_ offer: Offer, from peer: PeerID, in ledger: Ledger) -> ItemVerdict? {
-        let id = offer.transfer
-        let before = ItemVerdict(.declined, reason: "this transfer has been offered before")
-        if ledger.waiting[id] != nil { return before }
-        if let accepted = ledger.accepted[id], accepted.claim.peer != peer { return before }
-        if let finished = ledger.finished[id] {
-            guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
-            if finished.hasEnded, finished.receipt.items.allSatisfy(\.isStored) { return before }
-        }
-        guard let receiving = ledger.receiving[id] else { return nil }
-        guard receiving.claim.peer == peer else { return before }
-        // The old connection has broken off and we have not heard of it yet, or its end is being written to the disk.
-        receiving.interrupt()
-        return ItemVerdict(.busy, reason: "the connection on which it came before is being ended")
     }
 
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
@@ -222,7 +172,7 @@ package final class Reception: Sendable {
         }
         // Cancelled: a question that ends without an answer is expired, too.
         if Task.isCancelled, answers?.allSatisfy({ $0.answer == .expired }) ?? true {
-            let isStopping = ledger.withLock { $0.isStopping }
+            let isStopping = state.withLock { $0.ledger.isStopping }
             let verdict = ItemVerdict(.expired, reason: isStopping ? SilenceWords.stopping : SilenceWords.cancelled)
             return Array(repeating: verdict, count: count)
         }
@@ -235,69 +185,24 @@ package final class Reception: Sendable {
 
     /// Accepted bytes of a sender that are not stored yet.
     func bytesUnderWay(of sender: AmountSender, besides id: TransferID) -> UInt64 {
-        ledger.withLock { ledger in
-            let accepted = ledger.accepted.values.filter { $0.expires > .now }.map {
-                (offer: $0.offer, claim: $0.claim)
-            }
-            let open = accepted + ledger.receiving.values.map { (offer: $0.offer, claim: $0.claim) }
-            return open.reduce(0) { sum, part in
-                guard part.offer.transfer != id, sender.includes(part.claim.peer, by: part.offer.dialect) else {
-                    return sum
-                }
-                let (total, overflow) = sum.addingReportingOverflow(part.claim.bytes)
-                return overflow ? .max : total
+        state.withLock { state in
+            state.ledger.underWay(besides: id, at: .now) { claim, dialect in
+                sender.includes(claim.peer, by: dialect) ? claim.bytes : 0
             }
         }
     }
 
     /// Accepted bytes of a peer, by `Footprint`, that are not stored yet.
     private func bytesUnderWay(from peer: PeerID, besides id: TransferID? = nil) -> UInt64 {
-        ledger.withLock { ledger in
-            let accepted = ledger.accepted.filter { $0.value.expires > .now }.mapValues(\.claim)
-            let receiving = ledger.receiving.mapValues(\.claim)
-            let open = [accepted, receiving].joined().filter { $0.value.peer == peer && $0.key != id }
-            return open.reduce(0) { sum, claim in
-                let (total, overflow) = sum.addingReportingOverflow(claim.value.footprint)
-                return overflow ? .max : total
-            }
+        state.withLock { state in
+            state.ledger.underWay(besides: id, at: .now) { claim, _ in claim.peer == peer ? claim.footprint : 0 }
         }
-    }
-
-    /// - Returns: the verdict that is to be sent.
-    private func settle(_ offer: Offer, _ verdict: Verdict, _ visitor: Visitor) -> Verdict {
-        let withdrawn = Task.isCancelled
-        return ledger.withLock { ledger in
-            guard let claim = ledger.waiting.removeValue(forKey: offer.transfer), !withdrawn, verdict.acceptsAnything
-            else { return verdict }
-            if ledger.isStopping {
-                return Verdict(all: Self.stopping, count: offer.items.count, digest: verdict.digest)
-            }
-            let turn = Self.turn(of: visitor.peer, in: ledger)
-            ledger.accepted[offer.transfer] = Accepted(
-                offer: offer, verdict: verdict, claim: claim, turn: turn, storings: turn.storings,
-                connection: visitor.connection,
-                expires: .now + Limits.contentsWait)
-            return verdict
-        }
-    }
-
-    /// The turn that a peer's open transfers share.
-    private static func turn(of peer: PeerID, in ledger: Ledger) -> CommitTurn {
-        ledger.accepted.values.first { $0.claim.peer == peer }?.turn
-            ?? ledger.receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
     }
 
     /// Notes that a connection has closed: its accepted transfers that have not begun expire after `departedWait`.
     package func left(_ visitor: Visitor) {
-        ledger.withLock { ledger in
-            let end = ContinuousClock.now + departedWait
-            for (id, accepted) in ledger.accepted where accepted.connection == visitor.connection {
-                ledger.accepted[id]?.expires = min(accepted.expires, end)
-            }
-        }
+        state.withLock { $0.ledger.leave(visitor.connection, until: .now + departedWait) }
     }
-
-    private static let stopping = ItemVerdict(.busy, reason: "the receiver is stopping")
 
     // MARK: Contents
 
@@ -312,28 +217,16 @@ package final class Reception: Sendable {
         _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact,
         interrupt: @escaping @Sendable () -> Void = {}
     ) throws(TransferFault) -> IncomingTransfer {
-        let begun: (Accepted, TransferPulse)? = ledger.withLock { ledger in
-            guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now,
-                !ledger.isStopping
-            else { return nil }
-            ledger.accepted[id] = nil
-            let receiving = Receiving(
-                claim: accepted.claim, interrupt: interrupt, offer: accepted.offer, turn: accepted.turn)
-            ledger.receiving[id] = receiving
-            ledger.finished[id]?.hasEnded = false
-            return (accepted, receiving.pulse)
-        }
-        guard let (accepted, pulse) = begun else {
-            throw TransferFault(.notAccepted, "no accepted offer covers this transfer")
-        }
+        guard
+            let (accepted, pulse) = state.withLock({
+                $0.ledger.begin(id, from: peer, at: .now, interrupt: interrupt)
+            })
+        else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
         let earlier: [Arrival]
         do {
             earlier = try journal.arrivals(of: id, from: peer)
         } catch {
-            ledger.withLock { ledger in
-                ledger.receiving[id] = nil
-                ledger.finished[id]?.hasEnded = true
-            }
+            state.withLock { $0.ledger.abandon(id) }
             throw TransferFault(.storage, error.description)
         }
         memory?.began(id, from: peer, arrivals: earlier.count)
@@ -370,26 +263,15 @@ package final class Reception: Sendable {
     }
 
     /// Other transfers of the peer that are being received and have an item of the same kind, name and type.
-    func rivals(of offer: Offer, from peer: PeerID) -> [(pulse: TransferPulse, interrupt: @Sendable () -> Void)] {
-        let others = ledger.withLock { ledger in
-            ledger.receiving.filter { $0.key != offer.transfer && $0.value.claim.peer == peer }.map(\.value)
-        }
-        if others.isEmpty { return [] }
-        let wanted = Set(offer.items.map(ItemLikeness.init))
-        return others.filter { other in other.offer.items.contains { wanted.contains(ItemLikeness($0)) } }
-            .map { ($0.pulse, $0.interrupt) }
+    func rivals(of offer: Offer, from peer: PeerID) -> [TransferLedger.Receiving] {
+        state.withLock { $0.ledger.rivals(of: offer, from: peer) }
     }
 
     /// Lets an accepted transfer wait for its contents for so long from now.
-    /// - Returns: nil where there is no such transfer.
+    /// - Returns: nil if the peer has no such transfer.
     func holdOpen(_ id: TransferID, from peer: PeerID, for time: Duration) -> (Offer, Verdict)? {
-        ledger.withLock { ledger in
-            guard let accepted = ledger.accepted[id], accepted.claim.peer == peer, accepted.expires > .now else {
-                return nil
-            }
-            ledger.accepted[id]?.expires = .now + time
-            return (accepted.offer, accepted.verdict)
-        }
+        let now = ContinuousClock.now
+        return state.withLock { $0.ledger.hold(id, from: peer, at: now, until: now + time) }
     }
 
     /// Closes a transfer that `begin` opened. Must be called once for each, whatever happened.
@@ -399,38 +281,30 @@ package final class Reception: Sendable {
         let id = transfer.offer.transfer
         let tally = transfer.tally
         memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole)
-        let (merged, waiters): (Receipt, [CheckedContinuation<Receipt?, Never>]) = ledger.withLock { ledger in
-            ledger.receiving[id] = nil
-            // Handlers may have answered for items that were stored early: their answers are in `finished` already.
-            var merged = receipt
-            if let early = ledger.finished[id] {
-                for index in merged.items.indices { merged.items[index].handler = early.receipt.items[index].handler }
-            }
-            var entry = ledger.finished[id] ?? Finished(peer: transfer.peer, receipt: merged)
-            entry.receipt = merged
-            entry.hasEnded = true
-            let waiters = entry.isAnswered ? entry.waiters : [:]
-            if entry.isAnswered { entry.waiters = [:] }
-            if ledger.finished.updateValue(entry, forKey: id) == nil { Self.remember(id, in: &ledger) }
-            return (merged, Array(waiters.values))
+        let merged = resume { ledger in
+            let ended = ledger.end(id, from: transfer.peer, receipt)
+            return ([ended], ended.receipt)
         }
-        for waiter in waiters { waiter.resume(returning: merged) }
         delivery.transferEnded(id, from: transfer.peer)
         observe(.ended(id, from: transfer.peer, merged, fault))
         return merged
     }
 
-    private static func remember(_ id: TransferID, in ledger: inout Ledger) {
-        ledger.finishedOrder.append(id)
-        ledger.rememberedItems += ledger.finished[id]?.receipt.items.count ?? 0
-        while ledger.finishedOrder.count > Limits.rememberedReceipts || ledger.rememberedItems > Limits.rememberedItems
-        {
-            // The oldest that nobody waits for.
-            let index = ledger.finishedOrder.firstIndex { $0 != id && ledger.finished[$0]?.isAnswered ?? true }
-            guard let index else { return }
-            let forgotten = ledger.finished.removeValue(forKey: ledger.finishedOrder.remove(at: index))
-            ledger.rememberedItems -= forgotten?.receipt.items.count ?? 0
+    /// Changes the ledger, and resumes the tasks whose receipts are complete now.
+    private func resume<Result: Sendable>(
+        _ change: (inout TransferLedger) -> (answered: [TransferLedger.Answered], result: Result)
+    ) -> Result {
+        let (ready, result) = state.withLock { state in
+            let (answered, result) = change(&state.ledger)
+            let ready = answered.flatMap { answered in
+                answered.waiters.compactMap { number in
+                    state.waiters.removeValue(forKey: number).map { (waiter: $0, receipt: answered.receipt) }
+                }
+            }
+            return (ready, result)
         }
+        for (waiter, receipt) in ready { waiter.resume(returning: receipt) }
+        return result
     }
 
     // MARK: Receipts
@@ -439,26 +313,33 @@ package final class Reception: Sendable {
     /// - Parameter answered: wait until all handlers have answered.
     /// - Returns: nil for a transfer that is unknown, another's, or when the task was cancelled while waiting.
     package func receipt(of id: TransferID, from peer: PeerID, answered: Bool) async -> Receipt? {
-        let isUnknown = ledger.withLock { $0.finished[id] == nil && $0.receiving[id] == nil }
-        if isUnknown { return journalledReceipt(of: id, from: peer) }
-        let waiter = ledger.withLock { ledger in
-            ledger.nextWaiter += 1
-            return ledger.nextWaiter
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        if case .unknown = state.withLock({ $0.ledger.receipt(of: id, from: peer, waiter: nil) }) {
+            return journalledReceipt(of: id, from: peer)
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Receipt?, Never>) in
-                let now: Receipt?? = ledger.withLock { ledger in
-                    guard let entry = ledger.finished[id], entry.peer == peer, entry.hasEnded else { return .some(nil) }
-                    if !answered || entry.isAnswered || ledger.isStopping { return entry.receipt }
-                    // Cancelled before it was entered: nobody else would resume it.
-                    if Task.isCancelled { return .some(nil) }
-                    ledger.finished[id]?.waiters[waiter] = continuation
-                    return nil
+            await withCheckedContinuation { (continuation: Waiter) in
+                let now: Receipt?? = state.withLock { state in
+                    // Cancelled before it is entered: nothing would resume it.
+                    if answered, Task.isCancelled { return .some(nil) }
+                    switch state.ledger.receipt(of: id, from: peer, waiter: answered ? number : nil) {
+                    case .unknown, .none: return .some(nil)
+                    case .receipt(let receipt): return receipt
+                    case .waiting:
+                        state.waiters[number] = continuation
+                        return nil
+                    }
                 }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            let continuation = ledger.withLock { $0.finished[id]?.waiters.removeValue(forKey: waiter) }
+            let continuation = state.withLock { state in
+                state.ledger.forget(waiter: number, of: id)
+                return state.waiters.removeValue(forKey: number)
+            }
             continuation?.resume(returning: nil)
         }
     }
@@ -489,45 +370,14 @@ package final class Reception: Sendable {
     }
 
     private func note(_ answer: HandlerAnswer, for arrival: Arrival) {
-        let (receipt, waiters): (Receipt?, [CheckedContinuation<Receipt?, Never>]) = ledger.withLock { ledger in
-            let id = arrival.transfer
-            if ledger.finished[id] == nil {
-                guard ledger.receiving[id] != nil else { return (nil, []) }
-                let blank = Array(repeating: ItemReceipt(.notSent), count: arrival.itemsInOffer)
-                ledger.finished[id] = Finished(peer: arrival.peer, receipt: Receipt(transfer: id, items: blank))
-                Self.remember(id, in: &ledger)
-            }
-            let old = ledger.finished[id]?.receipt.items[arrival.itemNumber].handler.state
-            ledger.finished[id]?.receipt.items[arrival.itemNumber].handler = answer
-            ledger.finished[id]?.pending += (answer.state == .pending ? 1 : 0) - (old == .pending ? 1 : 0)
-            guard let entry = ledger.finished[id], entry.isAnswered else { return (nil, []) }
-            ledger.finished[id]?.waiters = [:]
-            return (entry.receipt, Array(entry.waiters.values))
-        }
-        for waiter in waiters { waiter.resume(returning: receipt) }
+        resume { ledger in (ledger.note(answer, for: arrival).map { [$0] } ?? [], ()) }
     }
 
     /// Transfers that were accepted and have not ended.
-    package var openTransfers: Int {
-        ledger.withLock { ledger in
-            let now = ContinuousClock.now
-            return ledger.receiving.count + ledger.accepted.values.count { $0.expires > now }
-        }
-    }
+    package var openTransfers: Int { state.withLock { $0.ledger.openTransfers(at: .now) } }
 
-    /// No new offers, no new contents; those who wait for receipts get what there is.
+    /// No new offers, no new contents; tasks that wait for receipts get them as they are.
     package func stop() {
-        let waiters = ledger.withLock { ledger in
-            ledger.isStopping = true
-            ledger.accepted = [:]
-            var waiters: [(CheckedContinuation<Receipt?, Never>, Receipt)] = []
-            for id in ledger.finished.keys {
-                guard let entry = ledger.finished[id] else { continue }
-                waiters += entry.waiters.values.map { ($0, entry.receipt) }
-                ledger.finished[id]?.waiters = [:]
-            }
-            return waiters
-        }
-        for (waiter, receipt) in waiters { waiter.resume(returning: receipt) }
+        resume { ledger in (ledger.stop(), ()) }
     }
 }

@@ -143,11 +143,7 @@ package struct WaftServer: Sendable {
         }
         let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: visitor) }
         if Task.isCancelled { throw Self.stopping }
-        let told = await exchange.keepingClientInformed {
-            if verdict.acceptsAnything { await reception.awaitRivals(of: offer, from: visitor.peer) }
-            return reception.recognising(offer, verdict, from: visitor.peer)
-        }
-        try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(told))
+        try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(verdict))
     }
 
     /// - Returns: nil if there is no memory for it now.

@@ -1,8 +1,9 @@
 import Digests
-import Sharing
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Sharing
 
 /// Ends the process in the midst of its work: from one call of a port on, none does anything any more.
 private final class Crash: Sendable {

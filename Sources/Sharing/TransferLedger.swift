@@ -1,0 +1,278 @@
+/// The transfers of one receiver, and how far each has come. Decides without waiting, without a clock and without a
+/// disk: `Reception` gives it the time, and does what it answers.
+///
+/// ```
+///            admit             settle              begin               end
+///  (offer) ────────▶ waiting ─────────▶ accepted ────────▶ receiving ───────▶ finished ──▶ (forgotten)
+///     │                 │                  │ expires            │ abandon
+///     ▼ refused         ▼ not accepted     ▼                    ▼
+/// ```
+///
+/// The peer of a transfer can offer it again until everything accepted is stored.
+struct TransferLedger {
+    struct Accepted {
+        var offer: Offer
+        var verdict: Verdict
+        var claim: OfferClaim
+        var turn: CommitTurn
+        /// `turn.storings` when the offer was accepted.
+        var storings: Int
+        /// The `Visitor.connection` of the offer.
+        var connection: UInt64
+        var expires: ContinuousClock.Instant
+    }
+
+    struct Receiving {
+        var offer: Offer
+        var claim: OfferClaim
+        var turn: CommitTurn
+        /// Ends the connection on which the contents come.
+        var interrupt: @Sendable () -> Void
+        let pulse: TransferPulse
+    }
+
+    private struct Finished {
+        var peer: PeerID
+        var receipt: Receipt
+        var hasEnded = false
+        /// Items whose handlers have not answered.
+        var pending = 0
+        /// Tasks that wait for the handlers' answers.
+        var waiters: Set<Int> = []
+
+        var isAnswered: Bool { hasEnded && pending == 0 }
+    }
+
+    enum Admission {
+        case admitted
+        /// - Parameter interrupt: to be called: it ends the older connection of the same transfer.
+        case refused(ItemVerdict, interrupt: (@Sendable () -> Void)? = nil)
+    }
+
+    /// A receipt, and the tasks that waited for it.
+    struct Answered {
+        var receipt: Receipt
+        var waiters: Set<Int>
+    }
+
+    enum ReceiptLookup {
+        /// Neither received nor remembered here.
+        case unknown
+        /// Another peer's, or not ended yet.
+        case none
+        case receipt(Receipt)
+        /// The waiter is entered, and gets the receipt when the handlers have answered.
+        case waiting
+    }
+
+    private var waiting: [TransferID: OfferClaim] = [:]
+    private var accepted: [TransferID: Accepted] = [:]
+    private var receiving: [TransferID: Receiving] = [:]
+    private var finished: [TransferID: Finished] = [:]
+    /// The keys of `finished`, oldest first.
+    private var finishedOrder: [TransferID] = []
+    /// Items in all receipts of `finished`.
+    private var rememberedItems = 0
+    private(set) var isStopping = false
+
+    // MARK: Offers
+
+    /// Takes an offer's share of the common resources until `settle`.
+    mutating func admit(_ offer: Offer, _ claim: OfferClaim, at now: ContinuousClock.Instant) -> Admission {
+        if isStopping { return .refused(Self.stopping) }
+        accepted = accepted.filter { $0.value.expires > now }
+        if let refusal = refusalToRepeat(offer, claim.peer) { return refusal }
+        accepted[offer.transfer] = nil
+        let open = accepted.values.map(\.claim) + receiving.values.map(\.claim)
+        if let refusal = OfferShares.refusal(of: claim, waiting: Array(waiting.values), open: open) {
+            return .refused(refusal)
+        }
+        waiting[offer.transfer] = claim
+        return .admitted
+    }
+
+    private func refusalToRepeat(_ offer: Offer, _ peer: PeerID) -> Admission? {
+        let id = offer.transfer
+        let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer has been offered before"))
+        if waiting[id] != nil { return before }
+        if let accepted = accepted[id], accepted.claim.peer != peer { return before }
+        if let finished = finished[id] {
+            guard finished.peer == peer, finished.receipt.items.count == offer.items.count else { return before }
+            if finished.hasEnded, finished.receipt.items.allSatisfy(\.isStored) { return before }
+        }
+        guard let receiving = receiving[id] else { return nil }
+        guard receiving.claim.peer == peer else { return before }
+        // The old connection has broken off without our knowledge, or its end is being written to the disk.
+        return .refused(
+            ItemVerdict(.busy, reason: "the connection on which it came before is being ended"),
+            interrupt: receiving.interrupt)
+    }
+
+    /// Ends the waiting of an admitted offer.
+    /// - Parameters:
+    ///   - connection: the `Visitor.connection` of the offer.
+    ///   - isWithdrawn: whether the sender has left.
+    /// - Returns: the verdict that is to be sent.
+    mutating func settle(
+        _ offer: Offer, _ verdict: Verdict, connection: UInt64, isWithdrawn: Bool, at now: ContinuousClock.Instant
+    ) -> Verdict {
+        guard let claim = waiting.removeValue(forKey: offer.transfer), !isWithdrawn, verdict.acceptsAnything else {
+            return verdict
+        }
+        if isStopping { return Verdict(all: Self.stopping, count: offer.items.count, digest: verdict.digest) }
+        let turn = turn(of: claim.peer)
+        accepted[offer.transfer] = Accepted(
+            offer: offer, verdict: verdict, claim: claim, turn: turn, storings: turn.storings, connection: connection,
+            expires: now + Limits.contentsWait)
+        return verdict
+    }
+
+    /// The turn that a peer's open transfers share.
+    private func turn(of peer: PeerID) -> CommitTurn {
+        accepted.values.first { $0.claim.peer == peer }?.turn
+            ?? receiving.values.first { $0.claim.peer == peer }?.turn ?? CommitTurn()
+    }
+
+    private static let stopping = ItemVerdict(.busy, reason: "the receiver is stopping")
+
+    /// A connection has closed: its accepted transfers expire at `end`, or before.
+    mutating func leave(_ connection: UInt64, until end: ContinuousClock.Instant) {
+        for (id, transfer) in accepted where transfer.connection == connection {
+            accepted[id]?.expires = min(transfer.expires, end)
+        }
+    }
+
+    /// Lets an accepted transfer wait for its contents until `end`.
+    /// - Returns: nil if the peer has no such transfer.
+    mutating func hold(
+        _ id: TransferID, from peer: PeerID, at now: ContinuousClock.Instant, until end: ContinuousClock.Instant
+    ) -> (Offer, Verdict)? {
+        guard let transfer = accepted[id], transfer.claim.peer == peer, transfer.expires > now else { return nil }
+        accepted[id]?.expires = end
+        return (transfer.offer, transfer.verdict)
+    }
+
+    // MARK: Contents
+
+    /// The contents of an accepted transfer begin.
+    /// - Returns: nil if the peer has no such transfer, or no contents are taken any more.
+    mutating func begin(
+        _ id: TransferID, from peer: PeerID, at now: ContinuousClock.Instant,
+        interrupt: @escaping @Sendable () -> Void
+    ) -> (Accepted, TransferPulse)? {
+        guard !isStopping, let begun = accepted[id], begun.claim.peer == peer, begun.expires > now else { return nil }
+        accepted[id] = nil
+        let pulse = TransferPulse()
+        receiving[id] = Receiving(
+            offer: begun.offer, claim: begun.claim, turn: begun.turn, interrupt: interrupt, pulse: pulse)
+        finished[id]?.hasEnded = false
+        return (begun, pulse)
+    }
+
+    /// A transfer that has begun cannot go on before any of its contents were read.
+    mutating func abandon(_ id: TransferID) {
+        receiving[id] = nil
+        finished[id]?.hasEnded = true
+    }
+
+    /// A transfer has ended.
+    /// - Returns: the receipt, with the answers of handlers so far, and those who waited for it.
+    mutating func end(_ id: TransferID, from peer: PeerID, _ receipt: Receipt) -> Answered {
+        receiving[id] = nil
+        var receipt = receipt
+        if let early = finished[id] {
+            for index in receipt.items.indices { receipt.items[index].handler = early.receipt.items[index].handler }
+        }
+        var entry = finished[id] ?? Finished(peer: peer, receipt: receipt)
+        (entry.receipt, entry.hasEnded) = (receipt, true)
+        let waiters = entry.isAnswered ? entry.waiters : []
+        if entry.isAnswered { entry.waiters = [] }
+        if finished.updateValue(entry, forKey: id) == nil { remember(id) }
+        return Answered(receipt: receipt, waiters: waiters)
+    }
+
+    /// Other transfers of the peer that are being received and have an item of the same kind, name and type.
+    func rivals(of offer: Offer, from peer: PeerID) -> [Receiving] {
+        let others = receiving.filter { $0.key != offer.transfer && $0.value.claim.peer == peer }.values
+        if others.isEmpty { return [] }
+        let wanted = Set(offer.items.map(ItemLikeness.init))
+        return others.filter { other in other.offer.items.contains { wanted.contains(ItemLikeness($0)) } }
+    }
+
+    /// Transfers that were accepted and have not ended.
+    func openTransfers(at now: ContinuousClock.Instant) -> Int {
+        receiving.count + accepted.values.count { $0.expires > now }
+    }
+
+    /// The sum of the accepted transfers that are not stored yet; saturates instead of overflowing.
+    /// - Parameter size: the bytes of one transfer; 0 for one that does not count.
+    func underWay(
+        besides id: TransferID? = nil, at now: ContinuousClock.Instant, _ size: (OfferClaim, Dialect) -> UInt64
+    ) -> UInt64 {
+        let open =
+            accepted.values.filter { $0.expires > now }.map { ($0.offer, $0.claim) }
+            + receiving.values.map { ($0.offer, $0.claim) }
+        return open.reduce(0) { sum, part in
+            guard part.0.transfer != id else { return sum }
+            let (total, overflow) = sum.addingReportingOverflow(size(part.1, part.0.dialect))
+            return overflow ? .max : total
+        }
+    }
+
+    // MARK: Receipts
+
+    /// A handler has answered, or is about to be asked.
+    /// - Returns: the receipt if that was the last answer that somebody waits for.
+    mutating func note(_ answer: HandlerAnswer, for arrival: Arrival) -> Answered? {
+        let id = arrival.transfer
+        if finished[id] == nil {
+            guard receiving[id] != nil else { return nil }
+            let blank = Array(repeating: ItemReceipt(.notSent), count: arrival.itemsInOffer)
+            finished[id] = Finished(peer: arrival.peer, receipt: Receipt(transfer: id, items: blank))
+            remember(id)
+        }
+        let old = finished[id]?.receipt.items[arrival.itemNumber].handler.state
+        finished[id]?.receipt.items[arrival.itemNumber].handler = answer
+        finished[id]?.pending += (answer.state == .pending ? 1 : 0) - (old == .pending ? 1 : 0)
+        guard let entry = finished[id], entry.isAnswered else { return nil }
+        finished[id]?.waiters = []
+        return Answered(receipt: entry.receipt, waiters: entry.waiters)
+    }
+
+    /// - Parameter waiter: entered if the handlers' answers are to be waited for; nil: they are not.
+    mutating func receipt(of id: TransferID, from peer: PeerID, waiter: Int?) -> ReceiptLookup {
+        guard let entry = finished[id] else { return receiving[id] == nil ? .unknown : .none }
+        guard entry.peer == peer, entry.hasEnded else { return .none }
+        guard let waiter, !entry.isAnswered, !isStopping else { return .receipt(entry.receipt) }
+        finished[id]?.waiters.insert(waiter)
+        return .waiting
+    }
+
+    /// A waiting task was cancelled.
+    mutating func forget(waiter: Int, of id: TransferID) { finished[id]?.waiters.remove(waiter) }
+
+    private mutating func remember(_ id: TransferID) {
+        finishedOrder.append(id)
+        rememberedItems += finished[id]?.receipt.items.count ?? 0
+        while finishedOrder.count > Limits.rememberedReceipts || rememberedItems > Limits.rememberedItems {
+            // The oldest that no task waits for.
+            let index = finishedOrder.firstIndex { $0 != id && finished[$0]?.isAnswered ?? true }
+            guard let index else { return }
+            let forgotten = finished.removeValue(forKey: finishedOrder.remove(at: index))
+            rememberedItems -= forgotten?.receipt.items.count ?? 0
+        }
+    }
+
+    /// No new offers and no new contents.
+    /// - Returns: the receipts as they are, for those who wait.
+    mutating func stop() -> [Answered] {
+        isStopping = true
+        accepted = [:]
+        var answered: [Answered] = []
+        for (id, entry) in finished where !entry.waiters.isEmpty {
+            answered.append(Answered(receipt: entry.receipt, waiters: entry.waiters))
+            finished[id]?.waiters = []
+        }
+        return answered
+    }
+}
