@@ -145,10 +145,12 @@ extension MemoryJournal {
     }
 
     private func settledArrivals(_ isWanted: (ArrivalFacts) -> Bool) -> [Arrival] {
-        entries.compactMap { number, entry in
+        let all = state.withLock { $0.entries }
+        let wanted = all.compactMap { number, entry -> Arrival? in
             guard let stored = entry.stored, isWanted(entry.intended.facts) else { return nil }
             return Arrival(number: number, facts: entry.intended.facts, stored: stored)
         }
+        return wanted.sorted { $0.number < $1.number }
     }
 
     package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
