@@ -129,8 +129,7 @@ struct PairCommand: AsyncParsableCommand {
             text = Self.line(file)
         } else if codeFile == nil, LineReader.hasTerminal {
             Console.shared.prompt("The code that the other side shows: ")
-            text = await LineReader.terminalLines().first { _ in true }
-            Console.shared.answered()
+            text = try await Self.typedLine()
         } else {
             text = Self.line(.standardInput)
         }
@@ -138,6 +137,18 @@ struct PairCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
         }
         return code
+    }
+
+    /// The line that the user types.
+    /// - Throws: `interrupted` on Ctrl-C.
+    private static func typedLine() async throws(CommandFailure) -> String? {
+        let end = Cancellation()
+        let line = try? await Interruption.watching(end, goodbye: .zero) {
+            await LineReader.terminalLines().first { _ in true }
+        }
+        guard !end.isRequested else { throw CommandFailure(.interrupted, "cancelled; not paired") }
+        Console.shared.answered()
+        return line ?? nil
     }
 
     /// The first line, without what is around it.
