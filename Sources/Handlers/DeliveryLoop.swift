@@ -165,7 +165,7 @@ struct DeliveryLoop {
             if arrival.content?.outcome == .lying {
                 return .fault("its content does not match its type: no handler is asked")
             }
-            guard try engine.journal.isThere(number) else { return .fault("it has left the Inbox") }
+            guard try engine.journal.isThere(number) else { return .left }
             if engine.choice.candidates(for: engine.subject(arrival)).isEmpty {
                 let name = TypeRegistry.system.description(of: arrival.type).map { "\($0) (\(arrival.type))" }
                 return .fault("no handler for this type: \(name ?? arrival.type.identifier)")
