@@ -4,6 +4,15 @@ import NIOCore
 import NIOHTTP1
 package import Sharing
 
+/// The receiver does not take the form of the body, whatever its TXT record says.
+package struct BodyFormRefusal: Error {
+    let status: Int
+
+    package var fault: TransferFault {
+        TransferFault(.storage, "the other side takes none of the forms that were tried: HTTP status \(status)")
+    }
+}
+
 /// The sender's side of AirDrop, on one connection. Used by one task, on an executor whose threads may block.
 ///
 /// Discovery wants a connection of its own; the question and the contents go over another, both.
@@ -31,7 +40,9 @@ package struct AirDropClient {
             let name = message["ReceiverComputerName"]?.string
         else { return nil }
         let model = message["ReceiverModelName"]?.string ?? ""
-        return AirDropCard(name: PeerName.fit(name), model: PeerName.fit(model, fallback: "unknown"))
+        return AirDropCard(
+            name: PeerName.fit(name), model: PeerName.fit(model, fallback: "unknown"),
+            isWaft: message[AirDropMessage.waftKey]?.truth == true)
     }
 
     /// Asks, and waits for the answer; closing the connection withdraws the question.
@@ -66,7 +77,7 @@ package struct AirDropClient {
     ///   - cancellation: when it is requested the connection is broken off, which is AirDrop's word for it.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
     /// - Returns: also where a source could not be read: then nothing of it all has arrived.
-    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` for what could not be packed,
+    /// - Throws: `BodyFormRefusal` when the receiver does not take the form of the body; `HTTPFault` when the connection broke off, `TransferFault` for what could not be packed,
     ///   `CancellationError`.
     package func upload(
         _ plan: SendingPlan,
@@ -97,12 +108,15 @@ package struct AirDropClient {
             }
         } catch let fault as SourceFault {
             // An archive has no word for a file that cannot be read on: the whole is broken off.
-            let rest = TransferFault(.interrupted, "the sending was broken off: \(fault.message)")
+            let rest = TransferFault(.interrupted, "the transfer was interrupted: \(fault.message)")
             let unread = packer.currentItem
             return SendOutcome(
                 items: plan.sources.indices.map { $0 == unread ? .unread(fault) : .lost(rest) })
         }
         progressed(packer.contentBytes)
+        guard answer.status != .notAcceptable, answer.status != .unsupportedMediaType else {
+            throw BodyFormRefusal(status: Int(answer.status.code))
+        }
         guard answer.status == .ok else {
             let fault = Self.fault(of: answer.status)
             return SendOutcome(items: plan.offer.items.map { _ in .lost(fault) })
@@ -141,9 +155,12 @@ package struct AirDropClient {
 }
 
 extension SendingPlan {
-    /// What the transfer is called towards the receiver: a UUID in capitals, as Apple writes it, of the transfer's digits.
+    /// What the transfer is called towards the receiver: a UUID in capitals, as Apple writes it, of the transfer's digits. It
+    /// has the version and the variant of a random one (RFC 9562, section 5.4).
     var identifier: String {
-        let digits = Array(offer.transfer.text.uppercased())
+        var digits = Array(offer.transfer.text.uppercased())
+        digits[12] = "4"
+        digits[16] = Array("89AB")[(digits[16].hexDigitValue ?? 0) & 3]
         let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
         return groups.map { String(digits[$0]) }.joined(separator: "-")
     }

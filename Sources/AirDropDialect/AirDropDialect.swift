@@ -78,6 +78,9 @@ package struct AirDropFlags: OptionSet, Hashable, Sendable {
     /// Answers discovery.
     package static let discover = AirDropFlags(rawValue: 0x80)
 
+    /// The same receiver, to be sent the other form of a body.
+    package var inOtherForm: AirDropFlags { symmetricDifference(.dvzip) }
+
     /// Of a receiver that says nothing.
     package static let standard: AirDropFlags = [.discover]
     /// Ours.
@@ -90,10 +93,13 @@ package struct AirDropCard: Hashable, Sendable {
     package var name: String
     /// Such as `MacBookPro18,3`; decides which picture a peer shows.
     package var model: String
+    /// Whether the receiver says that it is one of Waft.
+    package var isWaft: Bool
 
-    package init(name: String, model: String) {
+    package init(name: String, model: String, isWaft: Bool = false) {
         self.name = name
         self.model = model
+        self.isWaft = isWaft
     }
 }
 

@@ -7,7 +7,6 @@ package import UniformTypes
 /// The receiver's side of AirDrop: HTTP requests in, calls on the `Reception`, answers out.
 package struct AirDropServer: Sendable {
     private let reception: Reception
-    private let flags: AirDropFlags
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable () -> AirDropCard?
     private let refused: @Sendable (TransferFault) -> Void
@@ -20,15 +19,12 @@ package struct AirDropServer: Sendable {
     ///   - card: what this receiver calls itself; nil where it shows itself to nobody.
     package init(
         reception: Reception,
-        flags: AirDropFlags = .own,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (TransferFault) -> Void = { _ in },
         remarked: @escaping @Sendable (Offer, PeerID, [AirDropRemark]) -> Void = { _, _, _ in },
         card: @escaping @Sendable () -> AirDropCard?
     ) {
         self.reception = reception
-        // Contents that come before the answer would have to lie somewhere before consent.
-        self.flags = flags.subtracting(.pipelining)
         self.registry = registry
         self.refused = refused
         self.remarked = remarked
@@ -81,7 +77,7 @@ package struct AirDropServer: Sendable {
         try await exchange.inviteBody()
         // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
         try await exchange.readBody(upTo: AirDropLimits.messageBytes) { _ in true }
-        try await exchange.answer(AirDropMessage.showing(card, flags: flags))
+        try await exchange.answer(AirDropMessage.showing(card))
     }
 
     // MARK: The question

@@ -7,15 +7,23 @@ enum AirDropMessage {
     /// hashed so that they can be guessed (security rule 14).
     static let discover = PropertyListValue.dictionary([senderRecord: noRecord])
 
+    /// What current receivers of Apple's say that they support. Senders were seen to expect it; its bits are not known, and
+    /// those of the TXT record decide what is sent.
+    private static let deviceSupportFlags: UInt64 = 111_611
+
+    /// Says that a receiver is one of Waft. Other senders pass over a key that they do not know.
+    static let waftKey = "Waft"
+
     /// The answer to discovery.
-    static func showing(_ card: AirDropCard, flags: AirDropFlags) -> PropertyListValue {
+    static func showing(_ card: AirDropCard) -> PropertyListValue {
         .dictionary([
             "ReceiverComputerName": .string(card.name),
             "ReceiverModelName": .string(card.model),
             // JSON. Version 1 and no more: what cannot be shown everywhere is to be converted by who sends it.
             "ReceiverMediaCapabilities": .data(ByteBuffer(string: "{\"Version\":1}")),
             "IsAirDropable": .bool(true),
-            "DeviceSupportFlags": .integer(flags.rawValue),
+            "DeviceSupportFlags": .integer(deviceSupportFlags),
+            waftKey: .bool(true),
         ])
     }
 
@@ -50,7 +58,7 @@ enum AirDropMessage {
             "FileIsDirectory": .bool(file.isFolder),
             "ConvertMediaFormats": .integer(0),
         ]
-        if !file.isFolder, let size = file.size { message["FileSize"] = .integer(size) }
+        if let size = file.size { message["FileSize"] = .integer(size) }
         return .dictionary(message)
     }
 

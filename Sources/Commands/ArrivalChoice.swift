@@ -94,11 +94,11 @@ struct ArrivalChoice: Sendable {
             .map { people.introduction(of: $0.peer, callingItself: $0.name) }.map { $0.isContact ? $0.name : $0.line }
             .prefix(namedSenders).map { TerminalText.escaped($0, limit: 200) }
         let others = seen.count > names.count ? " and \(seen.count - names.count) more" : ""
-        let hint = names.isEmpty ? "nothing has arrived yet" : "these have: \(names.joined(separator: ", "))\(others)"
+        let hint =
+            names.isEmpty ? "nothing has arrived yet" : "the senders are: \(names.joined(separator: ", "))\(others)"
         throw CommandFailure(
             .usage,
-            "--from: no contact is called \"\(TerminalText.escaped(text, limit: 64))\", and nobody of that name has "
-                + "sent anything; \(hint)")
+            "--from: no contact or sender is named \"\(TerminalText.escaped(text, limit: 64))\"; \(hint)")
     }
 
     /// For the journal.
@@ -131,6 +131,8 @@ struct ArrivalChoice: Sendable {
     }
 
     private func isWanted(_ type: UniformType, from peer: PeerID) -> Bool {
-        peers?.contains(peer) != false && self.type.map { registry.conforms(type, to: $0) } != false
+        // A type that only a handler here declares comes as a dynamic one.
+        peers?.contains(peer) != false
+            && self.type.map { registry.conforms(registry.resolved(type), to: $0) } != false
     }
 }

@@ -44,13 +44,27 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// The table for `waft help`, a line each.
+    /// The table for `waft help`: columns that a terminal of 80 columns leaves as they are.
     package static var table: String {
         allCases.map { exit in
             let number = String(exit.rawValue)
             let padding = String(repeating: " ", count: 5 - number.count)
-            return "  \(number)\(padding)\(exit.meaning.replacing("`", with: ""))"
+            let lines = lines(exit.meaning.replacing("`", with: ""))
+            return "  \(number)\(padding)" + lines.joined(separator: "\n" + String(repeating: " ", count: 7))
         }.joined(separator: "\n")
+    }
+
+    /// Columns of the meanings in `table`.
+    private static let width = 70
+
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
     }
 }
 

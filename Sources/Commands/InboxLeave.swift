@@ -17,20 +17,21 @@ struct InboxTakeCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox take 12 report.pdf ~/Documents
 
-            Nothing is replaced: where a name is taken, a number is added. On another disk it is copied, synced, read back and \
-            compared, and only then deleted here. Exit code 15 where a handler still reads an item after five seconds.
+            Existing files are never replaced: if the name exists, a number is added. On another disk the item is copied, \
+            synced, read back and compared before it is deleted here. Exit code 15 if a handler still reads an item after \
+            five seconds.
             """
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Numbers of arrivals or names in the Inbox, and last the folder to move them to.",
+            "Numbers or names of items, then the target folder.",
             valueName: "item> ... <folder"), completion: .inboxItemsAndFolders)
     var words: [String]
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What it is to be called there; refused where that is taken.", valueName: "name"))
+        help: ArgumentHelp("New name of the item; refused if the name exists.", valueName: "name"))
     var name: String?
 
     @OptionGroup var readers: ReaderOptions
@@ -38,14 +39,14 @@ struct InboxTakeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard words.count >= 2 else { throw ValidationError("Give one or more items, and last the target folder.") }
-        guard name == nil || words.count == 2 else { throw ValidationError("--name is for one arrival alone.") }
+        guard words.count >= 2 else { throw ValidationError("Give one or more items, then the target folder.") }
+        guard name == nil || words.count == 2 else { throw ValidationError("--name needs exactly one item.") }
     }
 
     func run() async throws {
         let name = try self.name.map { text throws(CommandFailure) in
             do throws(NameRefusal) { return try SafeName(text) } catch {
-                throw CommandFailure(.usage, "--name will not do: \(TerminalText.escaped(error.said(of: text)))")
+                throw CommandFailure(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
         let leaving = Leaving(inbox: try Surroundings().inbox, now: readers.now, json: output.json)
@@ -77,14 +78,14 @@ struct InboxRemoveCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox remove 12
 
-            What somebody else has moved or deleted already is no longer missed by waft inbox verify. Exit code 15 where a \
-            handler still reads an item after five seconds.
+            waft inbox verify no longer reports removed items as missing, even if another program moved or deleted them. Exit \
+            code 15 if a handler still reads an item after five seconds.
             """
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Numbers of arrivals, as waft history shows them, or names in the Inbox.", valueName: "item"),
+            "Numbers of items, as waft inbox shows them, or their names.", valueName: "item"),
         completion: .inboxItems)
     var arrivals: [String]
 
@@ -147,7 +148,9 @@ struct Leaving {
         }
         let outcome: Outcome
         do throws(LeavingFault) {
-            outcome = try leave(entry)
+            outcome = try InboxReaders.keepingAway(from: entry.arrival.number) { () throws(LeavingFault) in
+                try leave(entry)
+            }
         } catch {
             Console.shared.endStatus()
             return fail(Self.exit(error), TerminalText.escaped(error.message, limit: 1_000), name: wanted, entry)
@@ -157,7 +160,7 @@ struct Leaving {
             do throws(CommandFailure) {
                 try await JournalWriting.departed(entry.arrival.number, outcome.how, toward: outcome.toward)
             } catch {
-                remarks.append("the journal does not know of it: \(error.message)")
+                remarks.append("the journal still lists it: \(error.message)")
             }
         }
         let code = remarks.isEmpty ? WaftExit.done : .unexpected
@@ -242,13 +245,13 @@ struct InboxOpenCommand: AsyncParsableCommand {
         discussion: """
             Example: waft inbox open 12
 
-            What is not what its type says is not opened. To hand an item to its handler: waft inbox retry 12.
+            An item whose content does not match its type is not opened. To give an item to its handler: waft inbox retry 12.
             """
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Number of the arrival, as waft history shows it, or its name in the Inbox.", valueName: "item"),
+            "Number of the item, as waft inbox shows it, or its name.", valueName: "item"),
         completion: .inboxItems)
     var arrival: String
 
@@ -264,15 +267,15 @@ struct InboxOpenCommand: AsyncParsableCommand {
         if let content = entry.arrival.content, content.outcome == .lying {
             throw CommandFailure(
                 .ineligible, "\(FindingText.head(entry)): \(TerminalText.escaped(content.explanation))",
-                hint: "to look into it with a program of your choice, take it out: "
+                hint: "to open it with another program, move it out: "
                     + "waft inbox take \(entry.arrival.number) DIR")
         }
         let path = entry.arrival.stored.path
         guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): it is not in the Inbox any more")
+            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): it is no longer in the Inbox")
         }
         guard let opener = SystemOpener() else {
-            throw CommandFailure(.unexpected, "xdg-open is not here; install xdg-utils")
+            throw CommandFailure(.unexpected, "xdg-open is missing; install xdg-utils")
         }
         let url = try OpenCommand.parts(URL(fileURLWithPath: path).absoluteString)
         let outcome = await opener.open(url)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Inbox
 import Journal
 import Sharing
 
@@ -24,5 +25,27 @@ enum InboxReaders {
         case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
         }
+    }
+
+    /// Keeps handlers from an item until it has left: a copy to another disk can take longer than half a minute.
+    ///
+    /// - Parameters:
+    ///   - period: time between two renewals.
+    ///   - renew: called on another thread than `leave`, which blocks.
+    static func keepingAway<Result>(
+        from number: ArrivalNumber, every period: Duration = .seconds(10),
+        renew: @escaping @Sendable (ArrivalNumber) async -> Void = { number in
+            _ = try? await Daemon.askIfRunning(.release(arrival: number.value, now: true))
+        },
+        _ leave: () throws(LeavingFault) -> Result
+    ) throws(LeavingFault) -> Result {
+        let renewal = Task {
+            while true {
+                try await Task.sleep(for: period)
+                await renew(number)
+            }
+        }
+        defer { renewal.cancel() }
+        return try leave()
     }
 }

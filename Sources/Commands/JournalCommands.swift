@@ -113,25 +113,34 @@ struct InboxShowCommand: AsyncParsableCommand {
 struct InboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Hand an arrival to its handler again, whatever became of it.",
-        discussion: "Example: waft inbox retry 12"
+        abstract: "Give an item to its handler again.",
+        discussion: "Example: waft inbox retry 12, or: waft inbox retry report.pdf"
     )
 
     @Argument(
-        help: ArgumentHelp("Numbers of arrivals, as waft history and waft inbox show show them.", valueName: "number"))
-    var arrivals: [Int64]
+        help: ArgumentHelp("Numbers of items, as waft inbox shows them, or their names.", valueName: "item"),
+        completion: .inboxItems)
+    var arrivals: [String]
 
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         var exit = WaftExit.done
-        for number in arrivals {
-            var line = EventLine(.retried)
-            line.arrival = number
+        for wanted in arrivals {
             let failure: CommandFailure
+            var line = EventLine(.retried)
+            guard let number = try Int64(wanted) ?? JournalReading.entry(wanted)?.arrival.number.value else {
+                if exit == .done { exit = .inputMissing }
+                failure = CommandFailure(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox")
+                line = EventLine(failure)
+                line.wanted = wanted
+                output.json ? line.print() : Console.shared.note("waft: \(failure)")
+                continue
+            }
+            line.arrival = number
             switch try await Daemon.ask(.retry(arrival: number)) {
             case .done:
-                output.json ? line.print() : Console.shared.result("item \(number): handed to its handler again")
+                output.json ? line.print() : Console.shared.result("item \(number): given to its handler again")
                 continue
             case .unknown(let reason): failure = CommandFailure(.inputMissing, TerminalText.escaped(reason))
             case .refused(let reason):

@@ -20,7 +20,9 @@ enum JournalText {
 
     private static func suffix(_ entry: JournalEntry) -> String {
         let left = departure(entry).map { "; \($0)" } ?? ""
-        if entry.arrival.content?.outcome == .lying { return ": lying, handed to nobody" + left }
+        if entry.arrival.content?.outcome == .lying {
+            return ": content does not match its type, no handler asked" + left
+        }
         if entry.departure != nil, [.none, .gone].contains(entry.state) { return ":" + left.dropFirst() }
         return entry.state == .none ? "" : ": " + words(entry) + left
     }
@@ -45,7 +47,10 @@ enum JournalText {
         if let content = arrival.content {
             facts.append(("content", "\(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"))
         }
-        for (key, value) in arrival.annotation.sorted(by: { $0.key < $1.key }) {
+        if let application = SourceApplication.named(in: arrival.annotation) {
+            facts.append(("sent with", "\(application), as the sender says"))
+        }
+        for (key, value) in SourceApplication.removed(from: arrival.annotation).sorted(by: { $0.key < $1.key }) {
             facts.append((TerminalText.escaped(key, limit: 20), TerminalText.escaped(value, limit: 1_000)))
         }
         facts.append(("delivery", words(entry)))
@@ -68,7 +73,9 @@ enum JournalText {
     /// How the delivery stands.
     private static func words(_ entry: JournalEntry) -> String {
         switch entry.state {
-        case .none: entry.arrival.content?.outcome == .lying ? "handed to nobody" : "no handler asked"
+        case .none:
+            entry.arrival.content?.outcome == .lying
+                ? "no handler asked: the content does not match the type" : "no handler asked"
         case .waiting: waiting(entry)
         case .yes: "opened"
         case .no: "no handler wants it"
@@ -86,7 +93,7 @@ enum JournalText {
     private static func lines(_ attempt: JournalAttempt) -> [String] {
         let head = "  attempt \(attempt.number), \(TerminalText.escaped(attempt.handler)), \(time(attempt.began))"
         guard let ended = attempt.ended, let outcome = attempt.outcome else {
-            return [head + ": under way, or cut off by the end of the receiver"]
+            return [head + ": running, or cut off when the receiver ended"]
         }
         let seconds = Double(ended.milliseconds &- attempt.began.milliseconds) / 1_000
         let reason = outcome.reason.isEmpty ? "" : ", \(TerminalText.escaped(outcome.reason, limit: 400))"
@@ -176,7 +183,7 @@ struct JournalLine: Encodable {
         transfer = arrival.transfer.text
         item = arrival.itemNumber
         arrived = ISOTime.text(entry.arrived)
-        sourceApplication = arrival.annotation[SourceApplication.key]
+        sourceApplication = SourceApplication.named(in: arrival.annotation)
         let rest = SourceApplication.removed(from: arrival.annotation)
         annotation = rest.isEmpty ? nil : rest
         content = arrival.content?.outcome.rawValue

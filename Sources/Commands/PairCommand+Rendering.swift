@@ -123,7 +123,9 @@ extension PairRendering.End {
         switch failure.code {
         case .notFound:
             // Who is visible to contacts alone tells its name while it lets a peer come.
-            self = .failed(.peerNotFound, "\(failure.reason); there, first: waft pair --accept")
+            let isAdvised = failure.reason.contains("waft pair --accept")
+            self = .failed(
+                .peerNotFound, isAdvised ? failure.reason : "\(failure.reason); there, first: waft pair --accept")
         case .ambiguous: self = .failed(.usage, failure.reason)
         case .ended(let code): self.init(code, failure.reason)
         }

@@ -12,10 +12,10 @@ struct PairCommand: AsyncParsableCommand {
         abstract: "Make contacts of each other: compare six digits, or type a code.",
         discussion: """
             Examples:
-              waft pair --accept          on kitchen, where waftd or waft receive is running
-              waft pair kitchen           on study: both show the same, both users say so
-              waft pair --code            on a machine without a screen: prints a code that is good for one try
-              waft pair kitchen --code    on study: asks for it, or reads it from standard input
+              waft pair --accept        on kitchen, where waftd or waft receive runs
+              waft pair kitchen         on study: compare the digits on both machines
+              waft pair --code          on a machine without a screen: prints a code
+              waft pair kitchen --code  on study: asks for the code, or reads it
 
             Each side stores the other's key. Exit codes: 0 paired, 10 not found, 11 connection lost, 12 declined or \
             the codes differ, 15 no answer in time, 69 no receiver is running.
@@ -129,8 +129,7 @@ struct PairCommand: AsyncParsableCommand {
             text = Self.line(file)
         } else if codeFile == nil, LineReader.hasTerminal {
             Console.shared.prompt("The code that the other side shows: ")
-            text = await LineReader.terminalLines().first { _ in true }
-            Console.shared.answered()
+            text = try await Self.typedLine()
         } else {
             text = Self.line(.standardInput)
         }
@@ -138,6 +137,18 @@ struct PairCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
         }
         return code
+    }
+
+    /// The line that the user types.
+    /// - Throws: `interrupted` on Ctrl-C.
+    private static func typedLine() async throws(CommandFailure) -> String? {
+        let end = Cancellation()
+        let line = try? await Interruption.watching(end, goodbye: .zero) {
+            await LineReader.terminalLines().first { _ in true }
+        }
+        guard !end.isRequested else { throw CommandFailure(.interrupted, "cancelled; not paired") }
+        Console.shared.answered()
+        return line ?? nil
     }
 
     /// The first line, without what is around it.

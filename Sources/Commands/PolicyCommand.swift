@@ -72,7 +72,8 @@ struct PolicyTestCommand: ContactsVerb {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Who offers: a contact's name, the id of a key, stranger, or airdrop.", valueName: "peer"))
+        help: ArgumentHelp("Who offers: a contact's name, the id of a key, stranger, or airdrop.", valueName: "peer"),
+        completion: .contacts)
     var from: String
 
     @Option(

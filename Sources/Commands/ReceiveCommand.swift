@@ -16,10 +16,17 @@ struct ReceiverOptions: ParsableArguments {
     @Option(name: .long, help: "The port to listen on; 0 for any.")
     var port: UInt16?
 
-    @Option(name: .long, help: "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.", valueName: "rule"))
     var accept: AcceptRule?
 
-    @Option(name: .long, help: "What to do if a name already exists: keep-both (the item gets a number) or skip.")
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What to do if a name already exists: keep-both (the item gets a number) or skip.",
+            valueName: "keep-both|skip"))
     var conflict: ConflictRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")

@@ -56,17 +56,17 @@ struct ReceiverRendering: Sendable {
             Console.shared.note(
                 "  offer of \(people.line(peer, callingItself: offer.senderName)): \(Self.refusal(verdict))")
         case .reception(.began(let offer, let peer)):
-            courses.begin(offer, from: people.introduction(of: peer, callingItself: offer.senderName).name)
+            courses.begin(offer, from: people.introduction(of: peer, callingItself: offer.senderName))
         case .reception(.progressed(let id, _, let received, let total)) where total > 0:
             if let text = courses.text(id, received, of: total) { Console.shared.status(text) }
         case .reception(.ended(let id, let peer, let receipt, let fault)):
-            courses.end(id)
+            let sender = courses.end(id) ?? peer.shown
             Console.shared.endStatus()
             for name in ShownContents.names(alreadyThere: receipt) { Console.shared.note("  already here: \(name)") }
             if let fault {
-                Console.shared.note("  transfer from \(peer.shown) ended: \(TerminalText.escaped(fault.message))")
+                Console.shared.note("  transfer from \(sender) ended: \(TerminalText.escaped(fault.message))")
             } else if let failure = receipt.failures {
-                Console.shared.note("  from \(peer.shown): \(TerminalText.escaped(failure))")
+                Console.shared.note("  from \(sender): \(TerminalText.escaped(failure))")
             }
         case .remarked(_, _, let entry, let reason):
             Console.shared.note(

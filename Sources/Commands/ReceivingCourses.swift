@@ -1,3 +1,4 @@
+import Contacts
 import Sharing
 import Synchronization
 
@@ -6,17 +7,20 @@ final class ReceivingCourses: Sendable {
     private struct Course {
         /// Escaped.
         var label: String
+        /// The sender, escaped.
+        var sender: String
         var line: ProgressLine?
     }
 
     private let courses = Mutex<[TransferID: Course]>([:])
 
-    /// - Parameter name: the sender's.
-    func begin(_ offer: Offer, from name: String) {
+    func begin(_ offer: Offer, from sender: Introduction) {
         let only = offer.items.count == 1 ? offer.items.first : nil
         let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
         courses.withLock {
-            $0[offer.transfer] = Course(label: "\(items) from \(TerminalText.escaped(name, limit: 64))")
+            $0[offer.transfer] = Course(
+                label: "\(items) from \(TerminalText.escaped(sender.name, limit: 64))",
+                sender: TerminalText.escaped(sender.line, limit: 800))
         }
     }
 
@@ -33,7 +37,9 @@ final class ReceivingCourses: Sendable {
         }
     }
 
-    func end(_ transfer: TransferID) {
-        courses.withLock { $0[transfer] = nil }
+    /// - Returns: the sender, escaped; nil for a transfer that has not begun.
+    @discardableResult
+    func end(_ transfer: TransferID) -> String? {
+        courses.withLock { $0.removeValue(forKey: transfer)?.sender }
     }
 }

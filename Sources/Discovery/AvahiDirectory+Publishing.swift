@@ -8,6 +8,10 @@ final class AnnouncedService {
     var description: ServiceDescription
     /// What is announced, by interface index or ``everyInterface``.
     var announcements: [UInt32: Announcement] = [:]
+    /// The host name of its own, if it has one.
+    var hostName: String?
+    /// The addresses that are announced under that name.
+    var addresses: [InterfaceAddress: Announcement] = [:]
     /// Who waits for it to be established for the first time.
     var publisher: CheckedContinuation<Void, any Error>?
     /// Ends the wait of `publisher`.
@@ -23,6 +27,13 @@ final class AnnouncedService {
     init(_ description: ServiceDescription, publisher: CheckedContinuation<Void, any Error>) {
         self.description = description
         self.publisher = publisher
+        if description.hasOwnHost { hostName = EmbeddedHost.randomName() }
+    }
+
+    /// Ends what is announced; it stays wanted.
+    func withdraw() {
+        announcements = [:]
+        addresses = [:]
     }
 }
 
@@ -108,7 +119,7 @@ extension AvahiDirectory {
     }
 
     func withdrawAll() {
-        publications.values.forEach { $0.announcements = [:] }
+        publications.values.forEach { $0.withdraw() }
     }
 
     func announceAll() {
@@ -137,6 +148,7 @@ extension AvahiDirectory {
         let interfaces = targets
         // Renaming may give up, and with it the service.
         while let service = publications[identifier] {
+            announceHost(of: service, identifier, by: responder)
             service.announcements = service.announcements.filter { interfaces.contains($0.key) }
             let missing = interfaces.filter { service.announcements[$0] == nil }
             do {
@@ -156,13 +168,51 @@ extension AvahiDirectory {
         by responder: any Responder
     ) throws(DiscoveryError) -> Bool {
         for index in interfaces {
-            let object = try responder.announce(service.description, on: index) { [unowned self] event in
+            let host = service.addresses.isEmpty ? nil : service.hostName
+            let object = try responder.announce(service.description, at: host, on: index) { [unowned self] event in
                 assumeIsolated { $0.announcementChanged(identifier, index, event) }
             }
             guard let object else { return false }
             service.announcements[index] = .init(object: object)
         }
         return true
+    }
+
+    /// Announces the addresses of a host name that only one service has. Without any, the service is at the machine's host
+    /// name.
+    private func announceHost(of service: AnnouncedService, _ identifier: UInt64, by responder: any Responder) {
+        guard let host = service.hostName, let snapshot = network?.snapshot else { return }
+        let hadHost = !service.addresses.isEmpty
+        let wanted = snapshot.usableInterfaces.filter { !denied.contains($0.name) }
+            .reduce(into: Set<InterfaceAddress>()) { $0.formUnion(snapshot.ownHostAddresses(on: $1)) }
+        service.addresses = service.addresses.filter { wanted.contains($0.key) }
+        for address in wanted where service.addresses[address] == nil {
+            let object = responder.announce(address, of: host) { [unowned self] event in
+                assumeIsolated { $0.addressChanged(identifier, address, event) }
+            }
+            service.addresses[address] = object.map { .init(object: $0) }
+        }
+        if hadHost == service.addresses.isEmpty { service.announcements = [:] }
+    }
+
+    private func addressChanged(_ identifier: UInt64, _ address: InterfaceAddress, _ event: AnnouncementEvent) {
+        guard let service = publications[identifier] else { return }
+        switch event {
+        case .established:
+            service.addresses[address]?.isEstablished = true
+        case .collision:
+            // The name is random: somebody wants it to be taken.
+            service.collisions += 1
+            guard service.collisions <= DiscoveryLimits.alternativeNames else {
+                return failed(identifier, DiscoveryError(.namesExhausted, cause: service.hostName ?? ""))
+            }
+            service.withdraw()
+            service.hostName = EmbeddedHost.randomName()
+            return announce(identifier)
+        case .failed:
+            service.addresses[address] = nil
+        }
+        establish(service)
     }
 
     private func announcementChanged(_ identifier: UInt64, _ index: UInt32, _ event: AnnouncementEvent) {
@@ -212,7 +262,7 @@ extension AvahiDirectory {
         }
         // It was announced once: it stays wanted, and is announced when the responder or the interfaces change.
         logger.warning("service is not announced any more", metadata: ["error": "\(error)"])
-        service.announcements = [:]
+        service.withdraw()
         service.collisions = 0
     }
 
@@ -222,7 +272,9 @@ extension AvahiDirectory {
 
     /// Tells the publisher when the service is announced on all interfaces, under a host name that is established too.
     private func establish(_ service: AnnouncedService) {
-        guard state == .running, service.announcements.values.allSatisfy(\.isEstablished) else { return }
+        guard state == .running, service.announcements.values.allSatisfy(\.isEstablished),
+            service.addresses.values.allSatisfy(\.isEstablished)
+        else { return }
         service.collisions = 0
         service.deadline?.cancel()
         service.publisher?.resume()

@@ -62,6 +62,11 @@ enum AvahiValues {
         return address
     }
 
+    /// AAAA records are told by IPv4 too, A records by IPv4 alone: as avahi-daemon does.
+    static func transport(telling address: InterfaceAddress) -> Int32 {
+        address.bytes.count == 4 ? Sighting.Transport.ipv4.rawValue : unspecified
+    }
+
     private static func address(_ pointer: UnsafePointer<AvahiAddress>) -> ResolvedAddress? {
         let bytes: [UInt8]
         switch pointer.pointee.proto {

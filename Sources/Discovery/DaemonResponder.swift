@@ -43,9 +43,46 @@ final class DaemonResponder: Responder {
 
     func announce(
         _ service: ServiceDescription,
+        at host: String?,
         on interface: UInt32,
         onEvent: @escaping (AnnouncementEvent) -> Void
     ) throws(DiscoveryError) -> AvahiObject? {
+        guard let group = makeGroup(onEvent) else { throw failure(.publishingFailed) }
+        var code = AvahiValues.withTXTRecord(service.txt) { txt in
+            avahi_entry_group_add_service_strlst(
+                group.pointer,
+                interface == everyInterface ? AvahiValues.unspecified : Int32(bitPattern: interface),
+                AvahiValues.unspecified,
+                AvahiPublishFlags(rawValue: 0),
+                service.instance,
+                service.type,
+                nil,
+                host,
+                service.port,
+                txt
+            )
+        }
+        if code == 0 { code = avahi_entry_group_commit(group.pointer) }
+        if code == AvahiValues.collision { return nil }
+        guard code == 0 else { throw Self.failure(.publishingFailed, code) }
+        return group
+    }
+
+    func announce(
+        _ address: InterfaceAddress,
+        of host: String,
+        onEvent: @escaping (AnnouncementEvent) -> Void
+    ) -> AvahiObject? {
+        guard let group = makeGroup(onEvent) else { return nil }
+        var value = AvahiValues.address(address.bytes)
+        let code = avahi_entry_group_add_address(
+            group.pointer, Int32(bitPattern: address.interface), AvahiValues.transport(telling: address),
+            AVAHI_PUBLISH_NO_REVERSE, host, &value)
+        guard code == 0, avahi_entry_group_commit(group.pointer) == 0 else { return nil }
+        return group
+    }
+
+    private func makeGroup(_ onEvent: @escaping (AnnouncementEvent) -> Void) -> AvahiObject? {
         let relay = Relay<AnnouncementEvent>(loop: loop, deliver: onEvent)
         let pointer = avahi_entry_group_new(
             client.pointer,
@@ -57,26 +94,8 @@ final class DaemonResponder: Responder {
             },
             relay.userdata
         )
-        guard let pointer else { throw failure(.publishingFailed) }
-        let group = AvahiObject(owning: pointer, parent: client, relay: relay) { _ = avahi_entry_group_free($0) }
-        var code = AvahiValues.withTXTRecord(service.txt) { txt in
-            avahi_entry_group_add_service_strlst(
-                pointer,
-                interface == everyInterface ? AvahiValues.unspecified : Int32(bitPattern: interface),
-                AvahiValues.unspecified,
-                AvahiPublishFlags(rawValue: 0),
-                service.instance,
-                service.type,
-                nil,
-                nil,
-                service.port,
-                txt
-            )
-        }
-        if code == 0 { code = avahi_entry_group_commit(pointer) }
-        if code == AvahiValues.collision { return nil }
-        guard code == 0 else { throw Self.failure(.publishingFailed, code) }
-        return group
+        guard let pointer else { return nil }
+        return AvahiObject(owning: pointer, parent: client, relay: relay) { _ = avahi_entry_group_free($0) }
     }
 
     func makeServiceBrowser(

@@ -57,7 +57,14 @@ final class EmbeddedHost {
 
     /// Nil if avahi-core refuses: an address less, then.
     private func announce(_ address: InterfaceAddress) -> AvahiObject? {
-        let relay = Relay<AnnouncementEvent>(loop: loop) { [unowned self] event in changed(address, event) }
+        announce(address, of: name) { [unowned self] event in changed(address, event) }
+    }
+
+    /// The same under any host name.
+    func announce(
+        _ address: InterfaceAddress, of name: String, onEvent: @escaping (AnnouncementEvent) -> Void
+    ) -> AvahiObject? {
+        let relay = Relay<AnnouncementEvent>(loop: loop, deliver: onEvent)
         let pointer = core.s_entry_group_new(
             server.pointer,
             { _, _, state, userdata in
@@ -73,8 +80,7 @@ final class EmbeddedHost {
             server.pointer,
             pointer,
             Int32(bitPattern: address.interface),
-            // AAAA records are told by IPv4 too, A records by IPv4 alone: as avahi-daemon does.
-            address.bytes.count == 4 ? Sighting.Transport.ipv4.rawValue : AvahiValues.unspecified,
+            AvahiValues.transport(telling: address),
             AVAHI_PUBLISH_NO_REVERSE,
             name,
             &value

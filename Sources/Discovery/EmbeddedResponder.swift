@@ -77,6 +77,7 @@ final class EmbeddedResponder: Responder {
 
     func announce(
         _ service: ServiceDescription,
+        at host: String?,
         on interface: UInt32,
         onEvent: @escaping (AnnouncementEvent) -> Void
     ) throws(DiscoveryError) -> AvahiObject? {
@@ -102,7 +103,7 @@ final class EmbeddedResponder: Responder {
                 service.instance,
                 service.type,
                 nil,
-                host.name,
+                host ?? self.host.name,
                 service.port,
                 txt
             )
@@ -111,6 +112,14 @@ final class EmbeddedResponder: Responder {
         if code == AvahiValues.collision { return nil }
         guard code == 0 else { throw DiscoveryError(.publishingFailed, cause: AvahiValues.message(code)) }
         return group
+    }
+
+    func announce(
+        _ address: InterfaceAddress,
+        of host: String,
+        onEvent: @escaping (AnnouncementEvent) -> Void
+    ) -> AvahiObject? {
+        self.host.announce(address, of: host, onEvent: onEvent)
     }
 
     func makeServiceBrowser(

@@ -50,6 +50,15 @@ struct NetworkSnapshot: Sendable, Hashable {
             }
         }
     }
+
+    /// What an interface answers to under the host name of a single service: see `ServiceDescription.hasOwnHost`.
+    func ownHostAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
+        let linkLocal = addresses.filter {
+            $0.interface == interface.index && ServiceAddress.Reach(bytes: $0.bytes) == .linkLocal
+        }
+        let announced = announcedAddresses(on: interface)
+        return linkLocal.isEmpty ? announced : announced.filter { $0.bytes.count == 4 }.union(linkLocal)
+    }
 }
 
 extension NetworkSnapshot {

@@ -8,12 +8,22 @@ protocol Responder: AnyObject {
     /// Announces a service on one interface, or on every one that the responder uses, for as long as the returned object
     /// lives. Returns nil if a program of this machine announces the same name there already.
     ///
-    /// - Parameter interface: its index, or ``everyInterface``.
+    /// - Parameters:
+    ///   - host: the name of the host that offers it; nil for this machine's.
+    ///   - interface: its index, or ``everyInterface``.
     func announce(
         _ service: ServiceDescription,
+        at host: String?,
         on interface: UInt32,
         onEvent: @escaping (AnnouncementEvent) -> Void
     ) throws(DiscoveryError) -> AvahiObject?
+    /// Announces an address under a host name other than this machine's, on the interface that has it, for as long as the
+    /// returned object lives. Returns nil if that is refused.
+    func announce(
+        _ address: InterfaceAddress,
+        of host: String,
+        onEvent: @escaping (AnnouncementEvent) -> Void
+    ) -> AvahiObject?
     func makeServiceBrowser(
         type: String,
         onEvent: @escaping (ServiceBrowserEvent) -> Void

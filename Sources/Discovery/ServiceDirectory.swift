@@ -46,6 +46,9 @@ package struct ServiceDescription: Sendable, Hashable {
     package var port: UInt16
     /// TXT record (RFC 6763, 6): keys of printable ASCII without `=`; `key=value` has at most 255 bytes.
     package var txt: [String: String]
+    /// Whether the service gets a random host name of its own. Its IPv6 addresses are then the link-local ones, as on
+    /// Apple's radio links, where an interface has any: a host name announces them only if there are no others.
+    package var hasOwnHost = false
 
     package init(type: String, instance: String, port: UInt16, txt: [String: String] = [:]) {
         self.type = type

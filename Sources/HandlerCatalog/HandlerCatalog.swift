@@ -95,7 +95,8 @@ package struct HandlerCatalog: Sendable {
             bundles.filter(\.isLink).compactMap { bundle in
                 Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
             })
-        return BundleFolder.Surroundings(device: device, home: home, folders: folders, languages: languages, closed: closed)
+        return BundleFolder.Surroundings(
+            device: device, home: home, folders: folders, languages: languages, closed: closed)
     }
 
     private func idleDefaults(_ choices: UserChoices, _ installed: Set<BundleIdentifier>) -> [HandlerProblem] {

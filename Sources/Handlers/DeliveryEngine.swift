@@ -29,6 +29,8 @@ package final class DeliveryEngine: Delivering {
         case begun
         /// No such arrival.
         case unknown
+        /// It is not in the Inbox any more.
+        case left
         /// It is being delivered just now.
         case underWay
         /// One line.
@@ -85,7 +87,7 @@ package final class DeliveryEngine: Delivering {
         do {
             leftovers = try journal.waiting()
         } catch {
-            logger.error("what waits for handlers cannot be read", metadata: ["reason": "\(error)"])
+            logger.error("the waiting deliveries cannot be read", metadata: ["reason": "\(error)"])
             leftovers = []
         }
     }

@@ -165,7 +165,7 @@ struct DeliveryLoop {
             if arrival.content?.outcome == .lying {
                 return .fault("its content does not match its type: no handler is asked")
             }
-            guard try engine.journal.isThere(number) else { return .fault("it has left the Inbox") }
+            guard try engine.journal.isThere(number) else { return .left }
             if engine.choice.candidates(for: engine.subject(arrival)).isEmpty {
                 let name = TypeRegistry.system.description(of: arrival.type).map { "\($0) (\(arrival.type))" }
                 return .fault("no handler for this type: \(name ?? arrival.type.identifier)")
@@ -260,6 +260,8 @@ struct DeliveryLoop {
             }
             switch place(of: arrival) {
             case .there: arrivals.append(arrival)
+            // Somebody who watches has been told that it left.
+            case .left: finish(number, as: .gone, HandlerAnswer(.none))
             case .gone: finish(number, as: .gone, HandlerAnswer(.failed))
             case .unknown:
                 pausedUntil = engine.clock.uptime() + Self.journalPause
@@ -294,11 +296,17 @@ struct DeliveryLoop {
         group.addTask { engine.inlet.yield(.called(call, await engine.caller.call(call))) }
     }
 
-    private enum Place { case there, gone, unknown }
+    private enum Place {
+        case there
+        /// The journal knows that it has left.
+        case left
+        case gone
+        case unknown
+    }
 
     private func place(of arrival: Arrival) -> Place {
         // Another item may have come to lie under its name since. A fault of the journal is met when the call is written down.
-        if (try? engine.journal.isThere(arrival.number)) == false { return .gone }
+        if (try? engine.journal.isThere(arrival.number)) == false { return .left }
         var status = stat()
         if lstat(arrival.stored.path, &status) == 0 || errno != ENOENT { return .there }
         // While the disk of the Inbox is not mounted, the item may still exist.
@@ -399,7 +407,7 @@ struct DeliveryLoop {
 
     /// Handlers may move things out and delete them: what they have been asked about and is gone then was theirs.
     private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
-        let gone = arrivals.filter { place(of: $0) == .gone }
+        let gone = arrivals.filter { [.left, .gone].contains(place(of: $0)) }
         guard !gone.isEmpty else { return }
         do {
             let departure = Departure(.handler, at: engine.clock.now(), toward: handler)

@@ -37,7 +37,7 @@ struct Commit {
     ///   - inbox: opens the Inbox folder.
     ///   - path: where it lies, absolute.
     ///   - lastNumber: the last number tried for a name in this process.
-    ///   - remember: keeps such a number.
+    ///   - remember: keeps such a number; 0 begins anew.
     ///   - announcing: as in `InboxStoring.commit`.
     /// - Returns: for each item, in order, what became of it. All of them are used up.
     mutating func run(
@@ -216,7 +216,10 @@ struct Commit {
         do throws(SystemError) {
             // A handler may just have removed the mark. A received file must not take its place.
             let isMark = item.folder == nil && name.text == InboxMark.name
-            if !isMark, try move(staged, to: name, in: folder) { return name }
+            if !isMark, try move(staged, to: name, in: folder) {
+                remember(0, place)
+                return name
+            }
             if conflict == .skip { throw SystemError(EEXIST) }
             let last = lastNumber(place)
             for number in (last + 1)...(last + Self.maximumTries) {

@@ -16,7 +16,12 @@ struct LastNumbers {
 
     subscript(place: Place) -> Int { numbers[place] ?? 0 }
 
+    /// - Parameter number: 0 if the plain name was free: what had it and its numbers may have left the Inbox.
     mutating func remember(_ number: Int, for place: Place) {
+        guard number > 0 else {
+            numbers[place] = nil
+            return
+        }
         if numbers.count >= Self.limit { numbers.removeAll(keepingCapacity: true) }
         numbers[place] = max(number, self[place])
     }

@@ -35,7 +35,8 @@ package enum Provenance {
 
     static func attributes(_ facts: ArrivalFacts, at time: time_t) -> [(name: String, value: [UInt8])] {
         let texts: [(String, String?)] = [
-            (peer, facts.peer.provenText), (via, facts.dialect.rawValue), (sender, facts.senderName), (received, utc(time)), (type, facts.type.identifier),
+            (peer, facts.peer.provenText), (via, facts.dialect.rawValue), (sender, facts.senderName),
+            (received, utc(time)), (type, facts.type.identifier),
             (digest, facts.digest.description), (transfer, facts.transfer.text),
         ]
         return texts.compactMap { name, text in text.map { (name: name, value: Array($0.utf8)) } }

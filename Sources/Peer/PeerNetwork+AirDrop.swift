@@ -1,6 +1,7 @@
 import AirDropDialect
 import Discovery
 import HTTPChannel
+import Logging
 import NIOPosix
 import SecureTransport
 import Sharing
@@ -27,15 +28,9 @@ package final class AirDropSide: Sendable {
         }
     }
 
-    /// Says in the TXT record of a receiver of ours that it is one: our own senders do better to speak Waft with it, and
-    /// are not to show it twice. It publishes that other service on the same host anyway.
-    private static let ownMark = "waft"
-
-    static func txt(_ flags: AirDropFlags) -> [String: String] {
-        AirDropDialect.txt(flags).merging([ownMark: "1"]) { flags, _ in flags }
-    }
-
-    static func isOwn(_ service: DiscoveredService) -> Bool { service.txt[ownMark] != nil }
+    /// Whether a receiver is one of an earlier Waft, which says so in its TXT record. This one says it when it is asked for
+    /// its name: a strict sender may expect no other key in the record.
+    static func isOwn(_ service: DiscoveredService) -> Bool { service.txt["waft"] != nil }
 }
 
 /// What is known of a peer of AirDrop's before it is asked.
@@ -44,6 +39,9 @@ struct AirDropPeer: Sendable, Hashable {
     var flags: AirDropFlags
     /// What it calls itself, once it has said so.
     var name: String?
+
+    /// For messages.
+    var shownName: String { name ?? instance }
 
     /// Nobody's fingerprint; the same as long as it goes by this instance name.
     var id: PeerID { .unproven(.airdrop, seed: Array(instance.utf8)) }
@@ -129,6 +127,8 @@ extension PeerNetwork {
                     .discover(patience: Self.discoverPatience)
             }
             guard let peer = target.airdrop, let card else { continue }
+            // It publishes Waft's own service too, by which it proves its key; it is not to be shown twice.
+            guard !card.isWaft else { return nil }
             var named = target
             named.airdrop?.name = card.name
             return FoundPeer(id: peer.id, card: Card(name: card.name, device: card.model), target: named)
@@ -161,7 +161,7 @@ extension PeerNetwork {
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
     ) async throws(SendFailure) -> SendReport {
-        let name = peer.name ?? peer.instance
+        let name = peer.shownName
         guard let airdrop else { throw SendFailure(.unreachable, "AirDrop is switched off here") }
         // Exit code 0 would say that it was opened.
         guard options.wait != .opened else {
@@ -169,35 +169,9 @@ extension PeerNetwork {
         }
         do {
             let plan = try SendingPlan(offer, sources, to: peer.flags)
-            let connection = try await dialAirDrop(target, airdrop, within: options.finding)
-            observe(.connected(peer.id, name: peer.name))
-            let (items, moved) = try await withTaskExecutorPreference(blocking) {
-                try await HTTPClient.converse(connection) { http in
-                    let client = AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
-                    observe(.offered(offer))
-                    let verdict: Verdict
-                    do {
-                        verdict = try await client.ask(plan, patience: options.answer)
-                    } catch let fault as HTTPFault where fault == .silence {
-                        throw SendFailure.unanswered(name, within: options.answer)
-                    }
-                    observe(.answered(verdict))
-                    var moved: UInt64 = 0
-                    guard verdict.acceptsAnything else {
-                        return (SendOutcome(verdict).items, moved)
-                    }
-                    let total = offer.knownSize
-                    let outcome = try await client.upload(
-                        plan, to: peer.flags, patience: options.silence, stall: options.stall,
-                        cancellation: cancellation
-                    ) { bytes in
-                        moved = bytes
-                        observe(.progressed(bytes, of: total, moved: bytes))
-                    }
-                    observe(.settled)
-                    return (outcome.items, moved)
-                }
-            }
+            let sending = AirDropSending(
+                plan: plan, target: target, peer: peer, options: options, cancellation: cancellation, observe: observe)
+            let (items, moved) = try await send(sending, airdrop)
             return SendReport(peer: peer.id, name: peer.name, offer: offer, items: items, movedBytes: moved)
         } catch let fault as SourceFault {
             throw SendFailure(.refused(fault.code == .changed ? .changed : .unreadable), fault.message)
@@ -209,4 +183,66 @@ extension PeerNetwork {
             throw SendJob.failure(error, to: name)
         }
     }
+
+    /// Asks and sends, in the form that the receiver announces. A receiver that does not take that form is asked once more,
+    /// and gets the other one: an answer with a question before it holds for one connection.
+    private func send(
+        _ sending: AirDropSending, _ airdrop: AirDropSide
+    ) async throws -> (items: SendOutcome.Items, moved: UInt64) {
+        do {
+            return try await attempt(sending, airdrop, sending.peer.flags, isFirst: true)
+        } catch is BodyFormRefusal {
+            logger.debug("the receiver refused the form of the contents, and is asked again for the other form")
+        }
+        do {
+            return try await attempt(sending, airdrop, sending.peer.flags.inOtherForm, isFirst: false)
+        } catch let refusal as BodyFormRefusal {
+            throw refusal.fault
+        }
+    }
+
+    private func attempt(
+        _ sending: AirDropSending, _ airdrop: AirDropSide, _ flags: AirDropFlags, isFirst: Bool
+    ) async throws -> (items: SendOutcome.Items, moved: UInt64) {
+        let (plan, peer, options, observe) = (sending.plan, sending.peer, sending.options, sending.observe)
+        let connection = try await dialAirDrop(sending.target, airdrop, within: options.finding)
+        if isFirst { observe(.connected(peer.id, name: peer.name)) }
+        return try await withTaskExecutorPreference(blocking) {
+            try await HTTPClient.converse(connection) { http in
+                let client = AirDropClient(http, card: airdrop.card, instance: airdrop.instance)
+                if isFirst { observe(.offered(plan.offer)) }
+                let verdict: Verdict
+                do {
+                    verdict = try await client.ask(plan, patience: options.answer)
+                } catch let fault as HTTPFault where fault == .silence {
+                    throw SendFailure.unanswered(peer.shownName, within: options.answer)
+                }
+                if isFirst { observe(.answered(verdict)) }
+                var moved: UInt64 = 0
+                guard verdict.acceptsAnything else {
+                    return (SendOutcome(verdict).items, moved)
+                }
+                let total = plan.offer.knownSize
+                let outcome = try await client.upload(
+                    plan, to: flags, patience: options.silence, stall: options.stall,
+                    cancellation: sending.cancellation
+                ) { bytes in
+                    moved = bytes
+                    observe(.progressed(bytes, of: total, moved: bytes))
+                }
+                observe(.settled)
+                return (outcome.items, moved)
+            }
+        }
+    }
+}
+
+/// One sending by AirDrop, whichever form its contents have.
+private struct AirDropSending: Sendable {
+    let plan: SendingPlan
+    let target: PeerTarget
+    let peer: AirDropPeer
+    let options: SendOptions
+    let cancellation: Cancellation
+    let observe: @Sendable (SendEvent) -> Void
 }

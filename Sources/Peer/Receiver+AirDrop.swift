@@ -64,7 +64,7 @@ extension Receiver {
         let log = logger
         let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
         let server = AirDropServer(
-            reception: parts.reception, flags: settings.airdrop.flags, registry: { catalog.current.registry },
+            reception: parts.reception, registry: { catalog.current.registry },
             refused: { fault in
                 // Strangers do not fill the log.
                 guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
@@ -111,10 +111,12 @@ extension Receiver {
             parts.directory == nil ? "not published: discovery is off; port \(port)" : "being published; port \(port)")
         do {
             if let directory = parts.directory {
-                publication = try await directory.get().publish(
-                    ServiceDescription(
-                        type: AirDropDialect.serviceType, instance: instance,
-                        port: UInt16(clamping: port), txt: AirDropSide.txt(settings.airdrop.flags)))
+                var service = ServiceDescription(
+                    type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
+                    txt: AirDropDialect.txt(settings.airdrop.flags))
+                // Those who know Apple's radio links alone connect to link-local addresses only.
+                service.hasOwnHost = true
+                publication = try await directory.get().publish(service)
                 airDropIs("published as \(instance), port \(port)")
                 logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
             }

@@ -41,7 +41,8 @@ extension Receiver {
             }
             if let dialect = offer.peer.unprovenBy {
                 return .refused(
-                    "the sender of offer \(number) cannot be blocked: \(dialect.title) proves no key; without --block the offer is declined")
+                    "the sender of offer \(number) cannot be blocked: \(dialect.title) proves no key; without --block the offer is declined"
+                )
             }
             do {
                 try parts.door.block(offer.peer, callingItself: offer.offer.senderName)
@@ -66,8 +67,9 @@ extension Receiver {
         case .retry(let number):
             switch await parts.engine.retry(ArrivalNumber(number)) {
             case .begun: return .done
-            case .unknown: return .unknown("no arrival has the number \(number)")
-            case .underWay: return .refused("a handler is being asked about \(number) just now")
+            case .unknown: return .unknown("no item is numbered \(number)")
+            case .left: return .unknown("item \(number) has left the Inbox")
+            case .underWay: return .refused("a handler is already working on item \(number)")
             case .fault(let reason): return .refused(reason)
             }
         case .release(let number, let now):
@@ -110,7 +112,7 @@ extension Receiver {
         do {
             folder = try text.map { try SafeRelativePath($0) }
         } catch {
-            return .refused("that is no folder below the Inbox: \(error)")
+            return .refused("that is not a folder below the Inbox: \(error)")
         }
         // Before the answer: then the contents come.
         let present = folder.map { self.present(items, of: offer, outside: $0, parts) }

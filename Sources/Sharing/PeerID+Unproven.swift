@@ -17,7 +17,9 @@ extension PeerID {
     }
 
     /// The id of an earlier visit by a dialect, as the journal has it.
-    package func visiting(by dialect: Dialect) -> PeerID { dialect.provesKeys ? self : PeerID(self, unprovenBy: dialect) }
+    package func visiting(by dialect: Dialect) -> PeerID {
+        dialect.provesKeys ? self : PeerID(self, unprovenBy: dialect)
+    }
 
     /// One that nobody has had, and nobody will have again.
     package static func unproven(_ dialect: Dialect) -> PeerID {

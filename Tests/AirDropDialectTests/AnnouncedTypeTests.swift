@@ -21,7 +21,8 @@ struct AnnouncedTypeTests {
             ("photo.png", "com.example.unknown", false, "public.png"), ("photo.png", "", false, "public.png"),
             // The types contradict each other.
             ("evil.sh", "public.png", false, "public.data"), ("evil.png", "public.shell-script", false, "public.data"),
-            ("a.png", "public.jpeg", false, "public.image"),
+            ("a.png", "public.jpeg", false, "public.image"), ("note.txt", "public.image", false, "public.data"),
+            ("drawing.svg", "public.image", false, "public.svg-image"),
             // A type that does not fit the kind is ignored.
             ("photos", "public.png", true, "public.folder"), ("photo.png", "public.png", true, "public.folder"),
             ("photo.png", "public.folder", false, "public.png"), ("x", "com.apple.package", false, "public.data"),

@@ -132,7 +132,9 @@ struct HostileSenderTests {
     @Test("a file and a folder cannot be announced for one place")
     func onePlace() async throws {
         try await AirDropLoopback.run { receiver in
-            let files = [HandMadeAsk.File(name: "a"), HandMadeAsk.File(name: "a", type: "public.folder", isFolder: true)]
+            let files = [
+                HandMadeAsk.File(name: "a"), HandMadeAsk.File(name: "a", type: "public.folder", isFolder: true),
+            ]
             for files in [files, files.reversed(), [files[1], files[1]]] {
                 let answer = try await receiver.http { try await $0.post("/Ask", HandMadeAsk(files: files).encoded) }
                 #expect(answer.status == .badRequest)

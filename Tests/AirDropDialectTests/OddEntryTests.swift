@@ -59,7 +59,8 @@ struct OddEntryTests {
         #expect(remarks.first?.reason.hasSuffix("(to \(target))") == true)
     }
 
-    @Test("that is neither file, folder nor link costs only itself", arguments: [0o020666, 0o060666, 0o010666, 0o140666])
+    @Test(
+        "that is neither file, folder nor link costs only itself", arguments: [0o020666, 0o060666, 0o010666, 0o140666])
     func special(_ mode: Int) async throws {
         let (stored, remarks) = try await send { $0.add("./d/x", [], mode: mode) }
         #expect(Set(stored.keys) == ["good"])
@@ -112,7 +113,9 @@ struct OddEntryTests {
         #expect(remarks.last == AirDropRemark(entry: "80 more", reason: "left out or renamed"))
     }
 
-    @Test("does not make a question one that nobody is asked", arguments: ["x\ny.txt", wideName + ".txt", "\u{202E}x.txt"])
+    @Test(
+        "does not make a question one that nobody is asked",
+        arguments: ["x\ny.txt", wideName + ".txt", "\u{202E}x.txt"])
     func question(_ name: String) async throws {
         try await AirDropLoopback.run { receiver in
             let body = Self.archive { $0.add("./\(name)", [1]) }
@@ -136,9 +139,15 @@ struct OddEntryTests {
                 let isAround = places.contains { $0.contains("x/") }
                 let answers = try await receiver.send(
                     ask: HandMadeAsk(files: files).encoded,
-                    pieces: [isAround ? body : Self.archive { archive in
-                        for (number, place) in places.enumerated() { archive.add("./\(place)", [UInt8(number)]) }
-                    }])
+                    pieces: [
+                        isAround
+                            ? body
+                            : Self.archive { archive in
+                                for (number, place) in places.enumerated() {
+                                    archive.add("./\(place)", [UInt8(number)])
+                                }
+                            }
+                    ])
                 let fault = try await receiver.end()
                 #expect(answers.upload == 200, "\(places) \(fault?.message ?? "")")
                 #expect(receiver.inbox.names.count == 2)
@@ -154,7 +163,8 @@ struct OddEntryTests {
         ] {
             try await AirDropLoopback.run { receiver in
                 let ask = HandMadeAsk(files: [HandMadeAsk.File(name: name, type: type, size: 2)]).encoded
-                let answers = try await receiver.send(ask: ask, pieces: [Self.archive { $0.add("./\(name)", [1, 2, 3]) }])
+                let answers = try await receiver.send(
+                    ask: ask, pieces: [Self.archive { $0.add("./\(name)", [1, 2, 3]) }])
                 #expect(answers.upload == expected)
                 let item = try #require(receiver.consent.asked.all.first?.offer.items.first)
                 #expect(item.size == (expected == 200 ? nil : 2))

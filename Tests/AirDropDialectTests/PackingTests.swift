@@ -128,12 +128,12 @@ struct PropertyListTests {
     @Test("what is written is read: text in two forms, data, numbers, truths, depths")
     func roundTrip() throws {
         let card = AirDropCard(name: "K\u{FC}che \u{1F373}", model: "Waft1,1")
-        let message = try AirDropMessage.showing(card, flags: .own).encoded()
+        let message = try AirDropMessage.showing(card).encoded()
         let read = try #require(BinaryPropertyList.read(message)?.dictionary)
         #expect(read["ReceiverComputerName"]?.string == card.name)
         #expect(read["ReceiverModelName"]?.string == "Waft1,1")
         #expect(read["IsAirDropable"]?.truth == true)
-        #expect(read["DeviceSupportFlags"]?.unsigned == AirDropFlags.own.rawValue)
+        #expect(read["DeviceSupportFlags"]?.unsigned == 111_611)
         #expect(read["ReceiverMediaCapabilities"] == .data(ByteBuffer(string: "{\"Version\":1}")))
     }
 

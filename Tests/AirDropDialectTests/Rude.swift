@@ -1,3 +1,4 @@
+import Glibc
 import HTTPChannel
 import NIOCore
 import NIOHTTP1
@@ -6,7 +7,7 @@ import Testing
 
 /// A receiver that answers everything with one status after many interim answers, or closes without a word.
 enum Rude {
-    /// - Parameter status: 0 for no answer, 100 for interim answers without end.
+    /// - Parameter status: 0 for no answer, -1 for a reset of the connection, 100 for interim answers without end.
     static func run(_ status: Int, _ body: @Sendable (HTTPClient) async throws -> Void) async throws {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0) { channel in
@@ -22,6 +23,10 @@ enum Rude {
                         try await connection.executeThenClose { inbound, outbound in
                             var iterator = inbound.makeAsyncIterator()
                             _ = try await iterator.next()
+                            if status < 0 {
+                                let socket = try #require(connection.channel as? any SocketOptionProvider)
+                                try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+                            }
                             guard status > 0 else { return }
                             let interim = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 5)
                             while status == 100 {

@@ -69,7 +69,10 @@ struct WholeTransferTests {
         var accepted = ItemVerdict.accepted
         accepted.admittedAs = [[uniform("public.image")]]
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 0, count: 64)
-        for (second, isGood) in [(Self.elf, false), (Array("export PATH=.\n".utf8), false), (png, true)] {
+        let svg = Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)
+        for (second, isGood) in [
+            (Self.elf, false), (Array("export PATH=.\n".utf8), false), (png, true), (svg, false),
+        ] {
             let inbox = MemoryInbox(checker: ContentChecker(database: .none))
             try await AirDropLoopback.run(.items([accepted, accepted]), inbox: inbox) { receiver in
                 let ask = HandMadeAsk(files: ["a.png", "b.png"].map { .init(name: $0, type: "public.png") }).encoded

@@ -2,6 +2,7 @@ import ArgumentParser
 import Contacts
 import Control
 import Digests
+import Dispatch
 import Inbox
 import Journal
 import Sharing
@@ -67,6 +68,17 @@ struct InboxVerbTests {
         #expect(line(.ended(transfer: "", peer: "", fault: nil)) == nil)
         let left = EventLine(.left(summary, how: .removed, toward: ""))
         #expect(left.event == .removed && left.arrival == 7 && left.toward == nil)
+    }
+
+    @Test("handlers are kept from an item for as long as it takes to leave")
+    func keepingAway() throws {
+        let renewed = DispatchSemaphore(value: 0)
+        let left = try InboxReaders.keepingAway(
+            from: ArrivalNumber(7), every: .milliseconds(1), renew: { if $0 == ArrivalNumber(7) { renewed.signal() } }
+        ) { () throws(LeavingFault) in
+            (0..<3).allSatisfy { _ in renewed.wait(timeout: .now() + 60) == .success }
+        }
+        #expect(left)
     }
 
     @Test("the last line of the list has the count and the bytes, folders as they arrived")

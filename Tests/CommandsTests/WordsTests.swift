@@ -29,8 +29,8 @@ struct WordsTests {
             let value = option == "--wait" ? "opened" : ["--timeout", "--expires"].contains(option) ? "3" : "v"
             let words = SendWords([option, value, "item"])
             #expect(words.items == ["item"])
-            let parsed = try SendCommand.parse(words.options + ["--queue"])
-            #expect(parsed.items.isEmpty, "\(option)")
+            let parsed = try WaftCommand.parseAsRoot(["send"] + words.options + ["--queue"]) as? SendCommand
+            #expect(parsed?.items.isEmpty == true, "\(option)")
         }
         // A new option with a value would stand in the help as `--x <x>`.
         let help = SendCommand.helpMessage()

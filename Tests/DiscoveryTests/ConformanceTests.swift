@@ -178,6 +178,28 @@ struct ConformanceTests {
         }
     }
 
+    @Test("a service with a host name of its own has link-local addresses, whatever others there are", arguments: pairs)
+    func ownHost(pair: Pair) async throws {
+        try await between(pair) { lab, kitchen, study in
+            try await kitchen.tell("publish-host abc _waft._tcp abc 4711")
+            try await kitchen.hears("published") { $0.key == "abc" }
+            try await kitchen.publish("def")
+            try await study.tell("browse _waft._tcp")
+            var found: [String: Probe.Report] = [:]
+            while found.count < 2 {
+                let report = try await study.hears("updated") { $0.hosts.count == 2 }
+                if let instance = report.instance { found[instance] = report }
+            }
+            let own = try #require(found["abc"])
+            #expect(own.hosts.first == "192.168.77.1" && own.hosts.last?.hasPrefix("fe80::") == true, "\(own.hosts)")
+            #expect(try #require(own.hostName).wholeMatch(of: /waft-[0-9a-f]{16}\.local/) != nil)
+            let machine = try #require(found["def"])
+            #expect(machine.hosts == ["fd77:6166:74::1", "192.168.77.1"] && machine.hostName != own.hostName)
+            try await kitchen.withdraw("abc")
+            try await study.hears("removed", "abc")
+        }
+    }
+
     @Test("nothing is announced on denied interfaces, and nothing believed that is heard there", arguments: likes)
     func deniedInterfaces(pair: Pair) async throws {
         try await between(pair, options: ["--links", "eth0,docker0"]) { lab, kitchen, study in

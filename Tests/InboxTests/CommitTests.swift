@@ -243,6 +243,21 @@ struct CommitTests {
         #expect(try inbox.store(try inbox.stagedFile("3"), as: "a").name.text == "a")
     }
 
+    @Test("numbers a name from 1 again after everything of that name has left the Inbox")
+    func numbersAnew() throws {
+        let inbox = try inbox()
+        for expected in ["tree", "tree-1", "tree-2"] {
+            #expect(try inbox.store(try makeTree(inbox, "x"), as: "tree").name.text == expected)
+        }
+        for name in ["tree", "tree-1", "tree-2"] {
+            chmod(folder / "Inbox/\(name)", 0o755)
+            try FileManager.default.removeItem(atPath: folder / "Inbox/\(name)")
+        }
+        for expected in ["tree", "tree-1"] {
+            #expect(try inbox.store(try makeTree(inbox, "x"), as: "tree").name.text == expected)
+        }
+    }
+
     @Test("from several threads at once loses nothing and replaces nothing", arguments: [Placement.byRename, .byLink])
     func race(placement: Placement) async throws {
         let inbox = try inbox(placement)
@@ -283,7 +298,7 @@ struct CommitTests {
                 continue
             }
             #expect(fault.code == .storage)
-            #expect(fault.message == "the Inbox cannot be used: something that is no folder is in its place")
+            #expect(fault.message == "the Inbox cannot be used: its path is not a folder")
         }
         #expect(contents(of: folder / "Inbox") == Array("a file".utf8))
         #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])

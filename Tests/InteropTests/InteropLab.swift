@@ -19,21 +19,24 @@ enum Programs {
     static let arePossible = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: opendrop)
 }
 
-/// Two hosts on a network of their own, with link-local addresses only: OpenDrop knows no others.
+/// Two hosts on a network of their own, one of which runs OpenDrop, which knows link-local addresses only.
 struct InteropLab: Sendable {
     let name: String
     /// Where the hosts keep their files; the machine's own.
     let folder: String
 
     /// Makes a lab, calls `body`, and removes the lab and all that runs in it whatever happens.
-    static func with(_ body: @Sendable (InteropLab) async throws -> Void) async throws {
+    /// - Parameter linkLocal: the hosts that have link-local addresses only.
+    static func with(
+        linkLocal: [String] = ["kitchen", "study"], _ body: @Sendable (InteropLab) async throws -> Void
+    ) async throws {
         let folder = "/tmp/waft-interop-\(UInt64.random(in: 0...UInt64.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let lab = InteropLab(name: "i\(UInt32.random(in: 0...UInt32.max))", folder: folder)
         do {
             try await lab.call(["up", lab.name, "--hosts", "kitchen,study", "--avahi", "none"])
-            for host in ["kitchen", "study"] {
+            for host in linkLocal {
                 for words in [
                     ["-4", "addr", "flush", "dev", "eth0"], ["-6", "addr", "flush", "dev", "eth0", "scope", "global"],
                 ] {

@@ -25,9 +25,11 @@ struct OpenDropTests {
         return String(decoding: report, as: UTF8.self).contains("\"name\": \"\(name)\"")
     }
 
-    @Test("OpenDrop finds this receiver and sends it files of all kinds, and a link")
-    func receiving() async throws {
-        try await InteropLab.with { lab in
+    @Test(
+        "OpenDrop finds this receiver and sends it files of all kinds, and a link, whatever addresses the receiver has",
+        arguments: [["kitchen", "study"], ["study"]])
+    func receiving(linkLocal: [String]) async throws {
+        try await InteropLab.with(linkLocal: linkLocal) { lab in
             let home = try lab.home("study")
             let names = try Samples.write(to: home, largeBytes: Self.largeBytes)
             let kitchen = ["WAFT_HOME": try lab.home("kitchen"), "WAFT_NAME": "Kitchen"]

@@ -162,7 +162,8 @@ struct DeliveryTests {
                 let shown = try await kitchen.host.run(arguments: ["inbox", "show", "a.png"])
                 #expect(shown.output.contains("the album is full"), "\(shown.output)")
                 #expect(shown.output.contains("exit code 9"))
-                let retried = try await kitchen.host.run(arguments: ["inbox", "retry", "1"])
+                // By its name; the number does too.
+                let retried = try await kitchen.host.run(arguments: ["inbox", "retry", "a.png"])
                 #expect(retried.exit == 0 && retried.output == "item 1: handed to its handler again\n")
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["a.png"])
@@ -170,6 +171,7 @@ struct DeliveryTests {
                 #expect(unknown.exit == 66)
                 #expect(unknown.errors.contains("no arrival has the number 99"), "\(unknown.errors)")
             }
+            #expect(try await kitchen.host.run(arguments: ["inbox", "retry", "nope"]).exit == 66)
             let stopped = try await kitchen.host.run(arguments: ["inbox", "retry", "1"])
             #expect(stopped.exit == 69)
             let history = try await kitchen.host.run(arguments: ["history"])

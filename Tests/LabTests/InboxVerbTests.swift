@@ -14,7 +14,9 @@ struct InboxVerbTests {
         init(_ folder: String) throws {
             self.folder = folder
             host = .loopback(folder + "/kitchen")
-            study = .loopback(folder + "/study")
+            var study = Host.loopback(folder + "/study")
+            study.environment["WAFT_NAME"] = "study"
+            self.study = study
             for name in ["sources", "out"] {
                 try FileManager.default.createDirectory(
                     atPath: folder + "/" + name, withIntermediateDirectories: true)
@@ -84,6 +86,8 @@ struct InboxVerbTests {
                 #expect(try await kitchen.inbox("remove", "tree", "b.txt").exit == 0)
                 #expect(try await kitchen.inbox("verify").output == "1 ok\n")
                 #expect(try await kitchen.inbox("verify", "1").exit == 66)
+                let retried = try await kitchen.inbox("retry", "1")
+                #expect(retried.exit == 66 && retried.errors == "waft: item 1 has left the Inbox\n", "\(retried)")
             }
             // And with nobody there.
             #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)
@@ -186,7 +190,7 @@ struct InboxVerbTests {
                         ("--type", "png", "its type is public.png"),
                         ("--state", "lost", "none, waiting, deferred, yes, no,"),
                         ("--since", "2 days", "such as 90s, 10m, 2h or 30d"),
-                        ("--from", "anna", "these have: stranger \"study\" ("),
+                        ("--from", "anna", "the senders are: stranger \"study\" ("),
                     ] {
                         let refused = try await those.host.run(arguments: verb + [flag, value])
                         #expect(refused.exit == 64 && refused.errors.contains(words), "\(refused)")
@@ -235,7 +239,7 @@ struct InboxVerbTests {
             try await kitchen.host.withReceiver { running in
                 #expect(try await kitchen.send(["a.txt", "tree"], to: running).exit == 0)
                 let refused = try await kitchen.inbox("take", "1", disk, "--name", "a.txt")
-                #expect(refused.exit == 64 && refused.errors.contains("something is called a.txt there already"))
+                #expect(refused.exit == 64 && refused.errors.contains("a.txt exists there already"))
                 #expect(try running.names() == ["a.txt", "tree"])
                 let taken = try await kitchen.inbox("take", "a.txt", "tree", disk)
                 #expect(taken.exit == 0, "\(taken)")
@@ -261,7 +265,7 @@ struct InboxVerbTests {
                 let second = try await kitchen.send(["a.txt", "b.txt"], to: running)
                 #expect(second.exit == 12)
                 #expect(
-                    (second.output + second.errors).contains("something of that name is there already"), "\(second)")
+                    (second.output + second.errors).contains("the name exists already"), "\(second)")
                 #expect(try running.names() == ["a.txt", "b.txt"])
                 #expect(try String(contentsOfFile: running.inbox + "/a.txt", encoding: .utf8) == "hello\n")
             }
@@ -281,8 +285,8 @@ struct InboxVerbTests {
                 #expect(full.exit == 14)
                 #expect(
                     (full.output + full.errors).contains(
-                        "16.0 kB are kept from one stranger, each file and folder counted for 4.1 kB more, "
-                            + "and 10.1 kB of yours are there; 10.1 kB offered"), "\(full)")
+                        "the limit for one stranger is 16.0 kB, where each file and folder counts for 4.1 kB more; "
+                            + "10.1 kB stored from you; 10.1 kB offered"), "\(full)")
                 #expect(try await those.inbox("take", "one", those.folder + "/out").exit == 0)
                 #expect(try await those.send(["two"], to: running).exit == 0)
                 unlink(running.inbox + "/two")
@@ -336,7 +340,7 @@ struct InboxVerbTests {
                 try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
                 let gone = try await kitchen.send(["c.txt"], to: running)
                 #expect(gone.exit == 14)
-                #expect((gone.output + gone.errors).contains("the Inbox is not the one of before"), "\(gone)")
+                #expect((gone.output + gone.errors).contains("the Inbox is not the known one"), "\(gone)")
             }
             // No Inbox was made in place of the disk, so there is nothing to verify.
             #expect(try await kitchen.inbox("verify").exit == 66)
@@ -364,7 +368,7 @@ struct InboxVerbTests {
                 let refused = try await kitchen.send(["b.txt"], to: running)
                 #expect(refused.exit == 14)
                 #expect(
-                    (refused.output + refused.errors).contains("the Inbox is not the one of before; is it mounted?"),
+                    (refused.output + refused.errors).contains("the Inbox is not the known one; is its disk mounted?"),
                     "\(refused)")
                 #expect(try await kitchen.host.run(arguments: ["status"]).output.contains("waft inbox adopt"))
                 #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == [])

@@ -102,9 +102,7 @@ struct MessageTests {
         #expect((read.items.count, read.senderName) == (1, "s"))
     }
 
-    @Test(
-        "the source application is a field of the sender's; another form of it, and an annotation of that name, count for nothing"
-    )
+    @Test("the source application is a field of the sender's; in another form, or as an annotation, it is ignored")
     func sourceApplication() throws {
         let read = try offer(offerText(more: #","sender":{"name":"s","application":"org.example.x"}"#))
         #expect(read.annotation == [SourceApplication.key: "org.example.x"])
