@@ -171,7 +171,7 @@ package final class Reception: Sendable {
     /// has lost the connection, and goes on where it was.
     private static func refusalToRepeat(_ offer: Offer, from peer: PeerID, in ledger: Ledger) -> ItemVerdict? {
         let id = offer.transfer
-        let before = ItemVerdict(.declined, reason: "this transfer has been offered before")
+        let before = ItemVerdict(.declined, reason: "this transfer was offered before")
         if ledger.waiting[id] != nil { return before }
         if let accepted = ledger.accepted[id], accepted.claim.peer != peer { return before }
         if let finished = ledger.finished[id] {
@@ -182,7 +182,7 @@ package final class Reception: Sendable {
         guard receiving.claim.peer == peer else { return before }
         // The old connection has broken off and we have not heard of it yet, or its end is being written to the disk.
         receiving.interrupt()
-        return ItemVerdict(.busy, reason: "the connection on which it came before is being ended")
+        return ItemVerdict(.busy, reason: "its earlier connection is being closed")
     }
 
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
