@@ -17,7 +17,7 @@ enum AnswerWords {
     }
 
     static func declined(_ offer: Int, block: Bool) -> String {
-        "offer \(offer) declined" + (block ? ", and its sender blocked" : "")
+        "offer \(offer) declined" + (block ? ", and its sender is blocked" : "")
     }
 
     /// Items that do not go to the folder that was named for them.

@@ -40,12 +40,15 @@ enum ConsentPrompt {
             case .queue(.waiting(let offer)):
                 waiting.append(offer)
                 if waiting.count == 1 { show(offer) }
-            case .queue(.settled(let number)):
+            case .queue(.settled(let number, let wasAnswered)):
                 let wasShown = waiting.first?.number == number
                 waiting.removeAll { $0.number == number }
                 guard wasShown else { continue }
                 Console.shared.withdraw()
-                Console.shared.note("Offer \(number) is settled.")
+                Console.shared.note(
+                    wasAnswered
+                        ? "Offer \(number) was answered elsewhere."
+                        : "The question about offer \(number) was withdrawn.")
                 gone = (number, .now)
                 if let next = waiting.first { show(next) }
             case .line(let line):
@@ -55,7 +58,7 @@ enum ConsentPrompt {
                     gone = nil
                     if last.at.duration(to: .now) < reaction {
                         // Typed while another question stood there: it must not answer one that nobody has read.
-                        Console.shared.note("Offer \(last.number) has gone. This is another one:")
+                        Console.shared.note("Offer \(last.number) does not wait any longer; next:")
                         show(offer)
                         continue
                     }

@@ -71,7 +71,7 @@ struct ContactText {
         let limits = contact.limits
         let rows: [(label: String, values: [String])] = [
             ("id", [contact.id.text]),
-            ("state", contact.isBlocked ? ["blocked: nothing is taken, and you are not asked"] : []),
+            ("state", contact.isBlocked ? ["blocked: its offers are refused, and you are not asked"] : []),
             ("policy", [Self.words(contact.policy)]),
             ("types", limits.types.map(\.identifier)),
             ("size", limits.largestOffer.map { ["up to \(ByteCount.text($0)) in one offer"] } ?? []),
@@ -80,7 +80,7 @@ struct ContactText {
             ("time", limits.times.map { ["\($0)"] } ?? []),
             (
                 "until",
-                limits.until.map { [moment($0) + ($0 <= place.now() ? ": it has ended; you are asked" : "")] } ?? []
+                limits.until.map { [moment($0) + ($0 <= place.now() ? " (ended: you are asked)" : "")] } ?? []
             ),
             ("handler", contact.destination.handler.map { [Self.escaped($0)] } ?? []),
             ("folder", contact.destination.folder.map { [Self.escaped($0.text)] } ?? []),
@@ -96,7 +96,7 @@ struct ContactText {
     private func day(_ contact: Contact, _ size: UInt64) -> String {
         let come = place.received(.peer(contact.id))
         let words =
-            come.map { "\(ByteCount.text($0)) have come" } ?? "the journal cannot be read, so that you are asked"
+            come.map { "\(ByteCount.text($0)) received" } ?? "you are asked, because the journal cannot be read"
         return "up to \(ByteCount.text(size)) in 24 hours; \(words)"
     }
 
@@ -109,9 +109,9 @@ struct ContactText {
 
     private static func words(_ policy: Outcome) -> String {
         switch policy {
-        case .accept: "accept: what it offers is taken without a question"
-        case .ask: "ask: you are asked about what it offers"
-        case .decline: "decline: what it offers is refused"
+        case .accept: "accept: its offers are accepted without a question"
+        case .ask: "ask: you are asked about its offers"
+        case .decline: "decline: its offers are declined"
         }
     }
 

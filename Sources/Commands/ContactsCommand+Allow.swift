@@ -7,20 +7,20 @@ import Sharing
 struct ContactsAllowCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Make a contact of a key that you know to be somebody's.",
+        abstract: "Make a contact of a machine whose key id you know.",
         discussion: """
             Example: waft contacts allow 7h2k… --name kitchen --policy accept --for 30d
 
-            The id has 56 characters, of which the last four are check digits; waft contacts me prints it on the other machine. With --from, a file has one on \
-            each line, a space and the name after it; empty lines and those that begin with # are passed over. All are \
-            taken, or none.
+            The id has 56 characters; the last four are check digits. On the other machine, waft contacts me prints it. With \
+            --from, each line of the file is an id, a space and a name; empty lines and lines that begin with # are \
+            ignored. If one line is wrong, no contact is added.
             """
     )
 
-    @Argument(help: ArgumentHelp("The whole id of its key.", valueName: "key-id"))
+    @Argument(help: ArgumentHelp("The full id of its key.", valueName: "key-id"))
     var id: String?
 
-    @Option(name: .long, help: ArgumentHelp("What to call it.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Name of the contact.", valueName: "name"))
     var name: String?
 
     @Option(
@@ -33,9 +33,11 @@ struct ContactsAllowCommand: ContactsVerb {
 
     func validate() throws {
         if from != nil {
-            guard id == nil, name == nil else { throw ValidationError("--from goes with neither KEY-ID nor --name") }
+            guard id == nil, name == nil else {
+                throw ValidationError("give either --from FILE, or a KEY-ID and --name")
+            }
         } else if id == nil || name == nil {
-            throw ValidationError("a KEY-ID and --name are needed, or --from FILE")
+            throw ValidationError("give a KEY-ID and --name, or --from FILE")
         }
     }
 
@@ -76,7 +78,7 @@ struct ContactsAllowCommand: ContactsVerb {
 
     private func wanted() throws(CommandFailure) -> [ContactAllowance] {
         if let from { return try ContactList.read(from) }
-        guard let id, let name else { throw CommandFailure(.usage, "a KEY-ID and --name are needed") }
+        guard let id, let name else { throw CommandFailure(.usage, "give a KEY-ID and --name") }
         let key = try KeyWord.whole(id)
         return [ContactAllowance(id: key, name: try CommandFailure.contactName(name), place: nil)]
     }
@@ -88,11 +90,11 @@ struct ContactsAllowCommand: ContactsVerb {
             if let contact = before[allowance.id], contact.name != allowance.name {
                 let old = TerminalText.escaped(contact.name.text)
                 return allowance.failure(
-                    "this key is your contact \(old) already",
-                    hint: "to call it otherwise: waft contacts rename \(ContactText.word(contact.name.text)) NEW")
+                    "this key already belongs to your contact \(old)",
+                    hint: "to rename it: waft contacts rename \(ContactText.word(contact.name.text)) NEW")
             }
             if let other = names.updateValue(allowance.name, forKey: allowance.id), other != allowance.name {
-                return allowance.failure("the key stands there twice, with another name: \(other)")
+                return allowance.failure("the key is listed twice, also with the name \(other)")
             }
         }
         return nil

@@ -6,11 +6,12 @@ import Sharing
 struct ContactsSetCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Say what may come from a contact, and where it goes.",
+        abstract: "Set what a contact may send, and where it goes.",
         discussion: """
             Example: waft contacts set kitchen --policy accept --types public.image --size-at-most 5GB
 
-            Limits are of acceptance: beyond them you are asked. What is not named stays as it is.
+            Limits apply to acceptance without a question: you are asked about larger offers. Settings that you do not name do \
+            not change.
             """
     )
 
@@ -23,7 +24,7 @@ struct ContactsSetCommand: ContactsVerb {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if options.isEmpty { throw ValidationError("nothing is said that could be set, such as --policy accept") }
+        if options.isEmpty { throw ValidationError("give at least one setting, such as --policy accept") }
     }
 
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
@@ -39,7 +40,7 @@ struct ContactsSetCommand: ContactsVerb {
 struct ContactsRenameCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Call a contact by another name.",
+        abstract: "Rename a contact.",
         discussion: "Example: waft contacts rename kitchen study"
     )
 
@@ -57,7 +58,8 @@ struct ContactsRenameCommand: ContactsVerb {
         let new = try CommandFailure.contactName(new)
         let contact = try CommandFailure.catching { () throws(ContactError) in try place.book.rename(name, to: new) }
         var report = try ContactText(place).changed(
-            contact.id, output, "\(TerminalText.escaped(contact.name.text)) is called \(TerminalText.escaped(new.text))"
+            contact.id, output,
+            "\(TerminalText.escaped(contact.name.text)) is now called \(TerminalText.escaped(new.text))"
         )
         // The rules of the configuration go by names, and are the user's to write.
         let named = place.policy.unknownContacts(in: try place.snapshot())
@@ -74,7 +76,7 @@ struct ContactsRenameCommand: ContactsVerb {
 struct ContactsForgetCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Make a stranger of a contact again. One that is blocked stays blocked.",
+        abstract: "Remove a contact. A blocked peer stays blocked.",
         discussion: "Example: waft contacts forget kitchen"
     )
 
@@ -100,11 +102,11 @@ struct ContactsForgetCommand: ContactsVerb {
 struct ContactsBlockCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "block",
-        abstract: "Take nothing more from a peer, contact or stranger, and do not ask about it.",
+        abstract: "Block a contact or stranger: refuse its offers without a question.",
         discussion: "Example: waft contacts block kitchen"
     )
 
-    @Argument(help: ArgumentHelp("The whole id of its key, or a contact's name.", valueName: "key-id"))
+    @Argument(help: ArgumentHelp("The full id of its key, or a contact's name.", valueName: "key-id"))
     var id: String
 
     @OptionGroup var output: OutputOptions
@@ -132,7 +134,7 @@ struct ContactsUnblockCommand: ContactsVerb {
         discussion: "Example: waft contacts unblock kitchen"
     )
 
-    @Argument(help: ArgumentHelp("The whole id of its key, or a contact's name.", valueName: "key-id"))
+    @Argument(help: ArgumentHelp("The full id of its key, or a contact's name.", valueName: "key-id"))
     var id: String
 
     @OptionGroup var output: OutputOptions

@@ -11,12 +11,12 @@ extension Outcome: ExpressibleByArgument {}
 struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
-        help: ArgumentHelp("What becomes of what it offers: ask, accept or decline.", valueName: "ask|accept|decline"))
+        help: ArgumentHelp("What to do with its offers: ask, accept or decline.", valueName: "ask|accept|decline"))
     var policy: Outcome?
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("How long acceptance lasts, such as 2h or 30d; ever: for good.", valueName: "duration"))
+        help: ArgumentHelp("How long acceptance lasts, such as 2h or 30d; ever: without end.", valueName: "duration"))
     var duration: String?
 
     @Option(
@@ -26,7 +26,8 @@ struct ContactOptions: ParsableArguments {
     var types: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("Accept offers up to this size, such as 5GB; any: of any.", valueName: "size"))
+        name: .long, help: ArgumentHelp("Accept offers up to this size, such as 5GB; any: any size.", valueName: "size")
+    )
     var sizeAtMost: String?
 
     @Option(
@@ -37,7 +38,8 @@ struct ContactOptions: ParsableArguments {
     var sizePerDay: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Accept offers of so many items; any: of any number.", valueName: "count"))
+        name: .long,
+        help: ArgumentHelp("Accept offers of at most this many items; any: any number.", valueName: "count"))
     var itemsAtMost: String?
 
     @Option(
@@ -48,14 +50,14 @@ struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The handler that its things go to, before the usual ones; \"inbox\": to none; \"\": the usual ones.",
+            "Handler for its items, asked before the others; \"inbox\": no handler; \"\": only the others.",
             valueName: "handler"), completion: .handlers)
     var handler: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The folder below the Inbox that its things go to; \"\": the Inbox itself.",
+            "Folder below the Inbox for its items; \"\": the Inbox itself.",
             valueName: "folder"))
     var folder: String?
 
@@ -136,14 +138,14 @@ struct ContactOptions: ParsableArguments {
         let seconds = try Self.read("--for", text, DurationText.read).components.seconds
         // At most some years from now.
         let (sum, overflow) = place.now().milliseconds.addingReportingOverflow(seconds * 1_000)
-        guard !overflow else { throw CommandFailure(.usage, "--for: the clock of this machine cannot be right") }
+        guard !overflow else { throw CommandFailure(.usage, "--for: this machine's clock is wrong") }
         return WallTime(milliseconds: sum)
     }
 
     private func types(_ registry: () -> TypeRegistry) throws(CommandFailure) -> [UniformType] {
         if types == ["any"] { return [] }
         guard types.count <= ContactBounds.types else {
-            throw CommandFailure(.usage, "--types: there can be \(ContactBounds.types), and these are \(types.count)")
+            throw CommandFailure(.usage, "--types: at most \(ContactBounds.types) types, not \(types.count)")
         }
         let registry = registry()
         var read: [UniformType] = []
@@ -164,7 +166,8 @@ struct ContactOptions: ParsableArguments {
         else {
             throw CommandFailure(
                 .usage,
-                "--items-at-most: \"\(TerminalText.escaped(text, limit: 64))\" is no number from 1 to \(Limits.items)")
+                "--items-at-most: \"\(TerminalText.escaped(text, limit: 64))\" is not a number from 1 to \(Limits.items)"
+            )
         }
         return count
     }
@@ -176,7 +179,7 @@ struct ContactOptions: ParsableArguments {
         } catch {
             throw CommandFailure(
                 .usage,
-                "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is no folder below the Inbox: \(error)")
+                "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is not a folder below the Inbox: \(error)")
         }
     }
 

@@ -6,7 +6,7 @@ import Sharing
 struct ContactsListCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the contacts, what may come from each, and who is blocked.",
+        abstract: "List contacts, what each may send, and blocked peers.",
         discussion: "Example: waft contacts list --json"
     )
 
@@ -32,7 +32,7 @@ struct ContactsListCommand: ContactsVerb {
 struct ContactsShowCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show all that is known of a contact.",
+        abstract: "Show everything about a contact.",
         discussion: "Example: waft contacts show kitchen"
     )
 
@@ -56,7 +56,7 @@ struct ContactsShowCommand: ContactsVerb {
 struct ContactsMeCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "me",
-        abstract: "Print the name of this machine and the id of its key, for others to allow.",
+        abstract: "Print the name and key id of this machine, for use on other machines.",
         discussion: "Example: waft contacts me, and on another machine: waft contacts allow ID --name NAME"
     )
 

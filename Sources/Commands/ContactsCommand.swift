@@ -12,11 +12,11 @@ import UniformTypes
 struct ContactsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contacts",
-        abstract: "Look after the contacts: who is known here, and what may come from whom.",
+        abstract: "Manage contacts and what they may send.",
         discussion: """
             Example: waft contacts me, on one machine; waft contacts allow ID --name kitchen, on another.
 
-            A contact is a key with the name that you give it. Others may call themselves so too: they are strangers. \
+            A contact is a key with a name that you chose. Another machine that claims the same name is a stranger. \
             A running receiver notices changes by itself.
             """,
         subcommands: [
@@ -154,17 +154,17 @@ enum KeyWord {
         let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
         let alphabet = "0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8
         let isID = digits.allSatisfy(alphabet.contains)
-        let hint = "the other side prints its own with: waft contacts me"
+        let hint = "to print the key id of the other machine, run there: waft contacts me"
         let reason =
             switch digits.count {
             case PeerID.characters where isID:
-                "is no key id: its check digits do not fit, so a character is wrong or two are exchanged; copy it again"
+                "is not a key id: its check digits do not match, so a character is wrong or two are swapped; copy it again"
             case PeerID.bareCharacters where isID:
                 "is a key id without its check digits, \(digits.count) of \(PeerID.characters) characters; copy it again"
             case 1..<PeerID.characters where isID:
                 "is only the beginning of a key id, \(digits.count) of \(PeerID.characters) characters: others could "
-                    + "make keys that begin so; the whole id is needed"
-            default: "is no key id: that has \(PeerID.characters) letters and digits"
+                    + "make keys with the same beginning; give the full id"
+            default: "is not a key id, which has \(PeerID.characters) letters and digits"
             }
         throw CommandFailure(.usage, "\"\(shown)\" \(reason)", hint: hint)
     }

@@ -38,7 +38,7 @@ enum Daemon {
         } catch {
             if error.exit == .notRunning { return false }
             let reason = TerminalText.escaped(error.message, limit: 1_000)
-            Console.shared.note("warning: the running receiver was not told of it: \(reason)")
+            Console.shared.note("warning: the running receiver may not know of the change: \(reason)")
         }
         return true
     }
@@ -148,7 +148,7 @@ struct AcceptCommand: AsyncParsableCommand {
     var items: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Folder below the Inbox that they go to.", valueName: "dir"),
+        name: .long, help: ArgumentHelp("Folder below the Inbox for the items.", valueName: "dir"),
         completion: .directory)
     var to: String?
 
@@ -165,7 +165,7 @@ struct AcceptCommand: AsyncParsableCommand {
             _ = try to.map { try SafeRelativePath($0) }
         } catch {
             let shown = TerminalText.escaped(to ?? "", limit: 64)
-            throw CommandFailure(.usage, "--to: \"\(shown)\" is no folder below the Inbox: \(error)")
+            throw CommandFailure(.usage, "--to: \"\(shown)\" is not a folder below the Inbox: \(error)")
         }
         let numbers = try self.numbers()
         line.acceptedCount = numbers.map { Set($0).count }
@@ -199,7 +199,7 @@ struct DeclineCommand: AsyncParsableCommand {
         help: ArgumentHelp("Number of the offer, as waft offers shows it.", valueName: "offer"), completion: .offers)
     var offer: Int
 
-    @Flag(name: .long, help: "Decline everything else that this peer offers, now and later.")
+    @Flag(name: .long, help: "Block the sender: decline its other offers, now and later.")
     var block = false
 
     @OptionGroup var output: OutputOptions

@@ -37,16 +37,20 @@ struct HandlerPermissions: Encodable {
     var rows: [(label: String, values: [String])] {
         let paths = writes.filter { $0 != dataFolder }
         return [
-            ("reads", ["the system's folders, its bundle, the Inbox, where it writes"] + reads.map(HandlerText.path)),
+            (
+                "reads",
+                ["the system's folders, its bundle, the Inbox, and the folders it writes to"]
+                    + reads.map(HandlerText.path)
+            ),
             (
                 "writes",
-                [dataFolder.map { "its data folder \(HandlerText.path($0))" }, "a temporary folder of each call"]
+                [dataFolder.map { "its data folder \(HandlerText.path($0))" }, "a temporary folder for each call"]
                     .compactMap(\.self) + paths.map(HandlerText.path)
             ),
-            ("Inbox", ["removes and moves out what is there; changes nothing"]),
+            ("Inbox", ["deletes items and moves them out; changes none"]),
             ("network", [network ? "yes" : "no"]),
-            ("sockets", [sockets ? "yes: it can ask other programs of yours, by Unix sockets" : "no"]),
-            ("signals", ["to its own processes alone"]),
+            ("sockets", [sockets ? "yes: it can connect to your other programs by Unix sockets" : "no"]),
+            ("signals", ["only to its own processes"]),
             ("kernel", [TerminalText.escaped(kernel, limit: 400)]),
         ]
     }

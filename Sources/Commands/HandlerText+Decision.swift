@@ -7,7 +7,7 @@ extension HandlerText {
     /// The whole decision about an item.
     func lines(_ decision: ItemDecision) -> [String] {
         let subject = decision.path.map { "\(Self.path($0)): " } ?? ""
-        let kind = decision.path != nil && !decision.exists ? ", by its type alone: it is not there" : ""
+        let kind = decision.path != nil && !decision.exists ? ", by its type only: the file does not exist" : ""
         var lines = ["\(subject)\(typeWords(decision.type))\(kind)"]
         if let finding = decision.finding {
             let words = ContentWords.line(
@@ -32,11 +32,11 @@ extension HandlerText {
 
     /// Who gets it.
     func outcome(_ decision: ItemDecision) -> String {
-        if case .ineligible = decision.eligibility { return "nobody gets it: it cannot be sent here" }
+        if case .ineligible = decision.eligibility { return "no handler gets it: it cannot be sent here" }
         if decision.isLying {
-            return "nobody gets it: it is not what it says, and stays in the Inbox, marked"
+            return "no handler gets it: its content does not match its type; it stays in the Inbox, marked"
         }
-        return chain(decision.asked.map(\.bundle)) ?? "nobody gets it: it stays in the Inbox"
+        return chain(decision.asked.map(\.bundle)) ?? "no handler gets it: it stays in the Inbox"
     }
 
     private func chain(_ bundles: [HandlerBundle]) -> String? {
@@ -57,13 +57,13 @@ extension HandlerText {
                 let isDefault = claim.isDefault ? "your default for \(scheme):; " : ""
                 return "  \(index + 1). \(Self.name(claim.bundle))  \(isDefault)role \(claim.role.rawValue)"
             }
-            let outcome = chain(claims.map(\.bundle)) ?? "nobody opens it: \(otherSchemes)"
+            let outcome = chain(claims.map(\.bundle)) ?? "no handler opens it: \(otherSchemes)"
             lines += passedOver(choice.passedOver) + ["  \(outcome)"]
         }
         let received =
             place.openedSchemes.contains(scheme)
-            ? "opened at once, as openReceivedURLs in the configuration has it" : "stored, and not opened by itself"
-        lines.append("  when somebody sends it: \(received)")
+            ? "opened at once, because openReceivedURLs in the configuration lists its scheme" : "stored, not opened"
+        lines.append("  when received: \(received)")
         return lines + (choice.asked.first.map { permissionLines(of: $0.bundle) } ?? [])
     }
 
@@ -76,7 +76,7 @@ extension HandlerText {
     }
 
     private func passedOver(_ list: [(bundle: HandlerBundle, reason: String)]) -> [String] {
-        list.map { "  passed over: \(Self.name($0.bundle)): \(TerminalText.escaped($0.reason, limit: 400))" }
+        list.map { "  not asked: \(Self.name($0.bundle)): \(TerminalText.escaped($0.reason, limit: 400))" }
     }
 
     private func typeWords(_ type: UniformType) -> String {

@@ -52,14 +52,14 @@ extension HandlerText {
             switch rules.mode {
             case .perItem: "perItem: once for each item"
             case .perTransfer: "perTransfer: once for all items of a transfer"
-            case .resident: "resident: once; it stays, and is told of one item a line"
+            case .resident: "resident: once; it keeps running and reads one item a line"
             }
         let permissions = permissions(of: bundle)
         return [
             ("started", [mode]),
             ("asked first", LaunchRules.Call.allCases.filter(rules.calls.contains).map(\.rawValue)),
             ("time limit", [timeLimit(rules)]),
-            ("sandbox", [permissions == nil ? "none: it may do what you may" : "strict: it may do this, and no more:"]),
+            ("sandbox", [permissions == nil ? "none: it has all your permissions" : "strict: it may do only this:"]),
         ] + (permissions?.rows ?? [])
     }
 
@@ -104,9 +104,9 @@ extension HandlerText {
         guard bundle.executable != nil else { return [] }
         let name = Self.name(bundle)
         guard let permissions = permissions(of: bundle) else {
-            return ["  \(name) has no sandbox: it may do what you may"]
+            return ["  \(name) has no sandbox: it has all your permissions"]
         }
-        return ["  \(name) may do this, and no more:"] + permissions.rows.flatMap(Self.lines).map { "  " + $0 }
+        return ["  \(name) may do only this:"] + permissions.rows.flatMap(Self.lines).map { "  " + $0 }
     }
 
     private static func lines(_ row: (label: String, values: [String])) -> [String] {

@@ -85,7 +85,7 @@ struct HandlerText {
             + rules.writablePaths.map { ($0, "where it may write") }
         return paths.compactMap { path, words in
             guard !FileManager.default.fileExists(atPath: path) else { return nil }
-            return "it cannot be started: \(Self.path(path)), \(words), is not there"
+            return "it cannot start: \(Self.path(path)), \(words), does not exist"
         }
     }
 
@@ -115,8 +115,8 @@ struct HandlerText {
         switch bundle.origin {
         case .builtIn:
             return isEnabled(bundle)
-                ? "what nothing else opens: it leaves it in the Inbox" : "nothing: eligibility: handlers is set"
-        case .configuration: return "what no installed handler opens"
+                ? "everything else: it keeps it in the Inbox" : "nothing: eligibility: handlers is set"
+        case .configuration: return "items that no installed handler opens"
         case .user, .machine, .distribution: break
         }
         let types = openedTypes(bundle).map { Self.escaped($0.words) }
@@ -153,16 +153,16 @@ struct HandlerText {
     func remedy(_ problem: HandlerProblem) -> String {
         let folders = place.catalog.folders
         if problem.identifier == .hook, problem.path == place.catalog.hook?.path {
-            return "mend it, or change hook: in the configuration"
+            return "fix it, or change hook: in the configuration"
         }
         if problem.path == place.catalog.choicesPath { return "see your choices with: waft handlers default" }
         if PathText.part(of: problem.path, below: folders.user) != nil {
-            guard problem.severity == .unusable else { return "mend it" }
+            guard problem.severity == .unusable else { return "fix it" }
             // What cannot be shown cannot be typed either.
-            guard Self.escaped(problem.name) == problem.name else { return "mend it, or delete its folder" }
-            return "mend it, or remove it: waft handlers remove \(Self.word(problem.name))"
+            guard Self.escaped(problem.name) == problem.name else { return "fix it, or delete its folder" }
+            return "fix it, or remove it: waft handlers remove \(Self.word(problem.name))"
         }
-        if problem.path == folders.user { return "mend it" }
-        return "whoever looks after this machine can mend it"
+        if problem.path == folders.user { return "fix it" }
+        return "ask the administrator of this machine to fix it"
     }
 }

@@ -5,28 +5,29 @@ import HandlerCatalog
 struct HandlersAddCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Install a handler: a program that is run for what arrives.",
+        abstract: "Install a handler: a program that Waft runs for received items.",
         discussion: """
             Example: waft handlers add --name Photos --type public.image --run ./import.sh --writable ~/Pictures
 
             The program is started as PROGRAM open-url URL, with the facts in WAFT_... variables and as JSON on standard \
-            input. Exit code 0 means yes, 1 no (the next handler is asked), 75 later. waft type FILE says what type a file \
-            has.
+            input. Exit code 0 means yes, 1 no (the next handler is asked), 75 try again later. waft type FILE shows the type \
+            of a file.
 
-            It reads the system's folders and the Inbox, and writes to a data folder of its own ($WAFT_DATA) and to a \
-            temporary one. Everything else must be named here: --readable for what it needs (its settings, modules beside \
-            it), --writable for where things go, --network for the network, --sockets for printing and other programs \
-            that it reaches by Unix sockets. waft handlers show NAME says what a handler may do.
+            It may read the system's folders and the Inbox, and write to its own data folder ($WAFT_DATA) and a temporary \
+            folder. Everything else must be allowed here: --readable for its settings and modules, --writable for the \
+            folders that it writes to, --network for the network, --sockets for printing and other programs that it \
+            reaches by Unix sockets. waft handlers show NAME lists what a handler may do.
             """
     )
 
-    @Option(name: .long, help: ArgumentHelp("What to call it.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Name of the handler.", valueName: "name"))
     var name: String
 
-    @Option(name: .long, help: ArgumentHelp("A type that it opens, and all that conform to it.", valueName: "uti"))
+    @Option(
+        name: .long, help: ArgumentHelp("A type that it opens, with all types that conform to it.", valueName: "uti"))
     var type: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A scheme of URLs that it opens.", valueName: "scheme"))
+    @Option(name: .long, help: ArgumentHelp("A URL scheme that it opens.", valueName: "scheme"))
     var scheme: [String] = []
 
     @Option(name: .long, help: ArgumentHelp("The program to run.", valueName: "program"), completion: .file())
@@ -47,7 +48,7 @@ struct HandlersAddCommand: HandlersVerb {
     @Flag(name: .long, help: "Let it connect to Unix sockets: to the printing system, the desktop, other programs.")
     var sockets = false
 
-    @Flag(name: .long, help: "Keep a copy of the program, instead of running it where it lies.")
+    @Flag(name: .long, help: "Install a copy of the program instead of running it in place.")
     var copy = false
 
     @OptionGroup var output: OutputOptions
@@ -71,7 +72,7 @@ struct HandlersAddCommand: HandlersVerb {
             results: [
                 "installed \(HandlerText.escaped(bundle.name)) (\(bundle.identifier)) in \(HandlerText.path(bundle.path))",
                 "  opens  \(text.opens(bundle))",
-                "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", where it lies")",
+                "  runs   \(copy ? "a copy of " : "")\(HandlerText.path(self.run))\(copy ? "" : ", in place")",
             ], isChange: true)
         let rules = bundle.launch
         // The first path is the program, if it is stored elsewhere.
@@ -79,9 +80,9 @@ struct HandlersAddCommand: HandlersVerb {
         report.results += ([bundle.dataFolder].compactMap(\.self) + rules.writablePaths)
             .map { "  writes \(HandlerText.path($0))" }
         if rules.allowsNetwork { report.results.append("  uses   the network") }
-        if rules.allowsSockets { report.results.append("  uses   Unix sockets, and so other programs of yours") }
+        if rules.allowsSockets { report.results.append("  uses   Unix sockets, and by them your other programs") }
         report.results += (warnings + text.troubles(bundle)).map { "  warning: \($0)" }
-        report.notes.append("see who gets a file: waft handlers test \(example(bundle))")
+        report.notes.append("to see which handler gets a file: waft handlers test \(example(bundle))")
         return report
     }
 

@@ -7,12 +7,11 @@ import UniformTypes
 struct HandlersRemoveCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove one of your own handlers, a broken one too.",
+        abstract: "Remove one of your own handlers, even a broken one.",
         discussion: """
             Example: waft handlers remove Photos
 
-            What the handler has written to its data folder is kept, for one that is installed in its place; with --data it \
-            goes too.
+            The data folder of the handler is kept for a handler that you install in its place; --data removes it too.
             """
     )
 
@@ -30,7 +29,7 @@ struct HandlersRemoveCommand: HandlersVerb {
     @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String
 
-    @Flag(name: .long, help: "Remove what it has written to its data folder, too.")
+    @Flag(name: .long, help: "Remove its data folder, too.")
     var data = false
 
     @OptionGroup var output: OutputOptions
@@ -62,7 +61,7 @@ struct HandlersRemoveCommand: HandlersVerb {
         if let folder = removal.dataFolder {
             let path = HandlerText.path(folder)
             report.results.append(
-                data ? "  removed what it had written, in \(path)" : "  what it has written is kept in \(path)")
+                data ? "  removed its data folder \(path)" : "  kept its data folder \(path)")
         }
         if !forgotten.isEmpty {
             report.results.append("  it was your default for \(forgotten.joined(separator: ", "))")
@@ -84,7 +83,7 @@ struct HandlersRemoveCommand: HandlersVerb {
 struct HandlersEnableCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "enable",
-        abstract: "Use a handler again that was disabled.",
+        abstract: "Enable a disabled handler.",
         discussion: "Example: waft handlers enable Photos"
     )
 
@@ -103,7 +102,7 @@ struct HandlersEnableCommand: HandlersVerb {
 struct HandlersDisableCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Stop using a handler, and leave it installed.",
+        abstract: "Disable a handler without removing it.",
         discussion: "Example: waft handlers disable Photos"
     )
 
@@ -115,7 +114,7 @@ struct HandlersDisableCommand: HandlersVerb {
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
         let bundle = try CommandFailure.catching { () throws(CatalogError) in try place.catalog.disable(name) }
         return HandlerText(place).changed(
-            bundle, output, "\(HandlerText.escaped(bundle.name)) is disabled: it is asked about nothing")
+            bundle, output, "\(HandlerText.escaped(bundle.name)) is disabled: it gets no items and no URLs")
     }
 }
 

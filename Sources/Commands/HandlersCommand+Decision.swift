@@ -96,7 +96,7 @@ struct ItemDecision {
         let name = PathText.lastName(of: path)
         guard !name.isEmpty else { return nil }
         let type = registry.type(forFileName: name, kind: .regularFile)
-        return "to ask about files of such a name: waft handlers test --type \(type)"
+        return "to test the type of such a file: waft handlers test --type \(type)"
     }
 
     private static func look(into path: String, _ declared: UniformType, _ checker: ContentChecker) -> Finding? {

@@ -6,12 +6,12 @@ import UniformTypes
 struct HandlersDefaultCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "default",
-        abstract: "Choose the handler that is asked first about a type, or about URLs of a scheme.",
+        abstract: "Choose the handler that is asked first for a type or a URL scheme.",
         discussion: """
             Example: waft handlers default public.image Photos, or: waft handlers default photo: Photos
 
-            A word that ends with a colon is a scheme. Without any word, your defaults are listed. The handler Inbox can be \
-            chosen for a type: such items are left in the Inbox.
+            A word that ends with a colon is a scheme. Without arguments, your defaults are listed. Choose the handler Inbox \
+            for a type to keep its items in the Inbox.
             """
     )
 
@@ -21,7 +21,7 @@ struct HandlersDefaultCommand: HandlersVerb {
     @Argument(help: ArgumentHelp("The handler's name or identifier.", valueName: "handler"), completion: .handlers)
     var name: String?
 
-    @Flag(name: .long, help: "Forget the default.")
+    @Flag(name: .long, help: "Remove the default.")
     var remove = false
 
     @OptionGroup var output: OutputOptions
@@ -74,7 +74,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         let text = HandlerText.escaped(subject.text)
         let words =
             bundle.isBuiltIn
-            ? "\(text) stays in the Inbox from now on, without a handler being asked"
+            ? "\(text) stays in the Inbox from now on, and no handler is asked"
             : "\(HandlerText.escaped(bundle.name)) is asked first about \(text) from now on"
         return HandlersReport(results: [words], isChange: true)
     }
@@ -95,8 +95,8 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
         if output.json { return HandlersReport(results: [line(subject, catalog.load())], isChange: was != nil) }
         let text = HandlerText.escaped(subject.text)
-        guard let was else { return HandlersReport(results: ["\(text) had no default of yours"]) }
-        return HandlersReport(results: ["\(was) is your default for \(text) no more"], isChange: true)
+        guard let was else { return HandlersReport(results: ["you had no default for \(text)"]) }
+        return HandlersReport(results: ["\(was) is no longer your default for \(text)"], isChange: true)
     }
 
     private func all(_ snapshot: CatalogSnapshot) -> HandlersReport {
@@ -104,7 +104,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         let schemes = snapshot.choices.schemeDefaults.keys.sorted().map(Subject.scheme)
         var report = HandlersReport(results: (types + schemes).map { line($0, snapshot) })
         if report.results.isEmpty, !output.json {
-            report.notes.append("no defaults of yours; set one with: waft handlers default TYPE NAME")
+            report.notes.append("you have no defaults; set one with: waft handlers default TYPE NAME")
         }
         return report
     }
@@ -128,7 +128,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
         if output.json { return JSONText.line(line) }
         let text = HandlerText.escaped(subject.text)
-        guard let identifier else { return "\(text)  no default of yours" }
+        guard let identifier else { return "\(text)  no default" }
         let name = bundle.map { "\(HandlerText.escaped($0.name)) (\(identifier))" } ?? identifier.text
         let state =
             switch line.state {

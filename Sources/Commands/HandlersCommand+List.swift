@@ -5,7 +5,7 @@ import HandlerCatalog
 struct HandlersListCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the handlers, what they open, and what is wrong with them.",
+        abstract: "List handlers, the types that they open, and their problems.",
         discussion: "Example: waft handlers list --json"
     )
 
@@ -32,7 +32,7 @@ struct HandlersListCommand: HandlersVerb {
 struct HandlersShowCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show all there is to know about a handler.",
+        abstract: "Show everything about a handler.",
         discussion: "Example: waft handlers show Photos"
     )
 

@@ -9,7 +9,7 @@ import UniformTypes
 struct HandlersTestCommand: HandlersVerb {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Say who would get a file, a folder, a type or a URL, and why. Nothing is started.",
+        abstract: "Show which handler would get a file, a folder, a type or a URL, and why. No handler is started.",
         discussion: """
             Example: waft handlers test photo.jpg, or: waft handlers test --type com.adobe.pdf, or: waft handlers test foo:bar
 
@@ -22,7 +22,8 @@ struct HandlersTestCommand: HandlersVerb {
     var items: [String] = []
 
     @Option(
-        name: .long, help: ArgumentHelp("The type to take them for; alone, the type to ask about.", valueName: "uti"))
+        name: .long,
+        help: ArgumentHelp("Type to assume for the files; without files, the type to test.", valueName: "uti"))
     var type: String?
 
     @OptionGroup var output: OutputOptions

@@ -9,13 +9,13 @@ import Peer
 struct HandlersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handlers",
-        abstract: "Look after the handlers: the programs that open what arrives.",
+        abstract: "Manage handlers: programs that open received items.",
         discussion: """
             Example: waft handlers add --name Photos --type public.image --run ./import.sh, then waft handlers test a.jpg
 
-            A handler is a folder NAME.handler with an Info.plist and a program. They lie in your own folder, in \
+            A handler is a folder NAME.handler with an Info.plist and a program. Handlers are in your own folder, in \
             /etc/waft/handlers and in /usr/share/waft/handlers. A running receiver uses changes as soon as these commands \
-            return; it notices bundles that are copied there by itself.
+            return; it also notices bundles that you copy into these folders.
             """,
         subcommands: [
             HandlersListCommand.self, HandlersShowCommand.self, HandlersAddCommand.self, HandlersRemoveCommand.self,

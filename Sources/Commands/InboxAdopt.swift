@@ -9,13 +9,13 @@ import Sharing
 struct InboxAdoptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Take the folder at the Inbox's path for the Inbox.",
+        abstract: "Use the folder at the Inbox's path as the Inbox.",
         discussion: """
             Example: waft inbox adopt
 
-            Nothing is stored in a folder that is not the Inbox of before: perhaps the disk with the Inbox is not mounted. \
-            Mount it, and everything goes on. If there is to be another Inbox, on another disk or in a new folder, say so \
-            with this.
+            Waft stores nothing in a folder that it does not recognize as the Inbox: perhaps the disk with the Inbox is not \
+            mounted. Mount it, and Waft receives again. Run this command only to start a new Inbox, on another disk or in a \
+            new folder.
             """
     )
 

@@ -4,7 +4,7 @@ import ArgumentParser
 struct InboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",
-        abstract: "Look into the Inbox, and take things out of it.",
+        abstract: "List, check, open, move out and delete the items of the Inbox.",
         subcommands: [
             InboxListCommand.self, InboxShowCommand.self, InboxOpenCommand.self, InboxTakeCommand.self,
             InboxRemoveCommand.self, InboxVerifyCommand.self, InboxRetryCommand.self, InboxAdoptCommand.self,

@@ -11,17 +11,17 @@ import UniformTypes
 struct InboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what lies in the Inbox.",
+        abstract: "List the items in the Inbox.",
         discussion: """
             Example: waft inbox list --json, or: waft inbox list --type public.image --from study --since 2d
 
-            With --type, --from, --since or --state only items that Waft has stored are listed, those in folders of the \
-            Inbox too. --watch shows what comes, what handlers say of it and what leaves, an event a line, until Ctrl-C; \
-            exit code 69 when no receiver is running, or when it has gone.
+            With --type, --from, --since or --state only items that Waft has stored are listed, including those in folders \
+            of the Inbox. --watch prints one line for each new item, each handler result and each item that leaves, until \
+            Ctrl-C; exit code 69 if no receiver is running, or when it ends.
             """
     )
 
-    @Flag(name: .long, help: "Keep running, and show what comes and what leaves, an event a line.")
+    @Flag(name: .long, help: "Keep running, and print a line for each item that arrives or leaves.")
     var watch = false
 
     @OptionGroup var filter: ArrivalFilterOptions
@@ -30,7 +30,7 @@ struct InboxListCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !watch || filter.since == nil else {
-            throw ValidationError("--watch shows what comes from now on: leave --since out")
+            throw ValidationError("--watch shows only new events: leave --since out")
         }
     }
 
@@ -44,7 +44,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let rows =
             try choice.map { choice throws(CommandFailure) in try Self.rows(choice, in: inbox) } ?? Self.rows(inbox)
         if rows.isEmpty, !output.json {
-            let what = choice == nil ? "nothing" : "nothing like that"
+            let what = choice == nil ? "nothing" : "no such items"
             return Console.shared.note("\(what) in \(TerminalText.escaped(surroundings.home.inbox))")
         }
         let people = surroundings.people

@@ -9,18 +9,19 @@ import Sharing
 struct InboxVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Compare what lies in the Inbox with what was received.",
+        abstract: "Compare the items in the Inbox with what was received.",
         discussion: """
             Example: waft inbox verify, or: waft inbox verify 12 report.pdf
 
-            Everything that has arrived and was not taken or removed since, or was a handler's, is read from the disk. Exit code 17 \
-            when something has changed, is missing or cannot be read; 66 for what is not there to be verified.
+            Every received item is read from the disk, except items that were taken or removed, or that left through a \
+            handler. Exit code 17 if an item changed, is missing or cannot be read; 66 for a named item that is not expected \
+            in the Inbox.
             """
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Numbers of arrivals, as waft history shows them, or names in the Inbox; everything by default.",
+            "Numbers of items, as waft inbox shows them, or their names; all by default.",
             valueName: "item"), completion: .inboxItems)
     var arrivals: [String] = []
 
@@ -102,7 +103,7 @@ private struct Verifying {
         guard count > 0 else { return }
         guard FileManager.default.fileExists(atPath: inbox, isDirectory: &isFolder), isFolder.boolValue else {
             throw CommandFailure(
-                .inputMissing, "the Inbox \(TerminalText.escaped(inbox, limit: 400)) is not there",
+                .inputMissing, "the Inbox \(TerminalText.escaped(inbox, limit: 400)) does not exist",
                 hint: "is its disk mounted?")
         }
     }
@@ -168,7 +169,7 @@ private struct Verifying {
             Console.shared.result(JSONText.line(line))
         } else {
             Console.shared.result(FindingText.summary(counts))
-            if count(.missing) > 0 { Console.shared.note("  what is gone for good: waft inbox remove NUMBER") }
+            if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }
         }
         return exit
     }
@@ -188,7 +189,7 @@ enum FindingText {
         let detail = finding.detail.isEmpty ? "" : "; \(TerminalText.escaped(finding.detail, limit: 400))"
         switch finding.state {
         case .ok: return "ok"
-        case .missing: return "missing: it was moved or deleted by somebody else"
+        case .missing: return "missing: another program moved or deleted it"
         case .unreadable: return "unreadable\(detail)"
         case .changed:
             let differences = finding.differences.map(\.rawValue).joined(separator: ", ")

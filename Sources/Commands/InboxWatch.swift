@@ -23,7 +23,7 @@ struct InboxWatch {
         case .stored(let arrival):
             let sender =
                 arrival.sender.map { people.line($0, callingItself: arrival.peerName) } ?? "somebody"
-            let lies = arrival.content == "lying" ? ": lying, handed to nobody" : ""
+            let lies = arrival.content == "lying" ? ": content does not match its type, no handler asked" : ""
             return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
         case .opened(let arrival, let answer, _):
             return "\(head(arrival)): \(words(answer, arrival.arrival))"
@@ -47,7 +47,7 @@ struct InboxWatch {
         switch HandlerAnswer.State(rawValue: answer) {
         case .yes: "opened"
         case .no: "no handler wants it"
-        case .later: "its handler wants to be asked again later"
+        case .later: "its handler will be asked again later"
         case .failed: "the handler failed; again: waft inbox retry \(number)"
         case .pending, .some(.none), nil: "no handler asked"
         }
@@ -70,6 +70,6 @@ extension Daemon {
             return
         }
         guard !end.isRequested else { return }
-        throw CommandFailure(.notRunning, "the receiver has gone, or what it told was read too slowly")
+        throw CommandFailure(.notRunning, "the receiver ended, or its events were read too slowly")
     }
 }

@@ -42,17 +42,17 @@ struct HistoryCommand: AsyncParsableCommand {
         discussion: """
             Example: waft history --limit 20, or: waft history --sent
 
-            The latest comes last. More of one: waft inbox show NUMBER. Some only: waft history --type public.image --since 2d
+            The latest item comes last. Details: waft inbox show NUMBER. Filters: waft history --type public.image --since 2d
             """
     )
 
-    @Option(name: .long, help: ArgumentHelp("How many to list.", valueName: "count"))
+    @Option(name: .long, help: ArgumentHelp("Number of lines.", valueName: "count"))
     var limit = 50
 
-    @Option(name: .long, help: ArgumentHelp("List those before this number.", valueName: "number"))
+    @Option(name: .long, help: ArgumentHelp("List only items before this number.", valueName: "number"))
     var before: Int64?
 
-    @Flag(name: .long, help: "List what was sent from here instead, a transfer a line.")
+    @Flag(name: .long, help: "List what this machine sent instead, one transfer a line.")
     var sent = false
 
     @OptionGroup var filter: ArrivalFilterOptions
@@ -63,7 +63,8 @@ struct HistoryCommand: AsyncParsableCommand {
         guard (1...100_000).contains(limit) else { throw CommandFailure(.usage, "--limit is 1 to 100000") }
         if sent {
             guard before == nil, filter.isEmpty else {
-                throw CommandFailure(.usage, "--before, --type, --from, --since and --state are for what has arrived")
+                throw CommandFailure(
+                    .usage, "--before, --type, --from, --since and --state are for received items only")
             }
             return try SentHistory.show(latest: limit, json: output.json)
         }
@@ -75,7 +76,7 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         if entries.isEmpty, !output.json {
             return Console.shared.note(
-                choice == nil ? "nothing has arrived yet" : "nothing that has arrived is like that")
+                choice == nil ? "nothing has arrived yet" : "no such items")
         }
         let people = surroundings.people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
@@ -88,13 +89,13 @@ struct HistoryCommand: AsyncParsableCommand {
 struct InboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what is known of an arrival, and each time a handler was asked about it.",
+        abstract: "Show everything about an item, with each call of a handler.",
         discussion: "Example: waft inbox show 12, or: waft inbox show report.pdf"
     )
 
     @Argument(
         help: ArgumentHelp(
-            "Number of the arrival, as waft history shows it, or the name it has in the Inbox.", valueName: "item"),
+            "Number of the item, as waft history shows it, or its name in the Inbox.", valueName: "item"),
         completion: .inboxItems)
     var arrival: String
 

@@ -67,7 +67,7 @@ enum OfferText {
         if offer.accepted == offer.itemCount { return "accepted" }
         if offer.accepted > 0 { return "\(offer.accepted) of \(offer.itemCount) items accepted" }
         let isExpired = offer.answers.contains { $0.answer == ItemVerdict.Answer.expired.rawValue }
-        return isExpired ? "not answered in time, or taken back by its sender" : "declined"
+        return isExpired ? "not answered in time, or cancelled by its sender" : "declined"
     }
 
     // MARK: Parts

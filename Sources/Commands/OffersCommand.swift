@@ -10,10 +10,9 @@ struct OffersCommand: AsyncParsableCommand {
         discussion: """
             Example: waft offers, then waft accept 1
 
-            waft offers 1 shows every item of one offer, where the list shows the first \(OfferSummary.shownItems). \
-            waft offers --watch shows offers as they come and what becomes of them, until Ctrl-C; with --json also \
-            what is stored and opened, in the events of waft receive --json. Exit code 69 when no receiver is \
-            running, or when it has gone.
+            The list shows the first \(OfferSummary.shownItems) items of each offer; waft offers 1 shows every item of offer 1. \
+            waft offers --watch shows new offers and their results until Ctrl-C; with --json also stored and opened \
+            items, in the events of waft receive --json. Exit code 69 if no receiver is running, or when it ends.
             """
     )
 

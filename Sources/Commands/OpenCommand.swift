@@ -109,7 +109,7 @@ struct URLOpening: Sendable {
         switch snapshot.schemeHandlers(for: url) {
         case .builtIn(let scheme):
             guard let opener else {
-                outcome.fault = "\(scheme): URLs are opened by xdg-open, which is not here; install xdg-utils"
+                outcome.fault = "\(scheme): URLs are opened by xdg-open, which is missing; install xdg-utils"
                 outcome.exit = .unexpected
                 return outcome
             }
@@ -122,7 +122,7 @@ struct URLOpening: Sendable {
                 if outcome.attempts.last?.outcome.answer != .no { break }
             }
             if outcome.attempts.isEmpty {
-                outcome.fault = "no handler opens \(url.scheme): URLs; \(others)"
+                outcome.fault = "no handler for \(url.scheme): URLs; \(others)"
                 outcome.hint = "add a handler with: waft handlers add --name NAME --scheme \(url.scheme) --run PROGRAM"
                 outcome.exit = .ineligible
             }
@@ -154,7 +154,7 @@ struct URLOpening: Sendable {
 
     private var others: String {
         let schemes = ["http", "https", "mailto", "tel", "sms", "file"] + snapshot.openedSchemes.map(\.text)
-        return "there are \(schemes.prefix(40).joined(separator: ", "))"
+        return "known: \(schemes.prefix(40).joined(separator: ", "))"
     }
 }
 
@@ -188,7 +188,7 @@ struct URLOutcome: Sendable {
     var text: String { "\(TerminalText.escaped(url.text, limit: 400)): \(words)" }
 
     private var words: String {
-        guard let last = attempts.last else { return fault ?? "nobody was asked" }
+        guard let last = attempts.last else { return fault ?? "no handler was asked" }
         let name = TerminalText.escaped(last.name)
         let reason = last.outcome.reason.isEmpty ? "" : ": " + TerminalText.escaped(last.outcome.reason, limit: 400)
         switch last.outcome.answer {

@@ -10,7 +10,7 @@ import Sharing
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "Show and change what waits to be sent.",
+        abstract: "Show and change the jobs of the outbox.",
         discussion: """
             Examples:
               waft send report.pdf --to kitchen --queue
@@ -122,11 +122,11 @@ struct OutboxAccess {
 struct OutboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what waits to be sent, is being sent, and was given up.",
+        abstract: "List jobs that wait, are being sent, or were given up.",
         discussion: "Example: waft outbox list --all --json"
     )
 
-    @Flag(name: .long, help: "Also what was sent or cancelled in the last days.")
+    @Flag(name: .long, help: "Also list jobs that were sent or cancelled in the last days.")
     var all = false
 
     @OptionGroup var output: OutputOptions
@@ -149,7 +149,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 struct OutboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show everything about a job, and what became of each item.",
+        abstract: "Show everything about a job, with the result of each item.",
         discussion: "Example: waft outbox show 3"
     )
 
@@ -172,8 +172,8 @@ struct OutboxShowCommand: AsyncParsableCommand {
 struct OutboxCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Send it no more, and remove its copies.",
-        discussion: "Example: waft outbox cancel 3 4. What has arrived already stays where it is."
+        abstract: "Cancel jobs, and remove their copies.",
+        discussion: "Example: waft outbox cancel 3 4. Items that have arrived stay on the other machine."
     )
 
     @Argument(
@@ -200,7 +200,7 @@ struct OutboxCancelCommand: AsyncParsableCommand {
 struct OutboxRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Try it now, also what was given up.",
+        abstract: "Try jobs now, even those that were given up.",
         discussion: "Example: waft outbox retry 3"
     )
 
@@ -236,8 +236,8 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
               waft outbox remove 3 4
               waft outbox remove --all
 
-            A job is over when it was sent, cancelled, or given up; to end another one: waft outbox cancel. What has
-            arrived stays where it is, and the files that were sent do too.
+            A job is finished when it was sent, cancelled, or given up; to end another one: waft outbox cancel. Neither the \
+            original files nor the received ones are removed.
             """
     )
 
@@ -246,13 +246,13 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
         completion: .jobs)
     var jobs: [Int] = []
 
-    @Flag(name: .long, help: "All that is over.")
+    @Flag(name: .long, help: "All finished jobs.")
     var all = false
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if jobs.isEmpty != all { throw ValidationError("name the jobs, or say --all") }
+        if jobs.isEmpty != all { throw ValidationError("give the numbers of jobs, or --all") }
     }
 
     func run() async throws {

@@ -83,7 +83,7 @@ enum OutboxText {
         case .waiting:
             return "waits, is tried again at \(time(standing.due))" + (reason.map { "; the last time: \($0)" } ?? "")
         case .sending where !course.isReceiverThere:
-            return "was being sent when the receiver ended; goes on when waftd runs"
+            return "interrupted when the receiver ended; resumes when waftd runs"
         case .sending: return "is being sent" + (course.progress(of: record).map(progress) ?? "")
         case .done: return "sent"
         case .failed:

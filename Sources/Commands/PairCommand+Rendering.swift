@@ -81,7 +81,7 @@ struct PairRendering: Sendable {
     }
 
     func goneAgain() {
-        if !json { Console.shared.note("It has gone; waiting for a peer.") }
+        if !json { Console.shared.note("The other machine has left; waiting for a peer.") }
     }
 
     func show(_ end: End) -> WaftExit {
@@ -125,7 +125,7 @@ extension PairRendering.End {
             // Who is visible to contacts alone tells its name while it lets a peer come.
             let isAdvised = failure.reason.contains("waft pair --accept")
             self = .failed(
-                .peerNotFound, isAdvised ? failure.reason : "\(failure.reason); there, first: waft pair --accept")
+                .peerNotFound, isAdvised ? failure.reason : "\(failure.reason); run there first: waft pair --accept")
         case .ambiguous: self = .failed(.usage, failure.reason)
         case .ended(let code): self.init(code, failure.reason)
         }

@@ -27,10 +27,12 @@ struct PairCommand: AsyncParsableCommand {
         completion: .peers)
     var peer: [String] = []
 
-    @Flag(name: .long, help: "Let one peer come, for ten minutes at most.")
+    @Flag(name: .long, help: "Accept pairing with one peer, for at most ten minutes.")
     var accept = false
 
-    @Flag(name: .long, help: "By a one-time code: print one, or with a peer ask for the one that it prints.")
+    @Flag(
+        name: .long,
+        help: "Pair by a code that works once: print one; with a peer, ask for the code that the peer printed.")
     var code = false
 
     @Option(
@@ -40,7 +42,7 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("What the contact is called here (default: what it calls itself).", valueName: "name"))
+        help: ArgumentHelp("Name of the new contact (default: the name that it claims).", valueName: "name"))
     var name: String?
 
     @Option(
@@ -85,19 +87,19 @@ struct PairCommand: AsyncParsableCommand {
     private func wantedPeer() throws(CommandFailure) -> PeerReference? {
         if peer.count > 1 {
             let isCode = code && PairingCode(text: peer[1]) != nil
-            let hint = "leave it out: it is asked for, or read from standard input or --code-file"
+            let hint = "leave it out: waft asks for it, or reads it from standard input or --code-file"
             throw CommandFailure(
-                .usage, isCode ? "a code among the arguments can be seen by others" : "one peer at a time",
+                .usage, isCode ? "other users can see a code among the arguments" : "one peer at a time",
                 hint: isCode ? hint : nil)
         }
         guard let text = peer.first else {
             guard accept || code, codeFile == nil else {
-                throw CommandFailure(.usage, "say whom to pair with, or --accept, or --code")
+                throw CommandFailure(.usage, "give a peer, or --accept, or --code")
             }
             try needTerminal(accepting: true)
             return nil
         }
-        guard !accept else { throw CommandFailure(.usage, "--accept lets a peer come: it takes none") }
+        guard !accept else { throw CommandFailure(.usage, "--accept takes no peer") }
         try needTerminal(accepting: false)
         do {
             return try PeerReference(text)
@@ -108,9 +110,9 @@ struct PairCommand: AsyncParsableCommand {
 
     private func needTerminal(accepting: Bool) throws(CommandFailure) {
         guard !code, codeFile == nil, !LineReader.hasTerminal else { return }
-        let advice = accepting ? "waft pair --code" : "waft pair --code, there; waft pair PEER --code, here"
+        let advice = accepting ? "waft pair --code" : "run waft pair --code there, and waft pair PEER --code here"
         throw CommandFailure(
-            .usage, "there is no terminal to compare at", hint: "pair by a code: \(advice)")
+            .usage, "comparing digits needs a terminal", hint: "pair by a code: \(advice)")
     }
 
     // MARK: The code
@@ -128,7 +130,7 @@ struct PairCommand: AsyncParsableCommand {
             }
             text = Self.line(file)
         } else if codeFile == nil, LineReader.hasTerminal {
-            Console.shared.prompt("The code that the other side shows: ")
+            Console.shared.prompt("Code shown by the other machine: ")
             text = try await Self.typedLine()
         } else {
             text = Self.line(.standardInput)

@@ -14,8 +14,8 @@ struct PeerChoice {
     static let question = "Send to (number, name or address; q to give up): "
     /// Told if nobody is found for a while.
     static let advice =
-        "Nobody is found yet. There, start waft receive; or if waftd runs there: waft visible everyone. An address, such as "
-        + "192.168.1.7, can be typed too."
+        "No machine found yet. On the other machine run waft receive or, if waftd runs there, waft visible everyone. You can "
+        + "also type an address, such as 192.168.1.7."
 
     /// Fewest characters by which an id is named.
     private static let idLength = 4
@@ -47,7 +47,7 @@ struct PeerChoice {
         }
         if meant.count == 1 { return .chosen(meant[0].id.text) }
         let shown = TerminalText.escaped(line, limit: 64)
-        if meant.count > 1 { return .unclear("\(meant.count) of them go by \"\(shown)\": type the number") }
+        if meant.count > 1 { return .unclear("\(meant.count) machines are named \"\(shown)\": type the number") }
         return .unclear("\"\(shown)\" is not in the list: type a number or a name of it, an address, or q")
     }
 }

@@ -57,7 +57,7 @@ enum PeerPicker {
         }
         switch end {
         case .chosen(let peer): return peer
-        case .givenUp: throw CommandFailure(.interrupted, "nobody was chosen; nothing was sent")
+        case .givenUp: throw CommandFailure(.interrupted, "no machine was chosen; nothing was sent")
         case .interrupted:
             Console.shared.endLine()
             throw CommandFailure(.interrupted, "cancelled; nothing was sent")

@@ -11,7 +11,7 @@ struct PeersCommand: AsyncParsableCommand {
         discussion: "Example: waft peers --watch. Names come from the peers themselves, over TLS, and prove nothing."
     )
 
-    @Flag(name: .long, help: "Go on, and show who comes and goes.")
+    @Flag(name: .long, help: "Keep running, and show peers that appear and disappear.")
     var watch = false
 
     @Option(name: .long, help: ArgumentHelp("Seconds to look, without --watch (default: 3).", valueName: "seconds"))
@@ -58,7 +58,9 @@ struct PeersCommand: AsyncParsableCommand {
                     }
                 }
                 if shown.isEmpty, !watch, !output.json {
-                    Console.shared.note("nobody found; is waftd or waft receive running there, and mDNS let through?")
+                    Console.shared.note(
+                        "no machine found; does waftd or waft receive run on the other machine, and does the firewall allow mDNS?"
+                    )
                 }
             }
         } catch is CancellationError {

@@ -26,7 +26,7 @@ struct PeersInView {
 
     /// For people: what each can be named by after `--to`, its id where the name is not enough.
     var text: String {
-        if order.isEmpty { return "nobody is in view" }
+        if order.isEmpty { return "no machine is in view" }
         let shown = order.prefix(Self.listed).map { id in
             guard let name = names[id] ?? nil else { return id.short }
             let isShared = names.values.count { $0 == name } > 1

@@ -8,11 +8,11 @@ import UniformTypes
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Show the rules for what is offered, and what they would do.",
+        abstract: "Show and test the rules for offers.",
         discussion: """
             Example: waft policy test --from kitchen photo.jpg
 
-            Rules stand in the configuration as policy:, and are tried in order. Contacts have their own policy: waft \
+            Rules are listed in the configuration under policy:, and are tried in order. Contacts have their own policy: waft \
             contacts show NAME.
             """,
         subcommands: [PolicyListCommand.self, PolicyTestCommand.self],
@@ -41,10 +41,10 @@ struct PolicyListCommand: ContactsVerb {
                     : TerminalText.escaped(RuleText.line(index + 1, rule), limit: 2_000))
         }
         if rules.isEmpty, !output.json {
-            report.notes.append("there are no rules: contacts have their own policy, and strangers are asked about")
+            report.notes.append("there are no rules: contacts have their own policy, and you are asked about strangers")
         }
         report.notes += unknown.map {
-            "warning: rule \($0.rule) names \(TerminalText.escaped($0.name.text)), and there is no such contact"
+            "warning: rule \($0.rule) names \(TerminalText.escaped($0.name.text)), which is not a contact"
         }
         return report
     }
@@ -54,7 +54,7 @@ struct PolicyListCommand: ContactsVerb {
 struct PolicyTestCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Say what would become of files and folders that a peer offers together, and why. Nothing is sent.",
+        abstract: "Show what would happen to an offer of these files and folders, and why. Nothing is sent.",
         discussion: "Example: waft policy test --from stranger --visible everyone photo.jpg"
     )
 
@@ -72,18 +72,18 @@ struct PolicyTestCommand: ContactsVerb {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Who offers: a contact's name, the id of a key, stranger, or airdrop.", valueName: "peer"),
+        help: ArgumentHelp("Sender: a contact's name, a key id, stranger, or airdrop.", valueName: "peer"),
         completion: .contacts)
     var from: String
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "As if this machine were visible so: off, contacts or everyone. Default: as it is now.",
+            "Visibility to assume: off, contacts or everyone (default: the current one).",
             valueName: "off|contacts|everyone"))
     var visible: Visibility?
 
-    @Argument(help: ArgumentHelp("What is offered.", valueName: "file"), completion: .file())
+    @Argument(help: ArgumentHelp("Files and folders of the offer.", valueName: "file"), completion: .file())
     var items: [String]
 
     @OptionGroup var output: OutputOptions
@@ -185,7 +185,7 @@ enum RuleText {
         case .types(let types): "type \(list(types.map(\.identifier)))"
         case .names(let patterns): "name \(list(patterns))"
         case .sizeAtMost(let size): "up to \(ByteCount.text(size))"
-        case .sizeAtLeast(let size): "from \(ByteCount.text(size)) on"
+        case .sizeAtLeast(let size): "at least \(ByteCount.text(size))"
         case .sizePerDay(let size): "up to \(ByteCount.text(size)) in 24 hours"
         case .time(let window): "at \(window)"
         }

@@ -10,7 +10,7 @@ extension ConflictRule: ExpressibleByArgument {}
 
 /// What `waft receive` and `waftd` have in common.
 struct ReceiverOptions: ParsableArguments {
-    @Option(name: .long, help: "What this machine is called among its peers.")
+    @Option(name: .long, help: "Name of this machine that peers see.")
     var name: String?
 
     @Option(name: .long, help: "The port to listen on; 0 for any.")
@@ -19,7 +19,8 @@ struct ReceiverOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Whose offers to take: ask (or as contacts and rules say), contacts, everyone, none.", valueName: "rule"))
+            "Offers to accept without a question: ask (only as contacts and rules say), contacts, everyone, none.",
+            valueName: "rule"))
     var accept: AcceptRule?
 
     @Option(
@@ -57,7 +58,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         discussion: """
             Example: waft receive --accept everyone --once
 
-            Ctrl-C ends it. Where there is no terminal nobody is asked: offers wait for waft accept.
+            Ctrl-C ends it. Without a terminal no question is asked: offers wait for waft accept.
             """
     )
 

@@ -48,7 +48,7 @@ struct ReceiverRendering: Sendable {
             let said =
                 switch answer.state {
                 case .no: "no handler wants \(name)\(code)"
-                case .later: "the handler of \(name) wants to be asked again later\(code)"
+                case .later: "the handler of \(name) will be asked again later\(code)"
                 default: "the handler of \(name) failed\(code)"
                 }
             Console.shared.note("  \(said); see: waft inbox show \(arrival.number)")

@@ -11,13 +11,13 @@ import Sharing
 
 /// How `waft send` leaves things to the daemon.
 struct QueueOptions: ParsableArguments {
-    @Flag(name: .long, help: "Leave it to the daemon: it is sent when the peer is there, also after a reboot.")
+    @Flag(name: .long, help: "Let the daemon send it when the peer is reachable, even after a reboot.")
     var queue = false
 
-    @Flag(name: .long, help: "With --queue: send what it is now, and not what is there when it is sent.")
+    @Flag(name: .long, help: "With --queue: copy the files now, and send the copies.")
     var snapshot = false
 
-    @Option(name: .long, help: ArgumentHelp("With --queue: days after which it is given up.", valueName: "days"))
+    @Option(name: .long, help: ArgumentHelp("With --queue: give up after this many days.", valueName: "days"))
     var expires: Int?
 
     func validate() throws {

@@ -22,12 +22,11 @@ struct SendCommand: AsyncParsableCommand {
               waft send report.pdf --to kitchen --queue
               waft send project/ --to nas --exclude .git --exclude '*.o' --dry-run
 
-            It ends with 0 when the other side has stored everything: on its disk, synced, verified, named. A peer is \
-            given by its name, the beginning of its id, or host[:port]. Without --to, a list to pick from is shown on \
-            a terminal.
+            Exit code 0 means that every item was written, flushed to disk and checksummed on the other machine. Name a peer \
+            by its name, the beginning of its id, or host[:port]. Without --to, you choose from a list on the terminal.
 
-            With --queue it ends with 0 when the job is on this disk: the daemon sends it when the peer is there. Until \
-            then files must stay as they are, unless --snapshot copies them. See waft outbox.
+            With --queue, exit code 0 means that the job is saved on this disk: the daemon sends it when the peer is \
+            reachable. Until then the files must not change, unless --snapshot copies them. See waft outbox.
             """
     )
 
@@ -52,10 +51,12 @@ struct SendCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("A URL to send. Can be repeated.", valueName: "url"))
     var url: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Name that the one item gets.", valueName: "name"))
+    @Option(name: .long, help: ArgumentHelp("Name of the item, if there is only one.", valueName: "name"))
     var name: String?
 
-    @Option(name: .long, help: ArgumentHelp("Uniform type identifier of the one item.", valueName: "type"))
+    @Option(
+        name: .long, help: ArgumentHelp("Uniform type identifier of the item, if there is only one.", valueName: "type")
+    )
     var type: String?
 
     @Option(name: .long, help: ArgumentHelp("A note for the other side's handler.", valueName: "note"))
@@ -63,20 +64,21 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Wait until it is stored, or until it was opened by a handler.", valueName: "stored|opened"))
+        help: ArgumentHelp(
+            "Wait until the items are stored, or until a handler has opened them.", valueName: "stored|opened"))
     var wait: SendOptions.Wait = .stored
 
-    @Flag(name: .long, help: "Send the items that the other side can take when it cannot take others.")
+    @Flag(name: .long, help: "Send the items that the other side accepts, even if it refuses others.")
     var partial = false
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Leave out files and folders of this name, or of this path in a folder; * and ? stand for any. Repeatable.",
+            "Leave out files and folders of this name, or of this path in a folder; with the wildcards * and ?. Repeatable.",
             valueName: "pattern"))
     var exclude: [String] = []
 
-    @Flag(name: .long, help: "Leave out what cannot be read or sent, and say so, where otherwise nothing is sent.")
+    @Flag(name: .long, help: "Leave out items that cannot be read or sent, instead of sending nothing.")
     var skipUnreadable = false
 
     @Flag(name: .long, help: "Show what would be sent, and send nothing.")

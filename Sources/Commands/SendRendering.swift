@@ -87,7 +87,7 @@ final class SendRendering: Sendable {
                 line.print()
             } else if !quiet {
                 Console.shared.endStatus()
-                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); going on \(Glyph.ellipsis)")
+                Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
             }
         case .settled:
             Console.shared.endStatus()
@@ -296,7 +296,7 @@ struct ItemText {
             text += ", but the handler said no\(code)"
         case .later:
             exit = .handlerSaidNo
-            text += ", but the handler wants to be asked again later\(code)"
+            text += ", but the handler will be asked again later\(code)"
         case .pending:
             exit = .handlerSaidNo
             text += ", but the handler has not answered in time"

@@ -29,7 +29,7 @@ struct SendSources {
         }
         guard count <= Limits.items else {
             throw CommandFailure(
-                .usage, "\(count) items, and \(Limits.items) are the most",
+                .usage, "\(count) items are too many: at most \(Limits.items) can be sent at once",
                 hint: "send the folder that they are in: it is one item")
         }
         if count > 1, name != nil || type != nil {
@@ -136,7 +136,7 @@ struct SendSources {
             throw SourceFault(.unreadable, "standard input is a terminal; pipe something in, or use --text TEXT")
         }
         if peers > 1 || paths.count(where: { $0 == "-" }) > 1 {
-            throw SourceFault(.unreadable, "standard input can be read once only: one - and one peer")
+            throw SourceFault(.unreadable, "standard input can be read only once: give one - and one peer")
         }
         return try StandardInputSource(name: name, type: type)
     }
@@ -146,7 +146,7 @@ struct SendSources {
         do {
             return try SafeName(name)
         } catch {
-            throw CommandFailure(.usage, "--name will not do: \(TerminalText.escaped(error.said(of: name)))")
+            throw CommandFailure(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: name)))")
         }
     }
 
@@ -157,7 +157,7 @@ struct SendSources {
         let shown = TerminalText.escaped(type)
         let meant = TypeRegistry.system.type(forExtension: type, kind: .regularFile)
         throw CommandFailure(
-            .usage, "--type \(shown) is no uniform type identifier",
+            .usage, "--type \(shown) is not a uniform type identifier",
             hint: meant.map { "for .\(shown) files: --type \($0)" }
                 ?? "for example: com.adobe.pdf; waft type FILE says which one a file has")
     }

@@ -16,10 +16,10 @@ enum SentTexts {
         }
         let uses = (texts + items).count { $0 == "-" }
         guard texts.contains("-") else { return texts }
-        guard uses == 1 else { throw CommandFailure(.usage, "standard input can be read once only: one -") }
+        guard uses == 1 else { throw CommandFailure(.usage, "standard input can be read only once: give one -") }
         if isatty(STDIN_FILENO) == 1 {
             throw CommandFailure(
-                .inputMissing, "standard input is a terminal: there is no text in it",
+                .inputMissing, "standard input is a terminal, without a text",
                 hint: "write the text, \(example)")
         }
         let text = try standardInput()
@@ -46,10 +46,10 @@ enum SentTexts {
                 .usage, "the text is longer than \(ByteCount.text(UInt64(maximumBytes)))", hint: hint)
         }
         guard !bytes.isEmpty else {
-            throw CommandFailure(.inputMissing, "standard input is empty: there is no text in it")
+            throw CommandFailure(.inputMissing, "standard input is empty")
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw CommandFailure(.inputMissing, "standard input is no UTF-8 text", hint: hint)
+            throw CommandFailure(.inputMissing, "standard input is not UTF-8 text", hint: hint)
         }
         return text
     }

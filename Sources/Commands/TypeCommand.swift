@@ -10,11 +10,11 @@ import UniformTypes
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "type",
-        abstract: "Say what type a file has, by its name and by its content.",
+        abstract: "Show the type of a file, by its name and by its content.",
         discussion: """
             Example: waft type report.pdf
 
-            Of a folder only its own type is told. Handlers can declare types too.
+            For a folder, only its own type is shown. Handlers can declare types too.
             """
     )
 

@@ -9,15 +9,15 @@ extension Visibility: ExpressibleByArgument {}
 struct VisibleCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "visible",
-        abstract: "Say, or choose, who may see this machine and offer it something.",
+        abstract: "Show or choose who can see this machine and offer items to it.",
         discussion: """
             Example: waft visible everyone --for 10m
 
-            off: nobody; contacts: those you know, and strangers see no name; everyone: strangers too, and you are \
-            asked about each of them. With --for it falls back by itself to what was chosen for good.
+            off: nobody; contacts: your contacts, while strangers see no name; everyone: strangers too, and you are asked \
+            about their offers. With --for the choice ends by itself, and the stored choice applies again.
 
             A receiver that was started by waft receive, or with --accept everyone, is visible to everyone until \
-            something is chosen here; then the choice counts, for as long as it runs too.
+            you choose something here; then your choice applies, also while it runs.
             """
     )
 
@@ -33,7 +33,8 @@ struct VisibleCommand: ContactsVerb {
         var visibilityStored: String?
     }
 
-    @Argument(help: ArgumentHelp("Who: off, contacts or everyone. Without it: who it is now.", valueName: "who"))
+    @Argument(
+        help: ArgumentHelp("off, contacts or everyone. Without it, the current visibility is shown.", valueName: "who"))
     var who: Visibility?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("How long, such as 10m.", valueName: "duration"))
@@ -64,12 +65,12 @@ struct VisibleCommand: ContactsVerb {
 
     /// - Parameter stored: the stored choice, which the receiver's start options override.
     static func line(_ now: String, over stored: String) -> String {
-        "\(now) until waft visible chooses, as the receiver was started so; chosen before: \(stored)"
+        "\(now), as the receiver was started, until you choose with waft visible; stored choice: \(stored)"
     }
 
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
         if let who { try choose(who, place) }
-        let state = try CommandFailure.catching(hint: "until it is mended, contacts is what holds") {
+        let state = try CommandFailure.catching(hint: "until the file is fixed, contacts applies") {
             () throws(ContactError) in try place.visibility.state()
         }
         return VerbReport(

@@ -120,7 +120,7 @@ extension BookDocument {
             } catch let error as NameRefusal {
                 throw Fault(reason: "the folder of contact \(index + 1) in it: \(error)")
             }
-            guard ids.insert(contact.id).inserted else { throw Fault(reason: "a key stands in it twice") }
+            guard ids.insert(contact.id).inserted else { throw Fault(reason: "it lists a key twice") }
             guard names.insert(contact.name).inserted else {
                 throw Fault(reason: "two contacts in it have the name \(contact.name)")
             }
@@ -162,7 +162,7 @@ extension BookDocument.Entry {
     func contact() throws -> Contact {
         guard types?.count ?? 0 <= ContactBounds.types, addresses?.count ?? 0 <= ContactBounds.addresses,
             mostItems ?? 0 >= 0
-        else { throw ContactError.unfit("it has too many types or addresses, or fewer than no items") }
+        else { throw ContactError.unfit("it has too many types or addresses, or a negative number of items") }
         return Contact(
             id: id.id,
             name: try ContactName(name),
@@ -191,7 +191,7 @@ extension BookDocument.Entry {
         }
         guard let days else { return try TimeWindow(times) }
         let read = days.compactMap { Weekday($0) }
-        guard read.count == days.count else { throw .unfit("its days are no days of the week") }
+        guard read.count == days.count else { throw .unfit("its days are not days of the week") }
         return try TimeWindow(times, days: Set(read))
     }
 }
@@ -204,10 +204,10 @@ extension BookDocument {
             switch sum {
             case .whole(let document): self = try JSONDecoder().decode(BookDocument.self, from: Data(document))
             case .unsummed: self = try JSONDecoder().decode(BookDocument.self, from: Data(bytes))
-            case .damaged: throw Fault(reason: "its sum, in the last line, does not fit what is before it")
+            case .damaged: throw Fault(reason: "its checksum, in the last line, does not match its contents")
             }
             guard version == 1 || sum != .unsummed else {
-                throw Fault(reason: "its last line, with the sum, is missing")
+                throw Fault(reason: "its last line, with the checksum, is missing")
             }
         } catch let fault as Fault {
             throw fault
@@ -224,16 +224,16 @@ extension BookDocument {
 
     /// Where in it something is wrong, without what stands there: that may be long.
     private static func words(_ error: any Error) -> String {
-        let isNotJSON = "it is not JSON, or has a number in it that cannot be"
+        let isNotJSON = "it is not JSON, or has an invalid number in it"
         guard let error = error as? DecodingError else { return isNotJSON }
         let path: [any CodingKey]
         let what: String
         switch error {
         case .keyNotFound(let key, let context): (path, what) = (context.codingPath + [key], "is missing")
         case .valueNotFound(_, let context): (path, what) = (context.codingPath, "is missing")
-        case .typeMismatch(_, let context): (path, what) = (context.codingPath, "is of another kind than it should be")
+        case .typeMismatch(_, let context): (path, what) = (context.codingPath, "has the wrong kind")
         case .dataCorrupted(let context) where context.codingPath.isEmpty: return isNotJSON
-        case .dataCorrupted(let context): (path, what) = (context.codingPath, "is not what it should be")
+        case .dataCorrupted(let context): (path, what) = (context.codingPath, "is invalid")
         @unknown default: return isNotJSON
         }
         guard !path.isEmpty else { return "it is not a JSON document with contacts" }

@@ -35,7 +35,7 @@ extension Destination {
     /// - Throws: `ContactError` `unfit` for what can be no handler's identifier or name.
     package init(handler: String? = nil, folder: SafeRelativePath? = nil) throws(ContactError) {
         let name = handler.flatMap { try? SafeName($0) }
-        if let handler, name == nil { throw .unfit("\(handler.quoted) is no handler's identifier or name") }
+        if let handler, name == nil { throw .unfit("\(handler.quoted) is not a handler's identifier or name") }
         self.init(handler: name, folder: folder)
     }
 }
@@ -86,7 +86,7 @@ package struct KnownAddress: Hashable, Sendable {
     package init(host: String, port: UInt16, lastGood: WallTime) throws(ContactError) {
         let fits = (1...ContactBounds.hostBytes).contains(host.utf8.prefix(ContactBounds.hostBytes + 1).count)
         guard fits, port > 0, host.utf8.allSatisfy(Self.isAllowed) else {
-            throw .unfit("\(host.quoted) with port \(port) is no address")
+            throw .unfit("\(host.quoted) with port \(port) is not an address")
         }
         self.host = host
         self.port = port

@@ -89,11 +89,11 @@ package final class ContactBook: Sendable {
             try SmallFile.replace(path, with: copy, mode: 0o600)
             lock?.release()
             restored(
-                "the contacts were \(aside.map { "damaged, and lie in \($0) now" } ?? "missing"); their last good copy has "
-                    + "taken their place: see waft contacts")
+                "the contacts were \(aside.map { "damaged, and were moved to \($0)" } ?? "missing"); their last good copy is "
+                    + "in use: see waft contacts")
         } catch {
             // The disk cannot be written: the contents of the copy are used, and the file stays as it is.
-            restored("\(path) is damaged, and its last good copy cannot take its place: \(error)")
+            restored("\(path) is damaged, and its last good copy cannot replace it: \(error)")
         }
         return try Self.snapshot(copy, at: copyPath)
     }

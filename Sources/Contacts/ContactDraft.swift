@@ -33,7 +33,7 @@ package struct ContactDraft: Sendable {
         }
         try checkFree(name, for: id)
         guard contacts[id] != nil || contacts.count < ContactBounds.contacts else {
-            throw ContactError(.full, "there are \(ContactBounds.contacts) contacts; more cannot be kept")
+            throw ContactError(.full, "there are \(ContactBounds.contacts) contacts; no more can be stored")
         }
         var contact = contacts[id] ?? Contact(id: id, name: name, verification: verification)
         contact.name = name
@@ -128,7 +128,7 @@ package struct ContactDraft: Sendable {
         guard let other = names[name.key], other != id, let contact = contacts[other] else { return }
         throw ContactError(
             .nameTaken,
-            "a contact is called \(contact.name) already, with the key \(other.short); forget it first if its key has "
+            "there is already a contact \(contact.name), with the key \(other.short); forget it first if its key has "
                 + "changed, or choose another name")
     }
 

@@ -37,7 +37,7 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
         ContactError(
             .damaged,
             "\(path) cannot be used and was left as it is: \(reason); put a good copy in its place, or move all files of "
-                + "that name away to begin anew")
+                + "that name away to start without contacts")
     }
 
     static func unreadable(_ path: String, _ error: SystemError) -> ContactError {

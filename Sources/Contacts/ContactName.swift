@@ -18,17 +18,17 @@ package struct ContactName: Hashable, Sendable, CustomStringConvertible {
         }
         guard PeerName.fit(text, fallback: "").utf8.elementsEqual(text.utf8) else {
             throw .unfit(
-                "\(text.quoted) is no name for a contact: it begins or ends with a space, or has slashes or "
+                "\(text.quoted) cannot be the name of a contact: it begins or ends with a space, or has slashes or "
                     + "characters in it that cannot be printed")
         }
         let joiners: Set<Unicode.Scalar> = ["\u{200D}", "\u{FE0E}", "\u{FE0F}"]
         guard !text.unicodeScalars.contains(where: { NameFolding.isUnseen($0) && !joiners.contains($0) }) else {
-            throw .unfit("\(text.quoted) is no name for a contact: it has characters in it that cannot be seen")
+            throw .unfit("\(text.quoted) cannot be the name of a contact: it has characters in it that cannot be seen")
         }
         let key = NameFolding.key(text)
-        guard !key.isEmpty else { throw .unfit("a contact's name has something in it that can be seen") }
+        guard !key.isEmpty else { throw .unfit("the name of a contact needs a visible character") }
         guard !Self.words.contains(key) else {
-            throw .unfit("\(text) is no name for a contact: rules mean something else by it")
+            throw .unfit("\(text) cannot be the name of a contact: it has another meaning in rules")
         }
         self.text = text
         self.key = key

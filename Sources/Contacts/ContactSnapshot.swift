@@ -134,7 +134,7 @@ extension ContactSnapshot {
         guard let first = alike.first else { return nil }
         let others = alike.count > 1 ? " (and like \(alike.count - 1) more)" : ""
         let key = id.unprovenBy.map { "\($0.title) proves no key" } ?? "its key is \(id.short)"
-        return "this is not your contact \(first.name)\(others): it calls itself so, but \(key), and "
-            + "that of \(first.name) is \(first.id.short)"
+        return "this is not your contact \(first.name)\(others): it claims that name, but \(key), and "
+            + "the key of \(first.name) is \(first.id.short)"
     }
 }

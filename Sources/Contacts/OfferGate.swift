@@ -104,7 +104,7 @@ package final class OfferGate: OfferGating {
         return policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask
     }
 
-    private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot tell who its contacts are now")
+    private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot read its contacts now")
     private static let tooMany = ItemVerdict(.busy, reason: "too many offers wait for an answer")
 
     private static func flooded(_ offer: Offer, _ introduction: Introduction) -> GateAnswer {

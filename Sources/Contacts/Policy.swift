@@ -36,7 +36,7 @@ package struct Policy: Hashable, Sendable {
     /// - Throws: `ContactError` `unfit` for more than `ContactBounds.rules` rules.
     package init(_ rules: [PolicyRule]) throws(ContactError) {
         guard rules.count <= ContactBounds.rules else {
-            throw .unfit("there can be \(ContactBounds.rules) rules, and these are \(rules.count)")
+            throw .unfit("at most \(ContactBounds.rules) rules, not \(rules.count)")
         }
         self.init(known: rules)
     }

@@ -74,9 +74,9 @@ package struct PolicyDecision: Sendable {
     /// the peer's own words.
     package var explanation: String {
         let tried = mismatches.enumerated().prefix(8).map { index, mismatch in
-            "rule \(index + 1) does not hold: \(rules[index].conditions[mismatch].refusal)"
+            "rule \(index + 1) does not match: \(rules[index].conditions[mismatch].refusal)"
         }
-        let more = mismatches.count > 8 ? ["\(mismatches.count - 8) more do not hold"] : []
+        let more = mismatches.count > 8 ? ["\(mismatches.count - 8) more rules do not match"] : []
         return (["\(outcome.rawValue): \(words)"] + tried + more).joined(separator: "; ")
     }
 
@@ -84,15 +84,16 @@ package struct PolicyDecision: Sendable {
         let name = contact?.name.text ?? "the peer"
         return switch basis {
         case .blocked: "the peer is blocked"
-        case .nothingTaken: "this receiver takes nothing"
+        case .nothingTaken: "this receiver accepts nothing"
         case .invisible: "this receiver is visible to nobody"
-        case .contactsOnly: "it is a stranger's, and this receiver is visible to contacts only"
-        case .rule(let number): "rule \(number) holds"
-        case .strangersAreAsked(let number): "rule \(number) holds, but strangers are never accepted without a question"
-        case .limits(let breach): "\(name) may do so only within limits, and \(breach.words)"
+        case .contactsOnly: "the sender is a stranger, and this receiver is visible to contacts only"
+        case .rule(let number): "rule \(number) matches"
+        case .strangersAreAsked(let number):
+            "rule \(number) matches, but strangers are never accepted without a question"
+        case .limits(let breach): "offers of \(name) are accepted only within limits, and \(breach.words)"
         case .contact: "that is the policy of \(name)"
-        case .receiver: "this receiver takes what is offered"
-        case .stranger: "it is a stranger's"
+        case .receiver: "this receiver accepts every offer"
+        case .stranger: "the sender is a stranger"
         }
     }
 }
@@ -100,12 +101,12 @@ package struct PolicyDecision: Sendable {
 extension AcceptanceLimits.Breach {
     var words: String {
         switch self {
-        case .type: "its type is not among them"
+        case .type: "the type is not among them"
         case .size: "the offer is larger, or of unknown size"
         case .items: "the offer has more items"
-        case .day: "with it more would have come in 24 hours, or its size is unknown"
-        case .time: "this is not the time"
-        case .expired: "they have ended"
+        case .day: "the limit for 24 hours would be exceeded, or the size is unknown"
+        case .time: "this is not the right time"
+        case .expired: "the acceptance has ended"
         }
     }
 }

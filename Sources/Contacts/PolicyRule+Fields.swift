@@ -51,7 +51,7 @@ extension PolicyRule {
         let most = try fields.one("sizeAtMost", ByteCountText.read)
         let least = try fields.one("sizeAtLeast", ByteCountText.read)
         if let most, let least, most < least {
-            throw .unfit("nothing is of the size of this rule: sizeAtMost is less than sizeAtLeast")
+            throw .unfit("no item can match this rule: sizeAtMost is less than sizeAtLeast")
         }
         if let most { conditions.append(.sizeAtMost(most)) }
         if let least { conditions.append(.sizeAtLeast(least)) }
@@ -93,13 +93,13 @@ extension PolicyRule {
         if let meant, !meant.isDynamic {
             throw .unfit("\(text.quoted) is a file name extension; its type is \(meant)")
         }
-        throw .unfit("\(text.quoted) is no uniform type that is known here, such as public.image or com.adobe.pdf")
+        throw .unfit("\(text.quoted) is not a known uniform type, such as public.image or com.adobe.pdf")
     }
 
     private static func window(_ fields: RuleFields) throws(ContactError) -> TimeWindow? {
         let ranges = try fields.list("days") { text throws(ContactError) in
             guard let days = Weekday.range(text) else {
-                throw .unfit("\(text.quoted) is no day of the week, or range of days, such as sat or mon-fri")
+                throw .unfit("\(text.quoted) is not a day of the week or a range of days, such as sat or mon-fri")
             }
             return days
         }
@@ -120,11 +120,11 @@ extension PolicyRule {
             do throws(NameRefusal) {
                 return try SafeRelativePath(text)
             } catch {
-                throw .unfit("\(text.quoted) is no folder below the Inbox: \(error)")
+                throw .unfit("\(text.quoted) is not a folder below the Inbox: \(error)")
             }
         }
         if outcome == .decline, handler != nil || folder != nil {
-            throw .unfit("what is declined goes nowhere: a rule with then: decline has no handler or folder")
+            throw .unfit("a rule with then: decline cannot have a handler or folder")
         }
         return try Destination(handler: handler, folder: folder)
     }

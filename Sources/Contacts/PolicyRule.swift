@@ -167,7 +167,7 @@ extension PolicyRule.Condition {
         case .sizeAtMost(let most): "it is larger than \(ByteCount.text(most)), or of unknown size"
         case .sizeAtLeast(let least): "it is smaller than \(ByteCount.text(least))"
         case .sizePerDay(let most):
-            "with it more than \(ByteCount.text(most)) would have come in 24 hours, or its size is unknown"
+            "it would exceed \(ByteCount.text(most)) in 24 hours, or its size is unknown"
         case .time(let window): "it is not \(window) now"
         }
     }

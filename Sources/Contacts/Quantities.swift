@@ -6,7 +6,7 @@ package enum DurationText {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         guard text.utf8.prefix(12).count < 12, let unit = text.last.flatMap({ units[$0] }),
             let number = Digits.number(text.dropLast()), number > 0
-        else { throw .unfit("\(text.quoted) is no duration such as 90s, 10m, 2h or 30d") }
+        else { throw .unfit("\(text.quoted) is not a duration such as 90s, 10m, 2h or 30d") }
         let (seconds, isTooLong) = (Int64(exactly: number) ?? .max).multipliedReportingOverflow(by: unit)
         guard !isTooLong, seconds <= Int64(ContactBounds.days) * 86_400 else {
             throw .unfit("\(text.quoted) is longer than \(ContactBounds.days) days")
@@ -32,7 +32,7 @@ package enum ByteCountText {
     /// not matter.
     /// - Throws: `ContactError` `unfit`.
     package static func read(_ text: String) throws(ContactError) -> UInt64 {
-        let refusal = ContactError.unfit("\(text.quoted) is no size such as 500 kB, 64 MiB or 1.5 GB")
+        let refusal = ContactError.unfit("\(text.quoted) is not a size such as 500 kB, 64 MiB or 1.5 GB")
         guard text.utf8.prefix(32).count < 32 else { throw refusal }
         let lowered = text.lowercased()
         let number = lowered.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

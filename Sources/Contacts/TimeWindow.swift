@@ -71,7 +71,7 @@ package struct TimeWindow: Hashable, Sendable {
         let ends = text.utf8.prefix(64).split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
             .map { Self.minutes(Substring($0)) }
         guard ends.count == 2, let start = ends[0], var end = ends[1], start < 1_440, start != end else {
-            throw .unfit("\(text.quoted) is no time of the day such as 08:00-18:30 or 22:00-06:00")
+            throw .unfit("\(text.quoted) is not a time of the day such as 08:00-18:30 or 22:00-06:00")
         }
         if end == 0 { end = 1_440 }
         try self.init(start: start, end: end, days: days)

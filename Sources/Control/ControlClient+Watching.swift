@@ -35,7 +35,7 @@ extension ControlClient {
                     case .unknown: continue
                     case .otherVersion, .nonsense:
                         throw ControlError.broken(
-                            "what the receiver tells makes no sense; are both of the same version?")
+                            "the receiver's events cannot be understood; are both of the same version?")
                     }
                 }
             }

@@ -73,7 +73,7 @@ package enum ControlClient {
     static func reply(in line: ByteBuffer?) throws(ControlError) -> ControlReply {
         guard let line else { throw .broken("the receiver closed the control connection without an answer") }
         guard case .message(let reply) = ControlCoding.read(ControlReply.self, in: line) else {
-            throw .broken("the receiver's answer makes no sense; are both of the same version?")
+            throw .broken("the receiver's answer cannot be understood; are both of the same version?")
         }
         if case .denied(let reason) = reply { throw .denied(reason) }
         return reply

@@ -158,7 +158,7 @@ package struct ControlServer: Sendable {
 
     private func watch(_ events: EventFeed, _ channel: any Channel) -> Watching? {
         events.watch { [logger] in
-            logger.notice("a command that watches does not read what it is told, and was dropped")
+            logger.notice("a watching command did not read its events, and was dropped")
             channel.close(promise: nil)
         }
     }

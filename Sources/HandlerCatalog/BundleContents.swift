@@ -17,7 +17,7 @@ struct BundleContents {
 
     mutating func warn(_ text: String) {
         if warnings.count == Self.maximumWarnings {
-            warnings.append("there is more like this")
+            warnings.append("more warnings are not shown")
         } else if warnings.count < Self.maximumWarnings {
             warnings.append(text)
         }
@@ -86,8 +86,8 @@ struct BundleContents {
         switch keys[key] {
         case nil: return ""
         case .string(let text)? where text.utf8.count <= CatalogLimits.versionBytes: return text
-        case .string?: warn("\(key) is longer than \(CatalogLimits.versionBytes) bytes, and counts as none")
-        case let other?: warn("\(key) should be text, but is \(other.kind), and counts as none")
+        case .string?: warn("\(key) is longer than \(CatalogLimits.versionBytes) bytes, and is ignored")
+        case let other?: warn("\(key) should be text, but is \(other.kind), and is ignored")
         }
         return ""
     }
@@ -109,7 +109,7 @@ struct BundleContents {
         return try paths.map { path throws(BundleFault) in
             var path = path
             if path == "~" || path.utf8.starts(with: "~/".utf8) {
-                guard let home else { throw .unfit(key, "nobody knows which folder ~ is") }
+                guard let home else { throw .unfit(key, "the home folder ~ is not known") }
                 path = home + String(path[path.utf8.index(after: path.startIndex)...])
             }
             guard PathText.isAbsolute(path) else { throw .unfit(key, "\(path) should start with / or ~/") }

@@ -55,7 +55,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
         case .owner(let name, let owner):
             "\(name) belongs to user \(owner), who could have programs run as you; it must be yours or root's"
         case .strings(let name, let reason): "\(name) \(reason)"
-        case .reserved(let identifier): "\(identifier) is the name of what is built in"
+        case .reserved(let identifier): "\(identifier) is the identifier of a built-in handler"
         }
     }
 }

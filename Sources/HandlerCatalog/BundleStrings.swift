@@ -18,7 +18,7 @@ extension BundleFolder {
         }
         let unfit = texts.filter { (try? SafeName($0.value.replacing("/", with: "-"))) == nil }
         if unfit[HandlerBundle.nameKey] != nil {
-            warn("the translation of \(HandlerBundle.nameKey) is not fit to be shown")
+            warn("the translation of \(HandlerBundle.nameKey) cannot be shown")
         }
         // Other keys of such files have long texts.
         return texts.filter { unfit[$0.key] == nil }

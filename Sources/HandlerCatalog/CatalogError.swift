@@ -50,7 +50,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
 
     static let hookIsLast = CatalogError(
         .unfit,
-        "the hook is asked after all handlers; it can be the default for nothing"
+        "the hook is asked after all handlers; it cannot be a default"
     )
 
     static func notYours(_ path: String) -> CatalogError {
@@ -72,11 +72,11 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     static func unfit(_ reason: String) -> CatalogError { CatalogError(.unfit, reason) }
 
     static func unfitProgram(_ path: String, _ reason: String) -> CatalogError {
-        CatalogError(.unfit, "\(path) cannot be run for what arrives: \(reason)")
+        CatalogError(.unfit, "\(path) cannot be used as a handler: \(reason)")
     }
 
     static func missingProgram(_ path: String, _ error: SystemError) -> CatalogError {
-        CatalogError(.missingProgram, "\(path) cannot be run for what arrives: \(error)")
+        CatalogError(.missingProgram, "\(path) cannot be used as a handler: \(error)")
     }
 
     static func storage(_ path: String, _ error: SystemError) -> CatalogError {

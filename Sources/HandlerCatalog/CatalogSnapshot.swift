@@ -95,7 +95,7 @@ package struct CatalogSnapshot: Sendable {
                 kept[bundle.identifier] = bundle
                 continue
             }
-            let why = first.origin == bundle.origin ? "was installed first" : "lies in a folder that goes first"
+            let why = first.origin == bundle.origin ? "was installed first" : "is in a folder that is searched first"
             problems.append(
                 HandlerProblem(
                     path: bundle.path,

@@ -114,7 +114,7 @@ struct ChoicesFile: Hashable, Sendable {
                 if let text = element as? String, let identifier = BundleIdentifier(text) {
                     identifiers.insert(identifier)
                 } else {
-                    problems.append("\"disabled\" in it has something in it that is no handler's identifier")
+                    problems.append("\"disabled\" in it has an entry that is not a handler's identifier")
                 }
             }
             return identifiers

@@ -34,8 +34,8 @@ package struct Claim: Hashable, Sendable {
 
     var standing: String {
         switch bundle.origin {
-        case .builtIn: return "takes what nothing else opens, and leaves it in the Inbox"
-        case .configuration: return "is told of what no installed handler opens"
+        case .builtIn: return "takes everything else, and keeps it in the Inbox"
+        case .configuration: return "gets items that no installed handler opens"
         case .user, .machine, .distribution: break
         }
         let what =

@@ -73,7 +73,7 @@ package struct ClosedPlaces: Hashable, Sendable {
     private static func sentence(_ overlap: Overlap, _ rule: String) -> String {
         switch overlap {
         case .within(let words): "\(words), \(rule); name a folder elsewhere"
-        case .around(let words): "\(words), \(rule); name the folders beside it that are meant"
+        case .around(let words): "\(words), \(rule); name only the folders beside it"
         }
     }
 }

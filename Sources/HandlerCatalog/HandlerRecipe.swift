@@ -66,7 +66,7 @@ struct CheckedRecipe {
         for text in recipe.types {
             let type = try registry.type(named: text)
             if type.isDynamic {
-                throw .unfit("\(text.prefix(64)) is a dynamic identifier; name a type that somebody declares")
+                throw .unfit("\(text.prefix(64)) is a dynamic identifier; name a declared type")
             }
             if !registry.isDeclared(type) {
                 warnings.append("nothing declares the type \(type); items must be sent as exactly that")
@@ -83,14 +83,14 @@ struct CheckedRecipe {
         if !recipe.copying {
             let program = Paths.absolute(recipe.run, from: workingDirectory)
             if let trouble = closed.trouble(program, .read) {
-                throw .unfitProgram(program, "\(trouble), or have it copied")
+                throw .unfitProgram(program, "\(trouble), or use --copy")
             }
             // Otherwise the script in the bundle could not execute it.
             rules.readablePaths = [program]
         }
         for path in recipe.readable {
             let absolute = Paths.absolute(path, from: workingDirectory)
-            guard Paths.real(absolute) != nil else { throw .unfit("\(absolute), which it is to read, is not there") }
+            guard Paths.real(absolute) != nil else { throw .unfit("\(absolute), which it should read, does not exist") }
             rules.readablePaths.append(absolute)
         }
         for path in recipe.writable {
@@ -117,7 +117,7 @@ struct CheckedRecipe {
             _ = try SafeName(text + BundleFolder.suffix)
             let isTaken = ownNames.contains(text.lowercased())
             if !text.hasPrefix("."), !text.hasPrefix("-"), !isTaken, !text.allSatisfy(\.isWhitespace) { return name }
-            reason = isTaken ? "the name has a meaning of its own" : "it starts with . or -, or is blank"
+            reason = isTaken ? "the name is reserved" : "it starts with . or -, or is blank"
         } catch {
             reason = "\(error)"
         }

@@ -52,10 +52,10 @@ struct ProgramFile: ~Copyable {
             throw Unfit("it is not executable; chmod +x may be missing")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw Unfit("everyone may write to it; chmod o-w may be missing, or have it copied")
+            throw Unfit("everyone may write to it; chmod o-w may be missing, or use --copy")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw Unfit("it belongs to user \(status.st_uid), who could have other programs run as you; have it copied")
+            throw Unfit("it belongs to user \(status.st_uid), who could have other programs run as you; use --copy")
         }
     }
 

@@ -46,7 +46,7 @@ package final class HandlerCalls: HandlerCalling {
 
     private func open(_ call: DeliveryCall) async -> CallResult {
         guard let link = call.candidate.link, let opener = SystemOpener() else {
-            return .answered(AttemptOutcome(.failed, reason: "xdg-open is not there any more"))
+            return .answered(AttemptOutcome(.failed, reason: "xdg-open is no longer installed"))
         }
         return .answered(await opener.open(link))
     }

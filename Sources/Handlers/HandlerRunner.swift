@@ -114,7 +114,7 @@ package struct HandlerRunner: Sendable {
             try firstLaunches?.note(identifier, version: version)
         } catch {
             logger.warning(
-                "a first launch cannot be written down: the handler will be asked again",
+                "a first launch cannot be stored: the handler will be asked again",
                 metadata: ["handler": "\(identifier)", "reason": "\(error)"])
         }
     }
@@ -211,7 +211,7 @@ package struct HandlerRunner: Sendable {
         case .signal(let signal):
             return await started.outcome(.later, signal: signal, reason: "ended by signal \(signal)")
         case .unknown:
-            return await started.outcome(.later, reason: "nobody knows how it ended")
+            return await started.outcome(.later, reason: "how it ended is not known")
         }
     }
 

@@ -19,7 +19,8 @@ struct LaunchTrouble: Error {
     /// An arrival waits until the launcher is installed, so none is lost.
     static func noLauncher(_ path: String) -> LaunchTrouble {
         LaunchTrouble(
-            reason: "\(path) is missing, which starts handlers; install wafthook beside waft and waftd", isPassing: true
+            reason: "\(path), which starts handlers, is missing; install wafthook beside waft and waftd",
+            isPassing: true
         )
     }
 

@@ -64,7 +64,7 @@ package struct NoticeProgram: Sendable {
     package func tell(_ document: [UInt8], call: String, environment: [String: String]) async {
         guard let reason = await run(document, call, environment) else { return }
         runner.logger.warning(
-            "the \(program.name) could not be told, or is not content",
+            "the \(program.name) could not be started, or failed",
             metadata: ["reason": "\(LogText.escaped(reason))"])
     }
 

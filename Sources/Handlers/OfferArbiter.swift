@@ -146,7 +146,7 @@ package struct OfferArbiter: Sendable {
         case .signal(let signal):
             return .undecided(reason: await complaint("ended by signal \(signal)", started))
         case .unknown:
-            return .undecided(reason: "nobody knows how it ended")
+            return .undecided(reason: "how it ended is not known")
         }
     }
 

@@ -8,7 +8,7 @@ enum CacheTag {
 
     private static let text = """
         Signature: 8a477f597d28d172789f06886806bc55
-        # Waft stages items here that have not come whole. They are sent again when they are missing.
+        # Waft stages incomplete items here. If they are missing, they are sent again.
 
         """
 

@@ -61,7 +61,7 @@ struct InboxFolders {
         } catch {
             if [ENOTDIR, ELOOP].contains(error.number) {
                 throw TransferFault(
-                    .storage, "cannot store in \(folder) below the Inbox: something that is no folder is in its way")
+                    .storage, "cannot store in \(folder) below the Inbox: something that is not a folder has this name")
             }
             throw .disk("cannot make the folder", folder.text, error, on: inbox.raw)
         }

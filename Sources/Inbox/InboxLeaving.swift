@@ -149,7 +149,7 @@ private struct Taking {
     private var isTree: Bool { arrival.item.kind == .tree }
 
     func taken(_ names: InboxLeaving.Names) -> LeavingFault {
-        LeavingFault(.nameTaken, "\(what) to \(path): something is called \(names.first) there already")
+        LeavingFault(.nameTaken, "\(what) to \(path): \(names.first) exists there already")
     }
 
     /// - Parameter name: where it is now, in `holder`.
@@ -260,7 +260,7 @@ private struct Taking {
             throw LeavingFault(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")
         }
         throw LeavingFault(
-            .mismatch, "\(what) to \(path): what was copied is not what is in the Inbox; check the disk it went to")
+            .mismatch, "\(what) to \(path): the copy differs from the item in the Inbox; check the target disk")
     }
 
     private func removeOriginal(_ name: SafeName) -> InboxLeaving.Taken {

@@ -92,5 +92,5 @@ final class InboxRecognition: Sendable {
 extension TransferFault {
     /// Nothing is stored in a folder that is not the known Inbox. Senders see this message.
     package static let anotherInbox = TransferFault(
-        .noRoom, "the Inbox is not the one of before; is it mounted?")
+        .noRoom, "the Inbox is not the known one; is its disk mounted?")
 }

@@ -36,8 +36,8 @@ package struct LeavingFault: Error, Hashable, Sendable, CustomStringConvertible 
     init(_ what: String, _ error: SystemError) {
         switch error.number {
         case ENOSPC, EDQUOT, EFBIG: self.init(.noRoom, "\(what): \(error)")
-        case ENOENT: self.init(.gone, "\(what): it is not there any more")
-        case ELOOP, ENXIO: self.init(.different, "\(what): something is there that no receiver put there")
+        case ENOENT: self.init(.gone, "\(what): it no longer exists")
+        case ELOOP, ENXIO: self.init(.different, "\(what): something that Waft did not store is in its place")
         default: self.init(.disk, "\(what): \(error)")
         }
     }

@@ -100,7 +100,7 @@ extension StagedFiles {
         let left = (try? DiskRoom.free(onFileSystemOf: staging.folder.raw)).map { ", \(ByteCount.text($0))," } ?? ""
         throw TransferFault(
             .noRoom,
-            "cannot write \(display(state.file?.entry.path)): what is left of the disk\(left) is kept free; "
+            "cannot write \(display(state.file?.entry.path)): the rest of the disk\(left) is kept free; "
                 + "make room and send it again")
     }
 

@@ -14,7 +14,7 @@ extension StagedFiles {
         try state.withLock { state throws(TransferFault) in
             try check(state)
             let display = display(entry.path)
-            let (folder, name) = try place(of: entry.path, what: "cannot go on with", &state)
+            let (folder, name) = try place(of: entry.path, what: "cannot resume", &state)
             guard isKept, state.came?.contains(KeptFile.pathHash(entry.path)) != true, isTree || state.entryCount == 0
             else { throw Self.notKept(display) }
             var file: WritingFile
@@ -24,7 +24,7 @@ extension StagedFiles {
             } catch  where [ENOENT, ELOOP, ENOTDIR, ENXIO, EISDIR].contains(error.number) {
                 throw Self.notKept(display)
             } catch {
-                throw .disk("cannot go on with", display, error, on: staging.folder.raw)
+                throw .disk("cannot resume", display, error, on: staging.folder.raw)
             }
             do throws(SystemError) {
                 try Self.read(file.descriptor.raw, upTo: entry.offset, contents)
@@ -32,7 +32,7 @@ extension StagedFiles {
                 try systemCall { ftruncate(file.descriptor.raw, off_t(clamping: entry.offset)) }
                 try systemCall { lseek(file.descriptor.raw, off_t(clamping: entry.offset), SEEK_SET) }
             } catch {
-                throw .disk("cannot go on with", display, error, on: staging.folder.raw)
+                throw .disk("cannot resume", display, error, on: staging.folder.raw)
             }
             try checkRoom(for: entry, display)
             do throws(SystemError) {
@@ -46,7 +46,7 @@ extension StagedFiles {
     }
 
     private static func notKept(_ display: String) -> TransferFault {
-        TransferFault(.notKept, "what was kept of \(display) is not there any more")
+        TransferFault(.notKept, "the kept part of \(display) is gone")
     }
 
     /// Opens a file for writing that was made read-only when it began.
@@ -135,7 +135,7 @@ extension StagedFiles {
                     folders += try removeLeftovers(in: folder, came)
                 }
             } catch {
-                throw .disk("cannot remove what was kept of", "a tree", error, on: staging.folder.raw)
+                throw .disk("cannot remove the kept part of", "a tree", error, on: staging.folder.raw)
             }
         }
     }

@@ -69,7 +69,7 @@ extension StagedFiles {
         if state.came == nil, let folder = state.folder, path.lies(in: folder.path) { return (folder.open, path.name) }
         if let parent = path.parent, let came = state.came, !came.contains(KeptFile.pathHash(parent)) {
             // What lies there is of an earlier attempt, and perhaps no folder any more.
-            throw TransferFault(.unsafeName, "\(what) \(path): the folder it belongs in is not there")
+            throw TransferFault(.unsafeName, "\(what) \(path): its folder does not exist")
         }
         return (try open(path.parent, what: what, path.text, &state), path.name)
     }

@@ -170,7 +170,7 @@ extension StagedFiles {
         do throws(StoredDigestFault) {
             return try StoredDigest.read(name, in: staging.folder.raw, isTree: isTree, algorithm: algorithm).digest
         } catch {
-            throw TransferFault(.storage, "what came cannot be read again: \(error)")
+            throw TransferFault(.storage, "the received contents cannot be read again: \(error)")
         }
     }
 

@@ -136,9 +136,9 @@ final class StagingFolder: Sendable {
         while let free = free(), free < Self.lookStep, partials.removeOldest() {}
         let what: String
         if free() == 0 {
-            what = "no free inodes, for what is left of the disk's"
+            what = "there are no free inodes: the rest"
         } else if (try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve)) == 0 {
-            what = "what is left of the disk"
+            what = "the rest of the disk"
         } else {
             return
         }

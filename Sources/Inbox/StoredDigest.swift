@@ -79,9 +79,9 @@ package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvert
 
     fileprivate init(_ error: SystemError, _ place: String) {
         switch error.number {
-        case ENOENT: self.init(.gone, place, "it is not there")
-        case ENOTDIR, ELOOP, ENXIO: self.init(.different, place, "it is something else now")
-        case EFBIG: self.init(.different, place, "more is in it than any item has")
+        case ENOENT: self.init(.gone, place, "it does not exist")
+        case ENOTDIR, ELOOP, ENXIO: self.init(.different, place, "it is another kind of item now")
+        case EFBIG: self.init(.different, place, "it has more entries than an item can have")
         default: self.init(.unreadable, place, "\(error)")
         }
     }

@@ -28,10 +28,10 @@ extension TransferFault {
             switch error.number {
             case EROFS: "its file system is read-only"
             case EXDEV:
-                "it lies on another disk than when the receiver was started; mount that one, or start the receiver again"
-            case EBUSY: "its disk was mounted anew, and what was under way has not ended; try again"
-            case ENOENT: "it is not there, and cannot be made"
-            case ENOTDIR: "something that is no folder is in its place"
+                "it is on another disk than when the receiver started; mount the first disk, or restart the receiver"
+            case EBUSY: "its disk was mounted again, and earlier transfers have not ended; try again"
+            case ENOENT: "it does not exist, and cannot be made"
+            case ENOTDIR: "its path is not a folder"
             default: "\(error)"
             }
         return TransferFault(.storage, "the Inbox cannot be used: \(why)")
@@ -41,9 +41,9 @@ extension TransferFault {
     static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
         switch error.number {
         case EEXIST:
-            TransferFault(.unsafeName, "\(what) \(path): something of that name has been received already")
+            TransferFault(.unsafeName, "\(what) \(path): an item of that name was received already")
         case ENOENT, ENOTDIR, ELOOP, EXDEV:
-            TransferFault(.unsafeName, "\(what) \(path): the folder it belongs in is not there")
+            TransferFault(.unsafeName, "\(what) \(path): its folder does not exist")
         case ENAMETOOLONG, EILSEQ, EINVAL:
             TransferFault(.unsafeName, "\(what) \(path): the Inbox's file system does not take this name (\(error))")
         default:

@@ -29,7 +29,7 @@ package final class FileSource: ItemSource {
 
     package func open() throws(SourceFault) -> any ItemReading {
         let file = try Self.open(path)
-        guard file.size == size else { throw .changed(path, "its size is another") }
+        guard file.size == size else { throw .changed(path, "its size changed") }
         return FileReading(file)
     }
 
@@ -40,7 +40,7 @@ package final class FileSource: ItemSource {
         } catch {
             throw .disk(path, error)
         }
-        throw .changed(path, "it is no file any more")
+        throw .changed(path, "it is no longer a file")
     }
 
     private static func checkEmpty(_ file: inout OpenedFile) throws(SourceFault) {

@@ -224,7 +224,7 @@ final class FolderWalk {
             throw .at(
                 display(path),
                 .unreadable,
-                "the link cannot be sent\(shown): \(error); put what it leads to in its place, or leave it out"
+                "the link cannot be sent\(shown): \(error); replace it by its target, or leave it out"
             )
         }
     }
@@ -232,7 +232,7 @@ final class FolderWalk {
     private func special(in level: Level) throws(SourceFault) -> SourceFault {
         let path = displayCurrent(in: level)
         let status = try currentStatus(in: level)
-        return isOffered ? .changed(path, "it is no file any more") : .special(path, mode: status.st_mode)
+        return isOffered ? .changed(path, "it is no longer a file") : .special(path, mode: status.st_mode)
     }
 
     /// What the kernel said of something whose name was read a moment ago.
@@ -240,9 +240,9 @@ final class FolderWalk {
         switch error.number {
         case ENOENT:
             // Gone since: also in the first walk.
-            .at(path, .missing, "it was there a moment ago and is gone")
+            .at(path, .missing, "it disappeared while it was read")
         case ENOTDIR, ELOOP, ENXIO:
-            .changed(path, "it is something else now")
+            .changed(path, "it is another kind of item now")
         default:
             .disk(path, error)
         }

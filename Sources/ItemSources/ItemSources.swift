@@ -69,7 +69,7 @@ package enum ItemSources {
             return status.st_mode
         } catch {
             if error.number == ENOENT, lstat(path, &status) == 0 {
-                throw .at(path, .missing, "the link leads to something that is not there")
+                throw .at(path, .missing, "the target of the link does not exist")
             }
             throw .disk(path, error)
         }

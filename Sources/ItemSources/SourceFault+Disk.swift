@@ -22,7 +22,7 @@ extension SourceFault {
         case EACCES, EPERM:
             .at(path, .unreadable, "may not be read (\(error)); check its permissions, or leave it out")
         case ELOOP:
-            .at(path, .unreadable, "its links lead in a circle; replace them by what is meant")
+            .at(path, .unreadable, "its links lead in a circle; replace them by their targets")
         case EFBIG:
             .at(path, .unreadable, "holds more than can be sent as one item; send it in parts")
         case EMFILE, ENFILE:

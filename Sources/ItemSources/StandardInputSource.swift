@@ -48,7 +48,7 @@ package final class StandardInputSource: ItemSource {
 
     package func open() throws(SourceFault) -> any ItemReading {
         guard wasOpened.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
-            throw SourceFault(.unreadable, "standard input can be read once only; save it to a file and send that")
+            throw SourceFault(.unreadable, "standard input can be read only once; save it to a file and send that")
         }
         return DescriptorReading(descriptor)
     }
@@ -93,7 +93,7 @@ private final class DescriptorReading: ItemReading {
     }
 
     func seek(to offset: UInt64) throws(SourceFault) {
-        throw SourceFault(.unreadable, "standard input can be read once only; save it to a file and send that")
+        throw SourceFault(.unreadable, "standard input can be read only once; save it to a file and send that")
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {

@@ -86,7 +86,7 @@ final class TreeReading: ItemReading {
                     try walk.leaveOut(error)
                 }
             case .folderClosed(let path, let modified):
-                if path == nil, totals != offered { throw .changed(origin, "there is less in it") }
+                if path == nil, totals != offered { throw .changed(origin, "it has fewer entries") }
                 return .folderClosed(path, modified: modified)
             }
         }
@@ -118,7 +118,7 @@ final class TreeReading: ItemReading {
         } catch {
             throw walk.fault(display, error)
         }
-        guard let opened = opened.take() else { throw .changed(display, "it is no file any more") }
+        guard let opened = opened.take() else { throw .changed(display, "it is no longer a file") }
         try count(totals.addFile(bytes: opened.size))
         let entry = FileEntry(
             path: path,
@@ -134,7 +134,7 @@ final class TreeReading: ItemReading {
     /// Ends the reading as soon as there is more than was offered, not only at the end.
     private func count(_ fits: Bool) throws(SourceFault) {
         if !fits || totals.entries > offered.entries || totals.bytes > offered.bytes {
-            throw .changed(origin, "there is more in it")
+            throw .changed(origin, "it has more entries")
         }
     }
 }

@@ -20,7 +20,7 @@ struct ColumnReader {
     }
 
     func unreadable(_ column: String) -> UnreadableRow {
-        UnreadableRow(line: "\(what) cannot be read: its \(column) is not what was written")
+        UnreadableRow(line: "\(what) cannot be read: its \(column) is damaged")
     }
 
     mutating func optionalInteger(_ column: String) throws(UnreadableRow) -> Int64? {

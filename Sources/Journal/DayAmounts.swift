@@ -3,7 +3,9 @@ package import Sharing
 
 extension Journal: AmountReading {
     package func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
-        try reading("could not count what has come in a day") { try DayAmounts.received(from: sender, on: day, in: $0) }
+        try reading("could not count the bytes received in a day") {
+            try DayAmounts.received(from: sender, on: day, in: $0)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ extension Journal {
         let time = now()
         do throws(JournalTrouble) {
             guard place.isKept else { throw JournalTrouble(Self.placeLost, code: .noRoom) }
-            return try changing("could not write down what arrives") { database in
+            return try changing("could not record the arriving items") { database in
                 let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
                 return try arrivals.map { arrival in
                     try insertion.execute(arguments: try ArrivalRow.arguments(arrival, at: time))
@@ -20,7 +20,7 @@ extension Journal {
     }
 
     package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
-        try reading("could not read what has arrived of a transfer") { database in
+        try reading("could not read the received items of a transfer") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE transfer = ? AND peer = ? AND stored_name IS NOT NULL ORDER BY number")
@@ -33,7 +33,7 @@ extension Journal {
         _ item: OfferedItem, from peer: PeerID, limit: Int
     ) throws(JournalFault) -> [Arrival] {
         guard let size = item.size else { return [] }
-        return try reading("could not read what has arrived before") { database in
+        return try reading("could not read earlier items") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE peer = ? AND name = ? AND kind = ? AND size = ? AND entries = ? "
@@ -48,7 +48,7 @@ extension Journal {
     }
 
     package func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState? {
-        try reading("could not read how a delivery stands") { database in
+        try reading("could not read the state of a delivery") { database in
             let statement = try database.cachedStatement(sql: "SELECT state FROM arrivals WHERE number = ?")
             return try String.fetchOne(statement, arguments: [number.value]).flatMap(DeliveryState.init)
         }
@@ -57,7 +57,7 @@ extension Journal {
     package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
         if outcomes.isEmpty { return }
         do throws(JournalTrouble) {
-            try changing("could not write down what has arrived") { database in
+            try changing("could not record a received item") { database in
                 let settling = try database.cachedStatement(
                     sql: "UPDATE arrivals SET stored_name = ?, stored_path = ? WHERE number = ? AND stored_name IS NULL"
                 )

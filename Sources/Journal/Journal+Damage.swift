@@ -29,7 +29,7 @@ extension Journal {
                 let inboxes = inboxes(in: aside)
                 try journal.goOn(after: last, inboxes)
                 damaged(
-                    "\(error.line); it lies in \(aside) now, and a new one was begun"
+                    "\(error.line); it was moved to \(aside), and a new one was started"
                         + (last == nil ? ", from number 1" : ""))
                 return journal
             }
@@ -60,7 +60,7 @@ extension Journal {
     private func goOn(
         after number: Int64?, _ inboxes: [(path: DatabaseValue, inbox: KnownInbox)]
     ) throws(JournalTrouble) {
-        try changing("could not begin a new journal") { database in
+        try changing("could not start a new journal") { database in
             if let number {
                 try database.execute(
                     sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('arrivals', ?)", arguments: [number])

@@ -7,7 +7,7 @@ extension Journal {
         _ numbers: [ArrivalNumber], _ departure: Departure
     ) throws(JournalFault) -> [ArrivalNumber] {
         if numbers.isEmpty { return [] }
-        return try writing("could not write down what left the Inbox") { database in
+        return try writing("could not record that an item left the Inbox") { database in
             // Whoever was to be asked about it has nothing to be asked about.
             let statement = try database.cachedStatement(
                 sql: """
@@ -36,7 +36,7 @@ extension Journal {
     package func lying(
         from peer: PeerID
     ) throws(JournalFault) -> [(path: String, size: UInt64, entries: UInt64)] {
-        try reading("could not read what lies in the Inbox") { database in
+        try reading("could not read the items in the Inbox") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT stored_path, size, coalesce(entries_came, entries) FROM arrivals "
                     + "WHERE peer = ? AND \(DepartureRow.isThere)")

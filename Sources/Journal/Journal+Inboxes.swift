@@ -12,7 +12,7 @@ extension Journal: InboxMemory {
     }
 
     package func remember(_ inbox: KnownInbox, at path: String) throws(JournalFault) {
-        try writing("could not write down which Inbox this is") { database in
+        try writing("could not record which Inbox this is") { database in
             try Self.insert(inbox, at: WrittenText.value(path), in: database)
         }
     }

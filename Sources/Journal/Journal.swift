@@ -132,7 +132,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     /// Arrivals that an earlier process intended and never settled, by number: what is found in the Inbox by its
     /// identity is there, and the rest never came to be there. They wait for `settle`.
     package func unsettled() throws(JournalFault) -> [UnsettledArrival] {
-        try reading("could not read what was left unsettled") { database in
+        try reading("could not read unfinished items") { database in
             let statement = try database.cachedStatement(
                 sql:
                     "SELECT \(UnsettledRow.columns) FROM arrivals WHERE stored_name IS NULL AND number <= ? ORDER BY number"

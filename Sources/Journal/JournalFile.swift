@@ -14,9 +14,9 @@ struct JournalFile: Sendable {
     var lockPath: String { folder + "/journal.lock" }
 
     /// Hint for a damaged file.
-    var remedy: String { "a receiver that is started moves journal.sqlite away and begins a new one" }
+    var remedy: String { "when a receiver starts, it moves journal.sqlite away and starts a new one" }
     /// Hint for a file of a newer version.
-    var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to begin a new one" }
+    var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to start a new one" }
 
     /// Makes the folder (0700) and an empty file (0600) where there are none, and takes the file and what is beside it
     /// away from everybody else.
@@ -46,11 +46,11 @@ struct JournalFile: Sendable {
             throw Self.failed("look at", path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw JournalTrouble("could not open the journal: \(path) is no file: \(remedy)", isDamage: true)
+            throw JournalTrouble("could not open the journal: \(path) is not a file: \(remedy)", isDamage: true)
         }
         guard status.st_size == 0 || status.st_size >= 512 else {
             throw JournalTrouble(
-                "could not open the journal: \(path) is damaged, or no journal at all: \(remedy)", isDamage: true)
+                "could not open the journal: \(path) is damaged, or is not a journal: \(remedy)", isDamage: true)
         }
         return Int64(status.st_size)
     }

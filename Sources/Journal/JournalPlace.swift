@@ -36,5 +36,5 @@ extension Journal {
 
     static let placeLost =
         "the receiver's journal was removed, or another file was put in its place, while the receiver ran; "
-        + "nothing can be stored before the receiver is started again"
+        + "nothing can be stored until the receiver is restarted"
 }

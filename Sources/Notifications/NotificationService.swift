@@ -269,11 +269,11 @@ final class NotificationService {
         }
         switch call {
         case .hello:
-            if isError { return leaveBus("the session bus turns us away") }
+            if isError { return leaveBus("the session bus refuses the connection") }
             pause = Self.firstPause
             greeted()
         case .match:
-            if isError { leaveBus("the session bus tells of no changes") }
+            if isError { leaveBus("the session bus reports no changes") }
         case .owner:
             // The error is NameHasNoOwner.
             ownerIs(isError ? nil : message.read { $0.string() })

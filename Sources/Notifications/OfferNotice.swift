@@ -18,7 +18,7 @@ package enum OfferNotice {
     /// What is said of the offers that there is no place for.
     package static let surplus: @Sendable (Int) -> NotificationRequest = { count in
         NotificationRequest(
-            summary: count == 1 ? "And 1 more offer waits" : "And \(count) more offers wait",
+            summary: count == 1 ? "1 more offer waits" : "\(count) more offers wait",
             body: "To see them all: waft offers",
             expiry: .never,
             category: "transfer"

@@ -51,7 +51,7 @@ package struct OfferNotifications: Sendable {
                     let ticket = notifier.show(OfferNotice.request(for: offer, from: standing(offer.peer)))
                     tickets[offer.number] = ticket
                     group.addTask { await answer(offer.number, as: ticket) }
-                case .settled(let number):
+                case .settled(let number, _):
                     tickets.removeValue(forKey: number)?.close()
                 }
             }

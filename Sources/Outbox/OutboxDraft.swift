@@ -46,7 +46,7 @@ package final class OutboxDraft {
         let open = try store.contents().records.count { !$0.standing.state.isFinal }
         guard open < OutboxLimits.openJobs else {
             throw OutboxError(
-                .full, "\(open) jobs wait in the outbox, and that is the most; see waft outbox list")
+                .full, "the outbox is full: \(open) jobs wait; see waft outbox list")
         }
         let path = store.folder + "/" + prefix + UUID().uuidString.lowercased()
         do throws(SystemError) {
@@ -138,7 +138,7 @@ package final class OutboxDraft {
         case .path(let text), .text(let text), .url(let text), .spooled(let text): textBytes += text.utf8.count
         }
         guard textBytes <= OutboxLimits.textBytes else {
-            throw OutboxError(.full, "that is more text and more names than a job of the outbox can hold")
+            throw OutboxError(.full, "the texts and names are too long for one outbox job")
         }
         items.append(item)
     }
@@ -155,10 +155,10 @@ package final class OutboxDraft {
         at now: WallTime,
         lifetime: Int64 = OutboxLimits.lifetime
     ) throws(OutboxError) -> OutboxJob {
-        precondition(!items.isEmpty, "a job has something to send")
+        precondition(!items.isEmpty, "a job needs an item to send")
         // The contents of the copies first: all of them at once is faster than one after the other.
         if hasCopies, CLinuxShims_syncfs(descriptor.raw) != 0 {
-            throw .disk("the copies cannot be brought to the disk", .last)
+            throw .disk("the copies cannot be flushed to the disk", .last)
         }
         return try store.locked { () throws(OutboxError) in
             let job = OutboxJob(

@@ -236,7 +236,8 @@ struct OutboxLoop {
             entries[number]?.attempt?.task.cancel()
             stalls[number, default: 0] += 1
             needed -= 1
-            engine.logger.info("a job hardly moves and leaves its place", metadata: ["job": "\(number)"])
+            engine.logger.info(
+                "a job makes little progress, and makes room for another", metadata: ["job": "\(number)"])
         }
         return nil
     }
@@ -381,7 +382,7 @@ struct OutboxLoop {
     }
 
     private static let leftPlace = OutboxFailure(
-        .noAnswer, "it hardly moved, and another job waited for its place", isFinal: false)
+        .noAnswer, "it made little progress, and another job was waiting", isFinal: false)
 
     private func log(_ record: OutboxStore.Record) {
         let standing = record.standing
@@ -475,7 +476,7 @@ struct OutboxLoop {
 
     private mutating func retry(_ number: JobNumber) -> OutboxError? {
         if entries[number]?.attempt != nil {
-            return OutboxError(.unfit, "job \(number) is being sent just now")
+            return OutboxError(.unfit, "job \(number) is being sent now")
         }
         do throws(OutboxError) {
             enter(try engine.store.retry(number, at: engine.clock.now()))

@@ -37,7 +37,7 @@ extension OutboxStanding {
         if job.items.indices.allSatisfy({ outcomes[$0] != nil }) {
             return finish(.failed, firstFailure ?? failure, at: now)
         }
-        let reason = failure ?? OutboxFailure(.unexpected, "it came to an end without a receipt", isFinal: false)
+        let reason = failure ?? OutboxFailure(.unexpected, "it ended without a receipt", isFinal: false)
         if reason.isFinal { return finish(.failed, reason, at: now) }
         if isTimeUp ?? (now.milliseconds >= expires) { return expire(reason, at: now) }
         state = .waiting

@@ -72,7 +72,7 @@ package struct OutboxStore: Sendable {
         let job: OutboxJob = try document("job.json", of: number, orElse: nil)
         let standing: OutboxStanding = try document("standing.json", of: number, orElse: OutboxStanding(job))
         guard job.v == OutboxJob.version, job.number == number, !job.items.isEmpty else {
-            throw OutboxError(.disk, "job \(number) of the outbox is not one that this version can read")
+            throw OutboxError(.disk, "this version cannot read job \(number) of the outbox")
         }
         return Record(job: job, standing: standing)
     }
@@ -97,8 +97,8 @@ package struct OutboxStore: Sendable {
         }
         throw OutboxError(
             .disk,
-            "job \(number) of the outbox is damaged, or of an older version, and is not sent: \(path); send again what was "
-                + "in it, and: waft outbox remove \(number)")
+            "job \(number) of the outbox is damaged, or of an older version, and is not sent: \(path); send its "
+                + "items again, and run: waft outbox remove \(number)")
     }
 
     /// The numbers of all jobs, in order.
@@ -170,7 +170,7 @@ package struct OutboxStore: Sendable {
     /// - Throws: `OutboxError`: `unknown`; `unfit` where it is over.
     package func cancel(_ number: JobNumber, at now: WallTime) throws(OutboxError) {
         guard try change(number, { _, standing in standing.cancel(at: now) }) != nil else {
-            throw OutboxError(.unfit, "job \(number) is over; there is nothing to cancel")
+            throw OutboxError(.unfit, "job \(number) is finished; there is nothing to cancel")
         }
         dropCopies(of: number)
     }

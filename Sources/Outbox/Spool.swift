@@ -147,7 +147,7 @@ final class SpoolBudget {
         guard free >= reserve, free - reserve >= bytes else {
             throw OutboxError(
                 .full,
-                "the disk of the outbox has \(ByteCount.text(free)) free, and \(ByteCount.text(reserve)) of that are to "
+                "the disk of the outbox has \(ByteCount.text(free)) free, and \(ByteCount.text(reserve)) of that must "
                     + "stay free")
         }
     }

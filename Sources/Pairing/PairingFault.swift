@@ -107,8 +107,8 @@ package enum PairingRefusal: String, Sendable {
     var explanation: String {
         switch self {
         case .declined: "its user said no"
-        case .expired: "its time for it was over"
-        case .mismatch: "what it got is not what was committed to"
+        case .expired: "its time limit was over"
+        case .mismatch: "the revealed value does not match the commitment"
         case .code: "the code is wrong, or someone is intercepting the connection"
         case .locked: "there were too many tries without success"
         case .busy: "it is pairing with another peer"
@@ -126,8 +126,8 @@ extension PairingFault: CustomStringConvertible {
 
 extension PairingFault {
     static let declined = PairingFault(.declined, "the pairing was declined on this side")
-    static let timedOut = PairingFault(.timedOut, "the time for this pairing is over")
-    static let cancelled = PairingFault(.cancelled, "the pairing was given up")
+    static let timedOut = PairingFault(.timedOut, "the time limit of this pairing is over")
+    static let cancelled = PairingFault(.cancelled, "the pairing was cancelled")
     static let busy = PairingFault(.busy, "another pairing is under way")
     static let closed = PairingFault(.closed, "pairing mode is not open for this peer")
     static let sameKey = PairingFault(.sameKey, "a peer cannot be paired with itself")
@@ -136,7 +136,7 @@ extension PairingFault {
         .locked, "pairing is locked for a while: there were too many tries without success")
 
     static let commitmentBroken = PairingFault(
-        .mismatch, "the peer revealed something else than it had committed to")
+        .mismatch, "the peer revealed a value that does not match its commitment")
 
     static let foreignProof = PairingFault(.mismatch, "the peer's proof belongs to another pairing")
 

@@ -29,7 +29,7 @@ struct ArbitratedConsent: ConsentAsking {
         case .accept: return Array(repeating: .accepted, count: count)
         case .decline(let reason): return Array(repeating: ItemVerdict(.declined, reason: reason), count: count)
         case .undecided(let reason):
-            logger.info("the arbiter leaves it to others", metadata: ["reason": "\(reason)"])
+            logger.info("the arbiter gives no answer", metadata: ["reason": "\(reason)"])
             return nil
         }
     }

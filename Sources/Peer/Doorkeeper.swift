@@ -85,7 +85,7 @@ final class Doorkeeper: Sendable {
         guard let snapshot = try? book.snapshot() else { return }
         for (rule, name) in policy.unknownContacts(in: snapshot) {
             logger.warning(
-                "a rule names a contact that is not there", metadata: ["rule": "\(rule)", "contact": "\(name)"])
+                "a rule names a contact that does not exist", metadata: ["rule": "\(rule)", "contact": "\(name)"])
         }
     }
 
@@ -128,7 +128,7 @@ final class Doorkeeper: Sendable {
         do {
             try file.settle()
         } catch {
-            logger.error("the end of a visibility cannot be written down", metadata: ["reason": "\(error)"])
+            logger.error("the end of a visibility cannot be stored", metadata: ["reason": "\(error)"])
         }
     }
 }

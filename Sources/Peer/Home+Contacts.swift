@@ -26,7 +26,7 @@ extension Home {
 
     /// The contacts of this user. A damaged file is logged.
     func contactBook(_ logger: Logger) -> ContactBook {
-        contactBook { logger.error("the file of the contacts was damaged", metadata: ["reason": "\($0)"]) }
+        contactBook { logger.error("the contacts file was damaged", metadata: ["reason": "\($0)"]) }
     }
 
     /// One line for each damaged file of the state folder, including damaged files that were set aside.
@@ -34,15 +34,15 @@ extension Home {
         var lines = journal.damage.map { [$0] } ?? []
         do throws(ContactError) { _ = try book.snapshot() } catch { lines.append(error.description) }
         lines += DamagedFile.names(of: SmallFile.name(of: contactsPath), in: state).map {
-            "the contacts were damaged, and their last good copy is in use; look at them with: waft contacts; then remove "
+            "the contacts were damaged, and their last good copy is in use; check them with: waft contacts; then remove "
                 + "\(state)/\($0)"
         }
         lines += DamagedFile.names(of: "journal.sqlite", in: state).filter {
             !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
         }
         .map {
-            "the journal was damaged, and a new one was begun: waft history does not know what came before; what lies in "
-                + "the Inbox is untouched; when you have no use for it, remove \(state)/\($0)*"
+            "the journal was damaged, and a new one was started: waft history does not list older items; the files in the "
+                + "Inbox are untouched; when you no longer need the damaged journal, remove \(state)/\($0)*"
         }
         return lines
     }

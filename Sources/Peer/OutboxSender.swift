@@ -76,7 +76,7 @@ struct OutboxSender: OutboxSending {
             // It may have another name by now.
             guard let contact = try network.contacts?.snapshot()[key] else {
                 throw OutboxFailure(
-                    .peerNotFound, "\(destination.text) (\(key.short)) is no contact any more", isFinal: true)
+                    .peerNotFound, "\(destination.text) (\(key.short)) is no longer a contact", isFinal: true)
             }
             return .name(contact.name.text)
         } catch let failure as OutboxFailure {

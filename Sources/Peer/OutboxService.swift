@@ -95,7 +95,7 @@ struct OutboxReports: Sendable {
     func tell(_ record: OutboxStore.Record) async {
         let standing = record.standing
         logger.notice(
-            "a job of the outbox is over",
+            "an outbox job is finished",
             metadata: [
                 "job": "\(record.number)", "state": "\(standing.state.rawValue)",
                 "reason": "\(standing.failure?.code.rawValue ?? "-")",
@@ -115,7 +115,7 @@ enum OutboxNotice {
     static let surplus: @Sendable (Int) -> NotificationRequest = { count in
         NotificationRequest(
             summary: count == 1
-                ? "And 1 more job of the outbox is over" : "And \(count) more jobs of the outbox are over",
+                ? "1 more outbox job is finished" : "\(count) more outbox jobs are finished",
             body: "To see them all: waft outbox list", category: "transfer")
     }
 

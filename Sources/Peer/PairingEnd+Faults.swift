@@ -30,8 +30,8 @@ extension PairingEnd {
     }
 
     static let lost = PairingEnd(.lost, "the connection broke off before both sides had confirmed")
-    static let nobodyCame = PairingEnd(.noAnswer, "nobody came to pair in time")
-    static let givenUp = PairingEnd(.cancelled, "the pairing was given up on this side")
+    static let nobodyCame = PairingEnd(.noAnswer, "no machine paired in time")
+    static let givenUp = PairingEnd(.cancelled, "the pairing was cancelled on this side")
 }
 
 extension PairingSession {

@@ -163,7 +163,7 @@ struct PairingConversation {
             case .send(let bytes)?: letter = PairingLetter(message: bytes)
             case .verified(let id)?:
                 return try PairedContact.store(id, in: contacts, wanted: name, calledItself: peerName, method)
-            default: throw PairingEnd(.failed, "the pairing came to no end")
+            default: throw PairingEnd(.failed, "the pairing did not finish")
             }
         }
     }

@@ -257,7 +257,7 @@ package final class Receiver: Service {
         do {
             return try await bind(Int(WaftDialect.defaultPort))
         } catch let error as ListenerError where error.code == .addressInUse {
-            logger.info("the usual port is taken", metadata: ["port": "\(WaftDialect.defaultPort)"])
+            logger.info("the default port is in use", metadata: ["port": "\(WaftDialect.defaultPort)"])
             return try await bind(0)
         }
     }

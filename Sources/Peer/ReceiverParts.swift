@@ -177,7 +177,7 @@ struct ReceiverParts: Sendable {
         }
         try journal.settle(outcomes)
         logger.notice(
-            "settled what an earlier run was about to store",
+            "finished the items that an earlier run was storing",
             metadata: ["found": "\(outcomes.count { $0.stored != nil })", "of": "\(outcomes.count)"])
     }
 

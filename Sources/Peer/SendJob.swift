@@ -239,7 +239,7 @@ struct SendJob: Sendable {
         if case .cancelled = failure.code { return failure }
         // A connected peer that made no progress has not answered. Any other peer counts as unreachable.
         let code: SendFailure.Code = if case .noAnswer = failure.code { .noAnswer } else { .unreachable }
-        return SendFailure(code, "\(failure.description); the same command again goes on where this one has stopped")
+        return SendFailure(code, "\(failure.description); run the same command to resume")
     }
 
     /// What an error of the conversation means to the user.

@@ -210,7 +210,7 @@ package struct Sender: Sendable {
                 }
                 reason = SendJob.failure(error, to: reference.description).description
             }
-            logger.info("the transfer is gone on with", metadata: ["reason": "\(reason)"])
+            logger.info("the transfer resumes", metadata: ["reason": "\(reason)"])
             if reason != told { observe(.resuming(reason)) }
             told = reason
             if hasProgressed { pause.shorten() }
@@ -233,7 +233,7 @@ package struct Sender: Sendable {
             } else {
                 target = try await network.resolve(reference, within: job.options.finding)
                 // What was begun by one protocol is not gone on with by another.
-                if target.airdrop != nil { throw SendFailure(.notFound, "\(reference) is not there now") }
+                if target.airdrop != nil { throw SendFailure(.notFound, "\(reference) is not reachable now") }
             }
             if let peer = job.course.peer { target = target.expecting(peer) }
             let connection = try await network.connect(

@@ -64,99 +64,100 @@ extension Settings.Partial {
 /// The configuration file of the first start: every setting with its default, as comments.
 package enum ConfigurationTemplate {
     package static let text = """
-        # Settings of Waft. They are read at the start: restart waftd after a change. Flags come before WAFT_... environment
-        # variables, those before this file.
+        # Settings of Waft. waftd reads them at the start: restart it after a change. Command line options override WAFT_...
+        # environment variables, and these override this file.
 
-        # What this machine is called among its peers (WAFT_NAME). Default: the host's name.
+        # Name of this machine that peers see (WAFT_NAME). Default: the host's name.
         #name: kitchen
 
-        # The port to listen on (WAFT_PORT). Default: 9238, or any free one when that is taken.
+        # The port to listen on (WAFT_PORT). Default: 9238, or any free port if 9238 is in use.
         #port: 9238
 
-        # Whose offers are taken without a question (WAFT_ACCEPT): ask (those of contacts whose policy says so), contacts,
-        # everyone, or none. Others wait for `waft offers`, `waft accept N` or `waft decline N`.
+        # Offers to accept without a question (WAFT_ACCEPT): ask (only as contacts and rules say), contacts, everyone, or
+        # none (decline all). Other offers wait: see `waft offers`, `waft accept N` and `waft decline N`.
         #accept: ask
 
-        # Rules, tried in order for each item that is offered; the first one that holds decides. Where none does, the
-        # contact's own policy counts (waft contacts show NAME), and a stranger is asked about. A rule cannot open what
-        # visibility and contacts close. In a rule can stand, a value or a list each:
+        # Rules, tried in order for each offered item; the first rule that matches decides. If no rule matches, the contact's
+        # own policy applies (waft contacts show NAME), and you are asked about strangers. A rule cannot override the
+        # visibility or a block. Keys of a rule, each with one value or a list:
         #   from          names of contacts, contacts, strangers, everyone, airdrop
-        #   type          uniform types, such as public.image: the item's conforms to one of them
+        #   type          uniform types, such as public.image; the type of the item conforms to one of them
         #   name          patterns with * and ?
         #   sizeAtMost, sizeAtLeast    of one item, such as 5 GB
-        #   sizePerDay    of all that came from the sender in 24 hours, the offer included, such as 20 GB
+        #   sizePerDay    of everything from this sender in 24 hours with this offer, such as 20 GB
         #   time, days    such as 08:00-18:00 and mon-fri
-        #   then          accept, ask or decline; needed
-        #   handler, folder    where it goes; the folder is below the Inbox (`inbox`: to no handler)
-        # See what they do with: waft policy test --from PEER FILE
+        #   then          accept, ask or decline; required
+        #   handler, folder    where the item goes; the folder is below the Inbox (handler `inbox`: no handler)
+        # To test rules: waft policy test --from PEER FILE
         #policy:
         #- {from: Anna, type: public.image, sizeAtMost: 5 GB, then: accept, folder: Photos/Anna}
         #- {from: contacts, name: ['*.exe', '*.msi'], then: decline}
 
-        # A program that is started for each arrival that no installed handler takes (WAFT_HOOK): HOOK open-url URL, with
-        # the facts in WAFT_... variables and as JSON on standard input. Exit code 0 means yes, 1 no, 75 later.
+        # A program that Waft starts for each item that no installed handler takes (WAFT_HOOK): HOOK open-url URL, with the
+        # facts in WAFT_... variables and as JSON on standard input. Exit code 0 means yes, 1 no, 75 try again later.
         #hook: /home/me/bin/on-arrival
-        # Seconds after which it is ended, and so are handlers that name no time of their own (WAFT_HOOK_TIMEOUT).
+        # Time limit in seconds for the hook, and for handlers without their own limit (WAFT_HOOK_TIMEOUT).
         #hookTimeout: 60
-        # What it may read besides the system's folders and the Inbox (WAFT_HOOK_READABLE, with commas), and where it may
-        # write besides its data folder, WAFT_DATA, and its temporary folder (WAFT_HOOK_WRITABLE, with commas).
+        # More paths that the hook may read (WAFT_HOOK_READABLE, with commas), besides the system's folders and the Inbox;
+        # more folders that it may write to (WAFT_HOOK_WRITABLE, with commas), besides its data folder, WAFT_DATA, and its
+        # temporary folder.
         #hookReadable: [/home/me/albums.txt]
         #hookWritable: [/home/me/Pictures]
-        # Whether it may use the network (WAFT_HOOK_NETWORK), and connect to Unix sockets, as for printing and desktop
-        # notifications (WAFT_HOOK_SOCKETS).
+        # Whether the hook may use the network (WAFT_HOOK_NETWORK) and connect to Unix sockets, for example for printing and
+        # desktop notifications (WAFT_HOOK_SOCKETS).
         #hookNetwork: false
         #hookSockets: false
-        # Whether it is kept from everything else (WAFT_HOOK_SANDBOX): strict or none.
+        # Whether the sandbox blocks everything else (WAFT_HOOK_SANDBOX): strict or none.
         #hookSandbox: strict
 
-        # Which types can be sent here (WAFT_ELIGIBILITY): everything, or only what handlers open.
+        # Types that peers can send (WAFT_ELIGIBILITY): everything, or handlers (only types that a handler opens).
         #eligibility: everything
         # Schemes of received URLs that are opened at once, not only stored (WAFT_OPEN_RECEIVED_URLS, with commas): https,
-        # http, or those of handlers.
+        # http, or schemes of handlers.
         #openReceivedURLs: []
         # On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require) (WAFT_SANDBOX).
         #sandbox: prefer
 
-        # A program that is asked about offers, at the same time as people (WAFT_ARBITER): the offer as JSON on standard
-        # input; exit code 0 accepts, 1 declines, anything else leaves it to others. It may read what the hook may, has its
-        # network and sockets, and writes nowhere but in its temporary folder.
+        # A program that decides about offers, while people are asked too (WAFT_ARBITER): it gets the offer as JSON on
+        # standard input; exit code 0 accepts, 1 declines, any other code gives no answer. It has the read, network and
+        # socket permissions of the hook, and may write only to its temporary folder.
         #arbiter: /home/me/bin/arbiter
-        # Whether offers are shown on the desktop (WAFT_NOTIFICATIONS).
+        # Whether offers appear as desktop notifications (WAFT_NOTIFICATIONS).
         #notifications: true
 
-        # A program that is told when a job of the outbox is done or given up (WAFT_OUTBOX_HOOK): the facts as JSON on
-        # standard input. It is restricted as the hook is, with the same exceptions; it has no data folder.
+        # A program that Waft starts when an outbox job is sent or given up (WAFT_OUTBOX_HOOK), with the facts as JSON on
+        # standard input. It has the permissions of the hook, but no data folder.
         #outboxHook: /home/me/bin/outbox-hook
         # Room for the copies in the outbox (WAFT_OUTBOX_QUOTA).
         #outboxQuota: 20 GB
-        # Whether the machine is kept awake while something is being sent or received (WAFT_INHIBIT_SLEEP).
+        # Whether Waft keeps the machine awake while it sends or receives (WAFT_INHIBIT_SLEEP).
         #inhibitSleep: true
 
-        # Whether to be found, and to find others, by mDNS (WAFT_DISCOVERY).
+        # Whether Waft announces this machine and finds others by mDNS (WAFT_DISCOVERY).
         #discovery: true
-        # Interfaces on which that is not done (WAFT_SKIP_INTERFACES, with commas).
+        # Interfaces without mDNS (WAFT_SKIP_INTERFACES, with commas).
         #skipInterfaces: [docker*, br-*, virbr*, veth*]
 
-        # What of the Inbox's disk is left to everybody else, and the same share of its inodes (WAFT_RESERVE). Default:
-        # 1 GiB, or 5 % of a small disk.
+        # Free space that Waft leaves on the Inbox's disk, with the same share of its inodes (WAFT_RESERVE). Default: 1 GiB, or
+        # 5 % of a small disk.
         #reserve: 5 %
-        # How much may come from one stranger: what lies in the Inbox, is on its way, and is kept of what was broken off;
-        # 0 for no bound (WAFT_STRANGER_QUOTA). Each file and folder counts for 4 KiB besides its bytes.
+        # Limit for one stranger (WAFT_STRANGER_QUOTA): items in the Inbox, transfers in progress and parts of interrupted
+        # transfers together; 0 for no limit. Each file and folder counts for 4 KiB besides its bytes.
         #strangerQuota: 10 GiB
-        # What becomes of an item whose name is taken (WAFT_CONFLICT): keep-both (it gets a number) or skip (it is not
-        # taken). Nothing is ever replaced.
+        # What to do if the name of an item exists (WAFT_CONFLICT): keep-both (the new item gets a number) or skip (the new
+        # item is refused). Existing files are never replaced.
         #conflict: keep-both
-        # What did not come whole is kept out of sight, to go on with it (WAFT_PARTIAL_LIFETIME): how long,
+        # Waft keeps parts of interrupted transfers in a hidden folder, to resume them: how long (WAFT_PARTIAL_LIFETIME),
         #partialLifetime: 7d
-        # and how much of it (WAFT_PARTIAL_QUOTA).
+        # and how much (WAFT_PARTIAL_QUOTA).
         #partialQuota: 20 GiB
 
-        # Other protocols. AirDrop is spoken while this machine is visible to everyone (waft visible); flags say what it can
-        # do, as a number, and modelName which picture others show.
+        # Other protocols. AirDrop works while this machine is visible to everyone (waft visible); flags is the number of its
+        # announced features, and modelName chooses the picture that others show.
         #dialects:
         #  airdrop: {enabled: true, flags: 139, modelName: Linux}
 
-        # How much is logged (WAFT_LOG_LEVEL): debug, info, notice, warning, error.
+        # Log level (WAFT_LOG_LEVEL): debug, info, notice, warning, error.
         #logLevel: notice
 
         """

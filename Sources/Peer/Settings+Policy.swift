@@ -20,7 +20,7 @@ struct PolicyReader {
             throw unusable(node, "policy should be a list of rules, such as - {from: contacts, then: accept}")
         }
         guard list.count <= ContactBounds.rules else {
-            throw unusable(node, "policy can have \(ContactBounds.rules) rules, and these are \(list.count)")
+            throw unusable(node, "policy has at most \(ContactBounds.rules) rules, not \(list.count)")
         }
         var rules: [PolicyRule] = []
         for (index, rule) in list.enumerated() { rules.append(try read(rule, number: index + 1)) }

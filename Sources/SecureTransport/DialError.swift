@@ -70,9 +70,9 @@ extension DialError.Failure: CustomStringConvertible {
         let reason =
             switch kind {
             case .unknownName: "the name is not known (\(cause))"
-            case .unreachable: "there is no route (\(Self.systemReason(cause)))"
+            case .unreachable: "no route (\(Self.systemReason(cause)))"
             case .noAnswer: "no answer"
-            case .refused: "nothing listens there (connection refused)"
+            case .refused: "no program listens on this port (connection refused)"
             case .closed: "the connection was closed before TLS was set up"
             case .failed, .notTLS, .notWaft, .wrongKey: "\(cause)"
             }

@@ -47,8 +47,8 @@ extension ListenerError: CustomStringConvertible {
     package var description: String {
         let reason =
             switch code {
-            case .addressInUse: "another program listens there"
-            case .notPermitted: "this user may not listen there"
+            case .addressInUse: "another program uses it"
+            case .notPermitted: "this user is not allowed to use it"
             case .noSuchAddress: "this machine has no such address"
             default: "\(cause)"
             }

@@ -42,7 +42,8 @@ extension TLSError {
     static func refusedByPeer(_ alert: UInt8, protocols: [String]) -> TLSError {
         let reason =
             switch Int32(alert) {
-            case TLS1_AD_NO_APPLICATION_PROTOCOL: "it speaks none of \(protocols.joined(separator: ", "))"
+            case TLS1_AD_NO_APPLICATION_PROTOCOL:
+                "it does not speak \(protocols.joined(separator: " or ")): it is another program, or an incompatible version"
             case SSL3_AD_BAD_CERTIFICATE, TLS1_AD_UNKNOWN_CA, SSL3_AD_UNSUPPORTED_CERTIFICATE,
                 SSL3_AD_CERTIFICATE_UNKNOWN:
                 "it does not accept this side's certificate"

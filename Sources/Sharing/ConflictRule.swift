@@ -5,7 +5,7 @@ package enum ConflictRule: String, Sendable, Codable, CaseIterable {
     /// It is not taken.
     case skip
 
-    package static let taken = "something of that name is there already"
+    package static let taken = "the name exists already"
 }
 
 /// Declines what others have accepted and whose name is taken. After them, so that nobody learns what lies in an Inbox

@@ -33,8 +33,8 @@ package struct WaitingOffer: Sendable {
 package final class ConsentQueue: ConsentAsking {
     package enum Event: Sendable {
         case waiting(WaitingOffer)
-        /// It was answered elsewhere, withdrawn by its sender, or its time is up.
-        case settled(number: Int)
+        /// - Parameter wasAnswered: False if its sender cancelled it, its time ended, or an arbiter decided.
+        case settled(number: Int, wasAnswered: Bool)
     }
 
     private struct State {
@@ -82,10 +82,10 @@ package final class ConsentQueue: ConsentAsking {
                 // An answer that comes meanwhile is fetched when this returns.
                 entered(waiting)
                 // Cancelled before it was entered: nobody else would settle it.
-                if Task.isCancelled { settle(number, with: ItemVerdict(.expired)) }
+                if Task.isCancelled { expire(number) }
             }
         } onCancel: {
-            settle(number, with: ItemVerdict(.expired))
+            expire(number)
         }
     }
 
@@ -96,7 +96,8 @@ package final class ConsentQueue: ConsentAsking {
     /// - Returns: whether it was still waiting.
     @discardableResult
     package func answer(_ number: Int, accept: Bool) -> Bool {
-        settle(number, with: accept ? .accepted : ItemVerdict(.declined, reason: "the other side said no"))
+        let verdict: ItemVerdict = accept ? .accepted : Self.no
+        return settle(number) { Array(repeating: verdict, count: $0.items.count) }
     }
 
     /// Answers an offer item by item: these are accepted, the others declined.
@@ -136,16 +137,17 @@ package final class ConsentQueue: ConsentAsking {
         }
     }
 
-    @discardableResult
-    private func settle(_ number: Int, with verdict: ItemVerdict) -> Bool {
-        settle(number) { Array(repeating: verdict, count: $0.items.count) }
+    private func expire(_ number: Int) {
+        _ = settle(number, wasAnswered: false) { Array(repeating: ItemVerdict(.expired), count: $0.items.count) }
     }
 
-    private func settle(_ number: Int, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
+    private func settle(_ number: Int, wasAnswered: Bool = true, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
         let question = state.withLock { state in
             let question = state.waiting.removeValue(forKey: number)
             if question != nil {
-                for watcher in state.watchers.values { watcher.yield(.settled(number: number)) }
+                for watcher in state.watchers.values {
+                    watcher.yield(.settled(number: number, wasAnswered: wasAnswered))
+                }
             }
             return question
         }

@@ -202,7 +202,7 @@ package final class IncomingTransfer {
         else { return }
         throw TransferFault(
             .noRoom,
-            "more than is kept from one stranger, each file and folder counted for "
+            "over the limit for one stranger, where each file and folder counts for "
                 + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(mostBytes)) were left")
     }
 
@@ -289,7 +289,7 @@ package final class IncomingTransfer {
         if let arrival = arrivals.verified(offer.items[number], from: peer, digest) {
             receipts[number] = arrivals.receipt(arrival)
         } else {
-            let what = "\(offer.items[number].name) is not in the Inbox any more as it was"
+            let what = "\(offer.items[number].name) was changed in the Inbox, or has left it"
             setFault(TransferFault(.notKept, what), number)
         }
     }

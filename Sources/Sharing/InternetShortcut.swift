@@ -31,7 +31,7 @@ package struct InternetShortcut: Sendable {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(url[..<colon]) else {
             throw Refusal("it has no scheme such as https:")
         }
-        if url.utf8.index(after: colon) == url.endIndex { throw Refusal("there is nothing after its scheme") }
+        if url.utf8.index(after: colon) == url.endIndex { throw Refusal("nothing follows its scheme") }
         self.url = url
         self.colon = colon
     }

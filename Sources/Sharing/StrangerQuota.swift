@@ -37,7 +37,7 @@ package struct StrangerQuota: Sendable {
             let lying = try occupancy.occupied(by: peer)
             return Self.judge(offered: offer.knownFootprint.bytes, lying: lying, underWay: underWay, limit: limit)
         } catch {
-            return ItemVerdict(.busy, reason: "the other side cannot tell how much of yours it has")
+            return ItemVerdict(.busy, reason: "the other side cannot count what it has from you")
         }
     }
 
@@ -55,13 +55,13 @@ package struct StrangerQuota: Sendable {
         var left = limit
         for part in [lying, underWay, offered] {
             guard part <= left else {
-                let onItsWay = underWay > 0 ? ", \(ByteCount.text(underWay)) on their way" : ""
+                let onItsWay = underWay > 0 ? ", \(ByteCount.text(underWay)) in transfer" : ""
                 return ItemVerdict(
                     .noRoom,
                     reason:
-                        "\(ByteCount.text(limit)) are kept from one stranger, each file and folder counted for "
-                        + "\(ByteCount.text(Limits.entryBytes)) more, and \(ByteCount.text(lying)) of yours are "
-                        + "there\(onItsWay); \(ByteCount.text(offered)) offered")
+                        "the limit for one stranger is \(ByteCount.text(limit)), where each file and folder counts for "
+                        + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(lying)) stored from "
+                        + "you\(onItsWay); \(ByteCount.text(offered)) offered")
             }
             left -= part
         }

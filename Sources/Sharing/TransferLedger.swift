@@ -93,7 +93,7 @@ struct TransferLedger {
 
     private func refusalToRepeat(_ offer: Offer, _ peer: PeerID) -> Admission? {
         let id = offer.transfer
-        let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer has been offered before"))
+        let before = Admission.refused(ItemVerdict(.declined, reason: "this transfer was offered before"))
         if waiting[id] != nil { return before }
         if let accepted = accepted[id], accepted.claim.peer != peer { return before }
         if let finished = finished[id] {
@@ -104,7 +104,7 @@ struct TransferLedger {
         guard receiving.claim.peer == peer else { return before }
         // The old connection has broken off without our knowledge, or its end is being written to the disk.
         return .refused(
-            ItemVerdict(.busy, reason: "the connection on which it came before is being ended"),
+            ItemVerdict(.busy, reason: "its earlier connection is being closed"),
             interrupt: receiving.interrupt)
     }
 

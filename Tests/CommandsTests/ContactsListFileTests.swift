@@ -34,12 +34,12 @@ struct ContactsListFileTests {
         let refused: [(String, String)] = [
             (good + "\(kitchen.short) kitchen", "line 2: \"\(kitchen.short)\" is only the beginning of a key id"),
             (good + "\n\(kitchen.text)", "line 3: a KEY-ID, a space and a NAME are needed"),
-            (good + "\(kitchen.text) a/b", "line 2: \"a/b\" is no name for a contact"),
-            (good + "\(kitchen.text) anna", "line 2: a contact is called Anna already"),
-            (good + "\(anna.text) Berta", "line 2: the key stands there twice, with another name: Anna"),
+            (good + "\(kitchen.text) a/b", "line 2: \"a/b\" cannot be the name of a contact"),
+            (good + "\(kitchen.text) anna", "line 2: there is already a contact Anna"),
+            (good + "\(anna.text) Berta", "line 2: the key is listed twice, also with the name Anna"),
             (good + "\(PeerID.sample(9).text) me", "line 2: this is the key of this machine itself"),
             (good + "\(stranger.text) S", "line 2: the peer \(stranger.short) is blocked"),
-            (good + "\u{1B}[2J x", "line 2: \"\\u{1B}[2J\" is no key id"),
+            (good + "\u{1B}[2J x", "line 2: \"\\u{1B}[2J\" is not a key id"),
             ("# nobody\n", "has no contacts in it"), ("", "has no contacts in it"),
         ]
         _ = try shelf.run("contacts", "block", stranger.text)
@@ -53,8 +53,8 @@ struct ContactsListFileTests {
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Berta")
         let file = shelf.folder.file("peers", "\(kitchen.text) kitchen\n\(anna.text) Anna")
         let failure = shelf.failure("contacts", "allow", "--from", file)
-        #expect(failure.message.contains("line 2: this key is your contact Berta already"))
-        #expect(failure.hint == "to call it otherwise: waft contacts rename Berta NEW")
+        #expect(failure.message.contains("line 2: this key already belongs to your contact Berta"))
+        #expect(failure.hint == "to rename it: waft contacts rename Berta NEW")
         #expect(try shelf.snapshot().contacts.count == 1)
     }
 

@@ -29,7 +29,7 @@ struct EndingWordsTests {
         #expect(OutcomeWords.line(usual) == "nobody answered within 60 s")
         #expect(OutcomeWords.line(ItemVerdict(.expired)) == "nobody answered in time")
         #expect(OutcomeWords.line(ItemVerdict(.expired, reason: "stored")) == "no answer: stored")
-        #expect(OutcomeWords.line(ItemVerdict(.noRoom, reason: "full\u{1B}")) == "no room: full\\u{1b}")
+        #expect(OutcomeWords.line(ItemVerdict(.noRoom, reason: "full\u{1B}")) == "no room: full\\u{1B}")
         #expect(ItemText(.notAccepted(usual), wait: .stored).text == "nobody answered within 60 s")
     }
 
@@ -55,7 +55,7 @@ struct EndingWordsTests {
         #expect(AnswerWords.accepted(2, items: [0, 2]) == "offer 2 accepted, only items 1, 3")
         #expect(AnswerWords.accepted(2, items: Array(0..<99)).hasSuffix(", 10, …"))
         #expect(AnswerWords.declined(3, block: false) == "offer 3 declined")
-        #expect(AnswerWords.declined(3, block: true) == "offer 3 declined, and its sender blocked")
+        #expect(AnswerWords.declined(3, block: true) == "offer 3 declined, and its sender is blocked")
     }
 
     @Test("items that are there already are named to the person who accepts, a few of them")
@@ -63,7 +63,7 @@ struct EndingWordsTests {
         let item = PresentItem(name: "no\u{1B}tes", arrival: 12, stored: "notes-1")
         #expect(
             AnswerWords.lines([item]) == [
-                "no\\u{1b}tes: already there as notes-1, and stays there unless it has changed; to move it: "
+                "no\\u{1B}tes: already there as notes-1, and stays there unless it has changed; to move it: "
                     + "waft inbox take 12 FOLDER"
             ])
         let many = AnswerWords.lines(Array(repeating: item, count: 15))

@@ -19,12 +19,12 @@ struct HandlersChangeTests {
             report.results == [
                 "installed Photos (org.waft.local.photos) in \(shelf.user)/Photos.handler",
                 "  opens  public.image",
-                "  runs   ./import.sh, where it lies",
+                "  runs   ./import.sh, in place",
                 "  writes \(shelf.folder.path)/user/handler-data/org.waft.local.photos",
                 "  writes \(shelf.folder.path)/Pictures",
             ])
         #expect(report.isChange, "a running receiver is told")
-        #expect(report.notes == ["see who gets a file: waft handlers test FILE"])
+        #expect(report.notes == ["to see which handler gets a file: waft handlers test FILE"])
         let script = try String(contentsOfFile: shelf.user + "/Photos.handler/run", encoding: .utf8)
         #expect(script.contains("exec '\(shelf.program)' \"$@\""))
     }
@@ -41,7 +41,7 @@ struct HandlersChangeTests {
                 "  reads  \(shelf.folder.path)/list",
                 "  writes \(shelf.folder.path)/user/handler-data/org.waft.local.print",
                 "  uses   the network",
-                "  uses   Unix sockets, and so other programs of yours",
+                "  uses   Unix sockets, and by them your other programs",
             ])
         let document = try shelf.run("show", "Print", "--json").documents[0]
         #expect(document["readable"] as? [String] == [shelf.program, shelf.folder / "list"])
@@ -65,7 +65,7 @@ struct HandlersChangeTests {
             } else {
                 #expect(
                     report.results.last == "  "
-                        + (isKept ? "what it has written is kept in" : "removed what it had written, in") + " \(data)")
+                        + (isKept ? "kept its data folder" : "removed its data folder") + " \(data)")
             }
         }
     }
@@ -75,7 +75,7 @@ struct HandlersChangeTests {
         let shelf = HandlerShelf()
         let copied = try shelf.run("add", "--name", "A", "--scheme", "foo", "--run", "import.sh", "--copy")
         #expect(copied.results[2] == "  runs   a copy of import.sh")
-        #expect(copied.notes == ["see who gets a file: waft handlers test foo:example"])
+        #expect(copied.notes == ["to see which handler gets a file: waft handlers test foo:example"])
         #expect(FileManager.default.contents(atPath: shelf.user + "/A.handler/import.sh") != nil)
         let document = try shelf.run("add", "--name", "B", "--type", "org.nobody.t", "--run", "import.sh", "--json")
         #expect(document.documents.count == 1)
@@ -235,7 +235,7 @@ struct HandlersChangeTests {
         let shelf = HandlerShelf()
         try shelf.add("Photos", "public.image")
         for _ in 0..<2 {
-            #expect(try shelf.run("disable", "photos").results == ["Photos is disabled: it is asked about nothing"])
+            #expect(try shelf.run("disable", "photos").results == ["Photos is disabled: it gets no items and no URLs"])
         }
         #expect(try shelf.run("show", "photos").text.contains("state         disabled"))
         for _ in 0..<2 { #expect(try shelf.run("enable", "Photos").results == ["Photos is enabled"]) }
@@ -249,7 +249,7 @@ struct HandlersChangeTests {
         let shelf = HandlerShelf()
         _ = try shelf.run(
             "add", "--name", "Photos", "--type", "public.image", "--scheme", "photo", "--run", "import.sh")
-        #expect(try shelf.run("default").notes.first?.contains("no defaults of yours") == true)
+        #expect(try shelf.run("default").notes.first?.contains("you have no defaults") == true)
         #expect(
             try shelf.run("default", "public.jpeg", "photos").results
                 == ["Photos is asked first about public.jpeg from now on"])
@@ -257,14 +257,14 @@ struct HandlersChangeTests {
             try shelf.run("default", "PHOTO:", "photos").results == ["Photos is asked first about photo: from now on"])
         #expect(
             try shelf.run("default", "public.png", "inbox").results
-                == ["public.png stays in the Inbox from now on, without a handler being asked"])
+                == ["public.png stays in the Inbox from now on, and no handler is asked"])
         #expect(
             try shelf.run("default").results == [
                 "public.jpeg  Photos (org.waft.local.photos)", "public.png  Inbox (org.waft.inbox)",
                 "photo:  Photos (org.waft.local.photos)",
             ])
         #expect(try shelf.run("default", "photo:").results == ["photo:  Photos (org.waft.local.photos)"])
-        #expect(try shelf.run("default", "public.tiff").results == ["public.tiff  no default of yours"])
+        #expect(try shelf.run("default", "public.tiff").results == ["public.tiff  no default"])
         _ = try shelf.run("disable", "photos")
         let states = try shelf.run("default", "--json").documents.map { $0["state"] as? String }
         #expect(states == ["disabled", "enabled", "disabled"])
@@ -272,8 +272,8 @@ struct HandlersChangeTests {
             try shelf.run("default", "photo:").results == ["photo:  Photos (org.waft.local.photos), which is disabled"])
         #expect(
             try shelf.run("default", "photo:", "--remove").results
-                == ["org.waft.local.photos is your default for photo: no more"])
-        #expect(try shelf.run("default", "photo:", "--remove").results == ["photo: had no default of yours"])
+                == ["org.waft.local.photos is no longer your default for photo:"])
+        #expect(try shelf.run("default", "photo:", "--remove").results == ["you had no default for photo:"])
         #expect(try shelf.run("default", "--json").documents.count == 2)
     }
 
@@ -283,7 +283,7 @@ struct HandlersChangeTests {
         try FileManager.default.createDirectory(atPath: shelf.folder / "config", withIntermediateDirectories: true)
         try Data(#"{"defaults": {"odd": "org.gone.x"}}"#.utf8).write(to: URL(fileURLWithPath: shelf.choices))
         #expect(try shelf.run("default").results == ["odd  org.gone.x, which is not installed"])
-        #expect(try shelf.run("default", "odd", "--remove").text.contains("no more"))
+        #expect(try shelf.run("default", "odd", "--remove").text.contains("is no longer your default for odd"))
         #expect(try shelf.run("default").results.isEmpty)
     }
 

@@ -24,10 +24,10 @@ struct HandlersListTests {
                 "  opens  com.adobe.pdf",
                 "  from   \(shelf.machine)/Printer.handler (this machine's)",
                 "hook  org.waft.hook  enabled",
-                "  opens  what no installed handler opens",
+                "  opens  items that no installed handler opens",
                 "  from   hook: in the configuration, \(shelf.folder.path)/on-arrival",
                 "Inbox  org.waft.inbox  enabled",
-                "  opens  what nothing else opens: it leaves it in the Inbox",
+                "  opens  everything else: it keeps it in the Inbox",
                 "  from   built in",
             ])
         #expect(try shelf.run("list").results == shelf.run().results)
@@ -52,7 +52,7 @@ struct HandlersListTests {
         #expect(try german("list").text.hasPrefix("Fotos  org.example.photos  enabled\n"))
         let shown = try german("show", "fotos").text
         #expect(shown.hasPrefix("Fotos\n") && shown.contains("photo:  role Viewer, \"Foto-Verweis\""), "\(shown)")
-        #expect(shown.contains(", \"Photo\"") && !shown.contains("Foto\u{1B}"), "what is not fit to be shown is not")
+        #expect(shown.contains(", \"Photo\"") && !shown.contains("Foto\u{1B}"), "what cannot be shown is not")
         #expect(try german("test", "--type", "public.png").text.contains("  Fotos gets it"))
         let document = try #require(try german("show", "--json", "Photos").documents.first)
         #expect(document["name"] as? String == "Photos" && document["localizedName"] as? String == "Fotos")
@@ -82,9 +82,9 @@ struct HandlersListTests {
         #expect(report.exit == .done)
         #expect(report.text.contains("Good  org.waft.local.good  enabled"))
         #expect(report.text.contains("No Info  cannot be used\n  why    it has no Info.plist"))
-        #expect(report.text.contains("to do  mend it, or remove it: waft handlers remove 'No Info'"))
+        #expect(report.text.contains("to do  fix it, or remove it: waft handlers remove 'No Info'"))
         #expect(report.text.contains("Odd  cannot be used\n  why    its Info.plist is not a well-formed property list"))
-        #expect(report.text.contains("to do  whoever looks after this machine can mend it"))
+        #expect(report.text.contains("to do  ask the administrator of this machine to fix it"))
     }
 
     @Test("a folder that is no folder is a problem, not a failure")
@@ -105,7 +105,7 @@ struct HandlersListTests {
         try FileManager.default.removeItem(atPath: shelf.folder / "on-arrival")
         let text = try shelf.run().text
         #expect(text.contains("hook  org.waft.hook  cannot be used\n  why    the hook of the configuration is missing"))
-        #expect(text.contains("to do  mend it, or change hook: in the configuration"))
+        #expect(text.contains("to do  fix it, or change hook: in the configuration"))
         #expect(try shelf.run("show", "hook").text.contains("is missing"))
     }
 
@@ -124,9 +124,9 @@ struct HandlersListTests {
         let lines = try shelf.run().results.filter { $0.contains("warning") }
         #expect(lines.count == 2)
         #expect(
-            lines.first?.contains("it cannot be started: \(shelf.folder.path)/away, which it may read, is not there")
+            lines.first?.contains("it cannot start: \(shelf.folder.path)/away, which it may read, does not exist")
                 == true)
-        #expect(lines.last?.contains("it cannot be started: /not/there") == true)
+        #expect(lines.last?.contains("it cannot start: /not/there") == true)
     }
 
     @Test("with eligibility: handlers the Inbox takes nothing")
@@ -169,7 +169,7 @@ struct HandlersListTests {
             #expect(!report.results.isEmpty)
         }
         // What cannot be typed is not given as a command to type.
-        #expect(try shelf.run().text.contains("mend it, or delete its folder"))
+        #expect(try shelf.run().text.contains("fix it, or delete its folder"))
     }
 
     @Test("each handler and each problem is one JSON document")
@@ -234,19 +234,19 @@ struct HandlersListTests {
                 "                .zzz files  rank None, role Viewer: is not asked to open them",
                 "  opens URLs    raw:  role Viewer",
                 "  default for   raw:",
-                "  started       resident: once; it stays, and is told of one item a line",
+                "  started       resident: once; it keeps running and reads one item a line",
                 "  asked first   will-finish-launching",
                 "  time limit    1.5 s",
-                "  sandbox       strict: it may do this, and no more:",
-                "  reads         the system's folders, its bundle, the Inbox, where it writes",
+                "  sandbox       strict: it may do only this:",
+                "  reads         the system's folders, its bundle, the Inbox, and the folders it writes to",
                 "                /etc",
                 "  writes        its data folder \(shelf.folder.path)/user/handler-data/org.example.raw",
-                "                a temporary folder of each call",
+                "                a temporary folder for each call",
                 "                \(shelf.folder.path)/import.d",
-                "  Inbox         removes and moves out what is there; changes nothing",
+                "  Inbox         deletes items and moves them out; changes none",
                 "  network       yes",
                 "  sockets       no",
-                "  signals       to its own processes alone",
+                "  signals       only to its own processes",
                 "  kernel        \(HookSandbox.Support(landlock: .abi(6), filter: .asking))",
                 "  exports       org.example.rw2  \"Raw photo\"; conforms to public.image; .rw2x",
             ])

@@ -22,23 +22,23 @@ struct HandlersTestTests {
 
     /// The lines of the decision, without the table of the first handler's permissions.
     private func test(_ words: String...) throws -> [String] {
-        Array(try shelf.run(["test"] + words).results.prefix { !$0.hasSuffix(" may do this, and no more:") })
+        Array(try shelf.run(["test"] + words).results.prefix { !$0.hasSuffix(" may do only this:") })
     }
 
     @Test("what the handler that gets it may do follows in a table")
     func permissions() throws {
         let lines = try shelf.run("test", "--type", "public.png").results
-        let start = try #require(lines.firstIndex(of: "  Photos may do this, and no more:"))
+        let start = try #require(lines.firstIndex(of: "  Photos may do only this:"))
         #expect(
             lines[(start + 1)...] == [
-                "    reads         the system's folders, its bundle, the Inbox, where it writes",
+                "    reads         the system's folders, its bundle, the Inbox, and the folders it writes to",
                 "                  \(shelf.program)",
                 "    writes        its data folder \(shelf.folder.path)/user/handler-data/org.waft.local.photos",
-                "                  a temporary folder of each call",
-                "    Inbox         removes and moves out what is there; changes nothing",
+                "                  a temporary folder for each call",
+                "    Inbox         deletes items and moves them out; changes none",
                 "    network       no",
                 "    sockets       no",
-                "    signals       to its own processes alone",
+                "    signals       only to its own processes",
                 "    kernel        \(shelf.place.support)",
             ])
         let asked = try shelf.run("test", "--type", "public.png", "--json").documents[0]["asked"] as? [[String: Any]]
@@ -48,7 +48,7 @@ struct HandlersTestTests {
         try shelf.write("Free", keys)
         #expect(
             try shelf.run("test", "--type", "public.png").results.last
-                == "  Free has no sandbox: it may do what you may")
+                == "  Free has no sandbox: it has all your permissions")
     }
 
     @Test("the whole decision: type, content, claimants in order with the reasons, and who gets it")
@@ -64,9 +64,9 @@ struct HandlersTestTests {
                 "  1. Photos  opens public.image, 1 step up; rank Default, role Viewer",
                 "  2. Viewer  opens public.data, 2 steps up; rank Default, role Viewer; behind Photos, "
                     + "which is fewer steps away",
-                "  3. hook  is told of what no installed handler opens; behind Viewer, which is installed",
-                "  4. Inbox  takes what nothing else opens, and leaves it in the Inbox",
-                "  passed over: Off: it is disabled",
+                "  3. hook  gets items that no installed handler opens; behind Viewer, which is installed",
+                "  4. Inbox  takes everything else, and keeps it in the Inbox",
+                "  not asked: Off: it is disabled",
                 "  Photos gets it; if it says no, Viewer is asked",
             ])
     }
@@ -75,7 +75,8 @@ struct HandlersTestTests {
     func liar() throws {
         let lines = try test(shelf.folder / "evil.jpg")
         #expect(lines[1].hasPrefix("  looks like JPEG image, but is ") && lines[1].hasSuffix(": not opened"))
-        #expect(lines.last == "  nobody gets it: it is not what it says, and stays in the Inbox, marked")
+        #expect(
+            lines.last == "  no handler gets it: its content does not match its type; it stays in the Inbox, marked")
         let document = try shelf.run("test", "--json", shelf.folder / "evil.jpg").documents[0]
         #expect((document["asked"] as? [Any])?.isEmpty == true)
         #expect(document["content"] as? String == "lying")
@@ -109,7 +110,7 @@ struct HandlersTestTests {
         let report = try shelf.run("test", shelf.folder / "none.pdf", shelf.folder / "a.png")
         #expect(report.exit == .inputMissing)
         #expect(report.notes.first?.contains("none.pdf") == true)
-        #expect(report.notes.last == "  to ask about files of such a name: waft handlers test --type com.adobe.pdf")
+        #expect(report.notes.last == "  to test the type of such a file: waft handlers test --type com.adobe.pdf")
         #expect(report.results.first?.contains("a.png: public.png") == true)
         mkfifo(shelf.folder / "fifo", 0o600)
         for path in ["", shelf.folder / "fifo", shelf.folder / "a\u{1B}[2Jb", "/dev/null", "a\0b"] {
@@ -124,12 +125,12 @@ struct HandlersTestTests {
         let none = shelf.folder / "none"
         #expect(
             try test(none, "--type", "public.png")[0]
-                == "\(none): public.png (PNG image), by its type alone: it is not there")
+                == "\(none): public.png (PNG image), by its type only: the file does not exist")
         #expect(try test("--type", "com.adobe.pdf")[0] == "com.adobe.pdf (PDF document)")
         #expect(try test("--type", "com.adobe.pdf").last == "  Viewer gets it; if it says no, hook is asked")
         let lines = try test(shelf.folder / "a.png", "--type", "public.jpeg")
         #expect(lines[0].contains("public.jpeg"))
-        #expect(lines[1].contains("mislabelled"))
+        #expect(lines[1].contains("the name says JPEG image, the contents are PNG image"))
         #expect(shelf.failure("test", "--type", "pdf").message.contains("its type is com.adobe.pdf"))
         #expect(shelf.failure("test", "--type", "pdf").exit == 64)
         #expect(shelf.failure("test").exit == 64)
@@ -155,7 +156,7 @@ struct HandlersTestTests {
         _ = try shelf.run("default", "public.png", "inbox")
         let lines = try test(shelf.folder / "a.png")
         #expect(lines[2].hasPrefix("  1. Inbox  your default for public.png"))
-        #expect(lines.last == "  nobody gets it: it stays in the Inbox")
+        #expect(lines.last == "  no handler gets it: it stays in the Inbox")
     }
 
     @Test("a URL is asked about by its scheme, unless a file has that name")
@@ -168,11 +169,11 @@ struct HandlersTestTests {
         #expect(
             try test("FOO:bar") == [
                 "FOO:bar: a URL of the scheme foo", "  1. Foo2  your default for foo:; role Viewer",
-                "  2. Foo  role Viewer", "  passed over: Off: it is disabled",
+                "  2. Foo  role Viewer", "  not asked: Off: it is disabled",
                 "  Foo2 gets it; if it says no, Foo is asked",
-                "  when somebody sends it: stored, and not opened by itself",
+                "  when received: stored, not opened",
             ])
-        #expect(try test("other:x")[1] == "  nobody opens it: handlers here open bar:, foo:")
+        #expect(try test("other:x")[1] == "  no handler opens it: handlers here open bar:, foo:")
         for scheme in ["http", "https", "mailto", "tel", "sms", "file"] {
             #expect(try test(scheme + ":x")[1].contains("\(scheme): is built in"))
         }
@@ -217,7 +218,7 @@ struct HandlersTestTests {
         let lines = try shelf.run("test", shelf.folder / "n.txt").results
         #expect(
             lines.contains("  can be sent here: no: no handler here opens public.plain-text; it opens public.image"))
-        #expect(lines.last == "  nobody gets it: it cannot be sent here")
+        #expect(lines.last == "  no handler gets it: it cannot be sent here")
         #expect(try shelf.run("test", "--type", "public.png").results.contains("  can be sent here: yes"))
         let document = try shelf.run("test", "--json", "--type", "com.adobe.pdf").documents[0]
         #expect(document["eligible"] as? Bool == false)

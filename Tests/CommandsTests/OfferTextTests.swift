@@ -109,13 +109,12 @@ struct OfferTextTests {
         for (verdicts, words) in [
             ([.accepted, .accepted], "accepted"), ([.accepted, no, no], "1 of 3 items accepted"),
             ([no, no], "declined"),
-            ([ItemVerdict(.expired)], "not answered in time, or taken back by its sender"),
+            ([ItemVerdict(.expired)], "not answered in time, or cancelled by its sender"),
             ([ItemVerdict(.busy, reason: "\u{1B}[2J")], "declined"),
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent]
-        {
+        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent] {
             #expect(OfferText.lines(event).isEmpty)
         }
     }
@@ -188,8 +187,7 @@ struct OfferTextTests {
         let ready = try document(JSONText.line(EventLine(.ready(.sample))))
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
-            let ended = try document(
-                JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
+            let ended = try document(JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
@@ -218,13 +216,14 @@ struct OfferTextTests {
         let event = try document(watched)
         #expect(
             Set(event.keys) == [
-                "v", "event", "from", "transfer", "arrival", "item", "name", "stored", "path", "type", "size", "digest",
+                "v", "event", "from", "via", "transfer", "arrival", "item", "name", "stored", "path", "type", "size",
+                "digest",
             ])
     }
 
     @Test("a number and --watch do not go together", arguments: [["1", "--watch"], ["one"], ["--watch", "all"]])
     func usage(words: [String]) {
-        #expect(throws: (any Error).self) { try OffersCommand.parse(words) }
+        #expect(throws: (any Error).self) { try WaftCommand.parseAsRoot(["offers"] + words) }
     }
 
     private func document(_ line: String) throws -> [String: Any] {

@@ -139,7 +139,7 @@ struct OpenCommandTests {
         #expect(outcome.exit == .ineligible)
         #expect(
             outcome.text
-                == "bar:x: no handler opens bar: URLs; there are http, https, mailto, tel, sms, file, foo")
+                == "bar:x: no handler for bar: URLs; known: http, https, mailto, tel, sms, file, foo")
         #expect(outcome.details.first?.contains("--scheme bar") == true)
         #expect(outcome.document.exit == 13)
     }
@@ -161,7 +161,7 @@ struct OpenCommandTests {
         for scheme in ["http", "https", "mailto", "tel", "sms", "file"] {
             let outcome = try await open(scheme + ":x")
             #expect(outcome.exit == .unexpected)
-            #expect(outcome.text.hasSuffix("which is not here; install xdg-utils"))
+            #expect(outcome.text.hasSuffix("which is missing; install xdg-utils"))
             #expect(outcome.details.isEmpty)
         }
     }

@@ -29,7 +29,7 @@ struct PeerChoiceTests {
     @Test("an answer that fits nobody, or several, is asked again with the reason")
     func unclear() {
         let choice = choice([(kitchen, "kitchen"), (study, "kitchen")])
-        #expect(choice.answer(to: "kitchen") == .unclear("2 of them go by \"kitchen\": type the number"))
+        #expect(choice.answer(to: "kitchen") == .unclear("2 machines are named \"kitchen\": type the number"))
         #expect(
             choice.answer(to: "3")
                 == .unclear("\"3\" is not in the list: type a number or a name of it, an address, or q"))

@@ -30,7 +30,7 @@ struct PeersInViewTests {
         #expect(view.text == "in view: study, kitchen")
         view.gone(try peer(1))
         view.gone(try peer(2))
-        #expect(view.text == "nobody is in view")
+        #expect(view.text == "no machine is in view")
     }
 
     @Test("a name that two have comes with the id, and who tells no name is its id")

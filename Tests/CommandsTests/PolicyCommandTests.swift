@@ -35,9 +35,9 @@ struct PolicyCommandTests {
             report.results == [
                 "1  decline: name *.exe",
                 "2  accept: from Anna or Berta; type public.image; up to 5.0 GB; into Photos/Anna; to Photos",
-                "3  ask: from 1.0 MB on; at 08:00-18:00",
+                "3  ask: at least 1.0 MB; at 08:00-18:00",
             ])
-        #expect(report.notes == ["warning: rule 2 names Berta, and there is no such contact"])
+        #expect(report.notes == ["warning: rule 2 names Berta, which is not a contact"])
         let documents = try shelf().run("policy", "list", "--json").documents
         #expect(documents.count == 3)
         #expect(documents[1]["senders"] as? [String] == ["Anna", "Berta"])
@@ -54,14 +54,14 @@ struct PolicyCommandTests {
         #expect(
             try shelf.run("policy", "test", "--from", "anna", photo, program).results == [
                 "\(photo)  public.jpeg, 5 bytes",
-                "  accept: rule 2 holds; rule 1 does not hold: its name is not *.exe",
+                "  accept: rule 2 matches; rule 1 does not match: its name is not *.exe",
                 "  goes into Photos/Anna, to Photos",
                 "\(program)  com.microsoft.windows-executable, 2 bytes",
-                "  decline: rule 1 holds",
+                "  decline: rule 1 matches",
             ])
         let large = shelf.folder.file("b.jpg", String(repeating: "x", count: 2_000))
         let beyond = try shelf.run("policy", "test", "--from", anna.text, large)
-        #expect(beyond.text.contains("ask: Anna may do so only within limits"))
+        #expect(beyond.text.contains("ask: offers of Anna are accepted only within limits"))
         let document = try #require(
             try shelf.run("policy", "test", "--from", "Anna", photo, "--json").documents.first)
         #expect(document["outcome"] as? String == "accept")
@@ -73,9 +73,10 @@ struct PolicyCommandTests {
         let shelf = try shelf()
         let photo = shelf.folder.file("a.jpg", "12345")
         let hidden = try shelf.run("policy", "test", "--from", "stranger", photo)
-        #expect(hidden.text.contains("decline: it is a stranger's, and this receiver is visible to contacts only"))
+        #expect(
+            hidden.text.contains("decline: the sender is a stranger, and this receiver is visible to contacts only"))
         let open = try shelf.run("policy", "test", "--from", "stranger", "--visible", "everyone", photo)
-        #expect(open.text.contains("  ask: it is a stranger's; rule 1 does not hold"))
+        #expect(open.text.contains("  ask: the sender is a stranger; rule 1 does not match"))
         _ = try shelf.run("visible", "everyone", "--for", "1m")
         #expect(try shelf.run("policy", "test", "--from", stranger.text, photo).results == open.results)
         _ = try shelf.run("contacts", "block", stranger.text)

@@ -63,7 +63,7 @@ struct SendSourcesTests {
         try "x".write(toFile: folder / "a", atomically: false, encoding: .utf8)
         let nonsense = failure(sources([folder / "a"], type: "nonsense"))
         #expect(nonsense?.exit == .usage)
-        #expect(nonsense?.message == "--type nonsense is no uniform type identifier")
+        #expect(nonsense?.message == "--type nonsense is not a uniform type identifier")
         #expect(nonsense?.hint == "for example: com.adobe.pdf; waft type FILE says which one a file has")
         #expect(
             failure(sources([folder / "a"], type: "pdf"))?.hint

@@ -61,7 +61,7 @@ struct VisibleCommandTests {
         shelf.folder.file("state/visibility.json", "{")
         let failure = shelf.failure("visible")
         #expect(failure.exit == 1)
-        #expect(failure.hint == "until it is mended, contacts is what holds")
+        #expect(failure.hint == "until the file is fixed, contacts applies")
         #expect(try shelf.run("visible", "off").results == ["off"])
     }
 }

@@ -29,39 +29,39 @@ struct BookFileTests {
     @Test(
         "a damaged file is refused with one clear line, and never written over",
         arguments: [
-            ("", "it is not JSON, or has a number in it that cannot be"),
-            ("{", "it is not JSON, or has a number in it that cannot be"),
-            ("\u{0}\u{1}", "it is not JSON, or has a number in it that cannot be"),
-            (String(repeating: "[", count: 1_000_000), "it is not JSON, or has a number in it that cannot be"),
+            ("", "it is not JSON, or has an invalid number in it"),
+            ("{", "it is not JSON, or has an invalid number in it"),
+            ("\u{0}\u{1}", "it is not JSON, or has an invalid number in it"),
+            (String(repeating: "[", count: 1_000_000), "it is not JSON, or has an invalid number in it"),
             ("[]", "it is not a JSON document with contacts"),
             ("{}", "version in it is missing"),
             (#"{"version":3,"people":1}"#, "it is of version 3, and only 1 and 2 can be read"),
-            (#"{"version":2,"contacts":[]}"#, "its last line, with the sum, is missing"),
+            (#"{"version":2,"contacts":[]}"#, "its last line, with the checksum, is missing"),
             (#"{"version":1}"#, "contacts in it is missing"),
-            (#"{"version":1,"contacts":[5]}"#, "contacts[1] in it is of another kind than it should be"),
-            (document(#"{"id":"k7qf","name":"a"}"#), "contacts[1].id in it is not what it should be"),
-            (document(entry(#","types":["no type"]"#)), "contacts[1].types[1] in it is not what it should be"),
-            (document(entry(#","largestOffer":-1"#)), "it is not JSON, or has a number in it that cannot be"),
+            (#"{"version":1,"contacts":[5]}"#, "contacts[1] in it has the wrong kind"),
+            (document(#"{"id":"k7qf","name":"a"}"#), "contacts[1].id in it is invalid"),
+            (document(entry(#","types":["no type"]"#)), "contacts[1].types[1] in it is invalid"),
+            (document(entry(#","largestOffer":-1"#)), "it is not JSON, or has an invalid number in it"),
             (
                 document(entry(#","mostItems":-1"#)),
-                "contact 1 in it: it has too many types or addresses, or fewer than no items"
+                "contact 1 in it: it has too many types or addresses, or a negative number of items"
             ),
-            (document(entry(), entry()), "a key stands in it twice"),
+            (document(entry(), entry()), "it lists a key twice"),
             (document(entry(), entry(id: .sample(2), name: "ANNA")), "two contacts in it have the name ANNA"),
             (document(entry(#","folder":"../x""#)), "the folder of contact 1 in it: the name is . or .."),
             (
                 document(entry(#","times":"25:00-26:00""#)),
-                "contact 1 in it: \"25:00-26:00\" is no time of the day such as 08:00-18:30 or 22:00-06:00"
+                "contact 1 in it: \"25:00-26:00\" is not a time of the day such as 08:00-18:30 or 22:00-06:00"
             ),
             (document(entry(#","days":["mon"]"#)), "contact 1 in it: days need times"),
-            (document(entry(#","handler":"a/b""#)), "contact 1 in it: \"a/b\" is no handler's identifier or name"),
+            (document(entry(#","handler":"a/b""#)), "contact 1 in it: \"a/b\" is not a handler's identifier or name"),
         ])
     func damaged(text: String, reason: String) throws {
         try place.write(text, to: place.bookPath)
         let book = place.book()
         let line =
             "\(place.bookPath) cannot be used and was left as it is: \(reason); put a good copy in "
-            + "its place, or move all files of that name away to begin anew"
+            + "its place, or move all files of that name away to start without contacts"
         #expect(refusal { _ = try book.snapshot() } == line)
         #expect(refusal { try book.allow(.sample(1), named: try ContactName("anna"), .sample) } == line)
         #expect(refusal { try book.block(.sample(1), callingItself: "", at: at(1)) } == line)

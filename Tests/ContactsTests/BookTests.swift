@@ -101,7 +101,7 @@ struct BookTests {
         let line = refusal { try book.allow(.sample(2), named: try ContactName("ANNA"), .sample) }
         #expect(
             line
-                == "a contact is called Anna already, with the key \(PeerID.sample(1).short); forget it first if its key "
+                == "there is already a contact Anna, with the key \(PeerID.sample(1).short); forget it first if its key "
                 + "has changed, or choose another name")
         try book.allow(.sample(2), named: try name("berta"), .sample)
         #expect(refusal { try book.rename("berta", to: try ContactName("anna")) } == line)
@@ -164,7 +164,7 @@ struct BookTests {
     }
 
     @Test(
-        "what is no address is not remembered",
+        "what is not an address is not remembered",
         arguments: ["", "a b", "a\u{1B}", "a/b", "ä", String(repeating: "a", count: 256)])
     func noAddress(host: String) {
         #expect(refusal { _ = try KnownAddress(host: host, port: 1, lastGood: at(1)) } != nil)
@@ -203,7 +203,7 @@ struct BookTests {
         #expect(snapshot.standing(of: .numbered(10_000)) == .stranger)
         #expect(snapshot.impersonated(by: "PEER 77", of: .sample(1)).first?.id == .numbered(77))
         let line = refusal { try book.allow(.numbered(10_000), named: try ContactName("last"), .sample) }
-        #expect(line == "there are 10000 contacts; more cannot be kept")
+        #expect(line == "there are 10000 contacts; no more can be stored")
         try book.rename("peer 5", to: try name("renamed"))
         #expect(try place.book().snapshot().contacts.count == 10_000)
     }

@@ -33,7 +33,7 @@ struct GateTests {
         #expect(answer.completed(with: [.accepted]).map(\.answer) == [.accepted, .declined, .accepted])
         #expect(answer.completed().map(\.answer) == [.accepted, .declined, .declined])
         #expect(answer.verdicts[1]?.reason == "the other side said no")
-        #expect(answer.decisions[1].explanation.hasPrefix("decline: rule 1 holds"))
+        #expect(answer.decisions[1].explanation.hasPrefix("decline: rule 1 matches"))
         #expect(answer.question == nil)
     }
 

@@ -58,7 +58,7 @@ struct NameTests {
         #expect(book.impersonated(by: text, of: .sample(9)).map(\.name.text) == ["anna"])
         let shown = book.introduction(of: .sample(9), callingItself: text)
         #expect(!shown.isContact)
-        #expect(shown.warning?.hasPrefix("this is not your contact anna: it calls itself so, but its key is ") == true)
+        #expect(shown.warning?.hasPrefix("this is not your contact anna: it claims that name, but its key is ") == true)
         #expect(shown.line.hasPrefix("stranger \""))
         #expect(shown.line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .format })
     }

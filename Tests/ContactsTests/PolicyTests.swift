@@ -167,8 +167,8 @@ struct PolicyTests {
         #expect(decision.basis == .rule(4))
         #expect(
             decision.explanation
-                == "accept: rule 4 holds; rule 1 does not hold: it is not from berta; rule 2 does not hold: its type is not "
-                + "com.adobe.pdf or public.movie; rule 3 does not hold: its name is not *.png")
+                == "accept: rule 4 matches; rule 1 does not match: it is not from berta; rule 2 does not match: its type is not "
+                + "com.adobe.pdf or public.movie; rule 3 does not match: its name is not *.png")
         // The rule's folder, the contact's handler.
         #expect(
             decision.destination
@@ -176,7 +176,7 @@ struct PolicyTests {
         let large = policy.decide(item(size: nil), of: totals, from: anna, PolicySetting(at: at(0)))
         #expect(large.basis == .rule(5))
         #expect(large.destination == .usual)
-        #expect(large.explanation.hasSuffix("rule 4 does not hold: it is larger than 1.0 MB, or of unknown size"))
+        #expect(large.explanation.hasSuffix("rule 4 does not match: it is larger than 1.0 MB, or of unknown size"))
         let asked = Policy.none.decide(item(), of: totals, from: anna, PolicySetting(at: at(0)))
         #expect(asked.explanation == "ask: that is the policy of anna")
         #expect(asked.destination == destination)
@@ -188,7 +188,7 @@ struct PolicyTests {
         let decision = policy.decide(
             item(), of: OfferTotals(items: 1, knownSize: 1), from: .stranger,
             PolicySetting(at: at(0), visibility: .everyone))
-        #expect(decision.explanation.hasSuffix("; 248 more do not hold"))
+        #expect(decision.explanation.hasSuffix("; 248 more rules do not match"))
         #expect(decision.explanation.utf8.count < 1_000)
         #expect(refusal { _ = try Policy(Array(repeating: PolicyRule([], .ask), count: 257)) } != nil)
     }

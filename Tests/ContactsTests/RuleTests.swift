@@ -41,11 +41,11 @@ struct RuleTests {
             (["from": .list([]), "then": .scalar("ask")], "from has 1 to 64 values, not 0"),
             (
                 ["from": .scalar("a/b"), "then": .scalar("ask")],
-                "from: \"a/b\" is no name for a contact: it begins or ends with a space, or has slashes or characters in it that cannot be printed"
+                "from: \"a/b\" cannot be the name of a contact: it begins or ends with a space, or has slashes or characters in it that cannot be printed"
             ),
             (
                 ["type": .scalar("public.imge"), "then": .scalar("ask")],
-                "type: \"public.imge\" is no uniform type that is known here, such as public.image or com.adobe.pdf"
+                "type: \"public.imge\" is not a known uniform type, such as public.image or com.adobe.pdf"
             ),
             (
                 ["type": .scalar("jpg"), "then": .scalar("ask")],
@@ -57,7 +57,7 @@ struct RuleTests {
             ),
             (
                 ["type": .scalar("\u{1B}[0m"), "then": .scalar("ask")],
-                "type: \"\\u{1B}[0m\" is no uniform type that is known here, such as public.image or com.adobe.pdf"
+                "type: \"\\u{1B}[0m\" is not a known uniform type, such as public.image or com.adobe.pdf"
             ),
             (["name": .scalar(""), "then": .scalar("ask")], "name: a name pattern has 1 to 127 characters"),
             (
@@ -66,47 +66,47 @@ struct RuleTests {
             ),
             (
                 ["sizeAtMost": .scalar("5 GX"), "then": .scalar("ask")],
-                "sizeAtMost: \"5 GX\" is no size such as 500 kB, 64 MiB or 1.5 GB"
+                "sizeAtMost: \"5 GX\" is not a size such as 500 kB, 64 MiB or 1.5 GB"
             ),
             (
                 ["sizePerDay": .scalar("much"), "then": .scalar("ask")],
-                "sizePerDay: \"much\" is no size such as 500 kB, 64 MiB or 1.5 GB"
+                "sizePerDay: \"much\" is not a size such as 500 kB, 64 MiB or 1.5 GB"
             ),
             (
                 ["sizeAtLeast": .scalar("-1"), "then": .scalar("ask")],
-                "sizeAtLeast: \"-1\" is no size such as 500 kB, 64 MiB or 1.5 GB"
+                "sizeAtLeast: \"-1\" is not a size such as 500 kB, 64 MiB or 1.5 GB"
             ),
             (
                 ["sizeAtMost": .scalar("1 kB"), "sizeAtLeast": .scalar("1 MB"), "then": .scalar("ask")],
-                "nothing is of the size of this rule: sizeAtMost is less than sizeAtLeast"
+                "no item can match this rule: sizeAtMost is less than sizeAtLeast"
             ),
             (
                 ["time": .scalar("25:00-26:00"), "then": .scalar("ask")],
-                "time: \"25:00-26:00\" is no time of the day such as 08:00-18:30 or 22:00-06:00"
+                "time: \"25:00-26:00\" is not a time of the day such as 08:00-18:30 or 22:00-06:00"
             ),
             (
                 ["time": .scalar("08:00"), "then": .scalar("ask")],
-                "time: \"08:00\" is no time of the day such as 08:00-18:30 or 22:00-06:00"
+                "time: \"08:00\" is not a time of the day such as 08:00-18:30 or 22:00-06:00"
             ),
             (
                 ["days": .scalar("mo-fr"), "then": .scalar("ask")],
-                "days: \"mo-fr\" is no day of the week, or range of days, such as sat or mon-fri"
+                "days: \"mo-fr\" is not a day of the week or a range of days, such as sat or mon-fri"
             ),
             (
                 ["handler": .scalar("a/b"), "then": .scalar("ask")],
-                "handler: \"a/b\" is no handler's identifier or name"
+                "handler: \"a/b\" is not a handler's identifier or name"
             ),
             (
                 ["folder": .scalar("../up"), "then": .scalar("ask")],
-                "folder: \"../up\" is no folder below the Inbox: the name is . or .."
+                "folder: \"../up\" is not a folder below the Inbox: the name is . or .."
             ),
             (
                 ["folder": .scalar("/etc"), "then": .scalar("ask")],
-                "folder: \"/etc\" is no folder below the Inbox: the path is absolute"
+                "folder: \"/etc\" is not a folder below the Inbox: the path is absolute"
             ),
             (
                 ["folder": .scalar("x"), "then": .scalar("decline")],
-                "what is declined goes nowhere: a rule with then: decline has no handler or folder"
+                "a rule with then: decline cannot have a handler or folder"
             ),
         ] as [([String: PolicyValue], String)])
     func mistakes(fields: [String: PolicyValue], line: String) {

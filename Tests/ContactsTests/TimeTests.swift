@@ -89,7 +89,7 @@ struct TimeTests {
     }
 
     @Test(
-        "what is no duration is refused",
+        "what is not a duration is refused",
         arguments: [
             "", "10", "m", "0s", "-1m", "1.5h", "10 m", "10M", "10min", "3661d", "99999999999d",
             "18446744073709551615s", "٣d", "1m\n",

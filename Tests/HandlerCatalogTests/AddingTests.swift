@@ -159,7 +159,7 @@ struct AddingTests {
             ("nonsense", "\"nonsense\" is not a uniform type identifier such as public.image or com.adobe.pdf"),
             ("public image", "\"public image\" is not a uniform type identifier such as public.image or com.adobe.pdf"),
             ("*", "\"*\" is not a uniform type identifier such as public.image or com.adobe.pdf"), ("", ""),
-            ("dyn.age81q7pf", "dyn.age81q7pf is a dynamic identifier; name a type that somebody declares"),
+            ("dyn.age81q7pf", "dyn.age81q7pf is a dynamic identifier; name a declared type"),
         ]
         for (text, reason) in refusals {
             let refused = refusal(HandlerRecipe(name: "A", types: [text], run: "import.sh"))
@@ -198,7 +198,7 @@ struct AddingTests {
         for (name, reason) in refusals {
             let refused = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: name))
             #expect(refused?.code == (name == "missing" ? .missingProgram : .unfit))
-            #expect(refused?.description.contains("cannot be run for what arrives: \(reason)") == true, "\(name)")
+            #expect(refused?.description.contains("cannot be used as a handler: \(reason)") == true, "\(name)")
         }
         #expect(userFolder == [])
     }
@@ -219,7 +219,7 @@ struct AddingTests {
         let missing = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: "import.sh", writable: ["gone"]))
         #expect(missing?.description == "\(shelf.folder / "gone") is not a folder that can be written to")
         let unread = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: "import.sh", readable: ["gone"]))
-        #expect(unread?.description == "\(shelf.folder / "gone"), which it is to read, is not there")
+        #expect(unread?.description == "\(shelf.folder / "gone"), which it should read, does not exist")
     }
 
     @Test("a program that lies where nothing may be read must be copied")
@@ -230,7 +230,7 @@ struct AddingTests {
         let refused = try #require(refusal(recipe))
         #expect(refused.code == .unfit)
         #expect(refused.description.contains("is in a folder of handlers, which is closed to handlers"))
-        #expect(refused.description.hasSuffix("or have it copied"))
+        #expect(refused.description.hasSuffix("or use --copy"))
         _ = try catalog.add(HandlerRecipe(name: "A", types: ["public.data"], run: run))
     }
 

@@ -118,13 +118,14 @@ struct BundleStringsTests {
         let unfit = try bundle(
             ["de.lproj/InfoPlist.strings": Array("CFBundleName = \"a\\nb\";".utf8)], languages: ["de"])
         #expect(unfit.bundle.shownName == "To-Do")
-        #expect(unfit.warnings == ["the translation of CFBundleName is not fit to be shown"])
+        #expect(unfit.warnings == ["the translation of CFBundleName cannot be shown"])
     }
 
     @Test("are not read through a link that leads out of the bundle, nor from what everyone may write to")
     func outside() throws {
         let shelf = Shelf()
         let path = try shelf.write("A", Shelf.keys("org.example.a"))
+        mkdir(shelf.folder / "elsewhere", 0o755)
         shelf.folder.file("elsewhere/InfoPlist.strings", "CFBundleName = B;")
         symlink(shelf.folder / "elsewhere", path + "/de.lproj")
         mkdir(path + "/en.lproj", 0o755)

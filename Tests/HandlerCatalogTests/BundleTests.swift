@@ -150,9 +150,9 @@ struct BundleTests {
     func mustBeRight() throws {
         #expect(try refusal(["CFBundleExecutable": "run"]) == "its Info.plist has no CFBundleIdentifier")
         #expect(try refusal(["CFBundleIdentifier": "a.b"]) == "its Info.plist has no CFBundleExecutable")
-        #expect(try refusal(Shelf.keys("org.waft.inbox")) == "org.waft.inbox is the name of what is built in")
-        #expect(try refusal(Shelf.keys("Hook")) == "Hook is the name of what is built in")
-        #expect(try refusal(Shelf.keys("Org.Waft.INBOX")) == "Org.Waft.INBOX is the name of what is built in")
+        #expect(try refusal(Shelf.keys("org.waft.inbox")) == "org.waft.inbox is the identifier of a built-in handler")
+        #expect(try refusal(Shelf.keys("Hook")) == "Hook is the identifier of a built-in handler")
+        #expect(try refusal(Shelf.keys("Org.Waft.INBOX")) == "Org.Waft.INBOX is the identifier of a built-in handler")
         for text in ["", "a..b", ".a", "a b", "ü.b", "a/b", String(repeating: "a", count: 256)] {
             #expect(try refusal(Shelf.keys(text)).hasPrefix("CFBundleIdentifier is not usable: "), "\(text)")
         }

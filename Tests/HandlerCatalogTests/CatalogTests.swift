@@ -62,7 +62,7 @@ struct CatalogTests {
         #expect(shelf.catalog().load().bundles.map(\.name) == ["User's"])
         let reasons = shelf.catalog().load().reasons(.unusable)
         let reason =
-            "\(shelf.user)/C.handler has the same identifier org.example.Same, and lies in a folder that goes first"
+            "\(shelf.user)/C.handler has the same identifier org.example.Same, and is in a folder that is searched first"
         #expect(reasons == [reason, reason])
         try FileManager.default.removeItem(atPath: shelf.user + "/C.handler")
         #expect(shelf.catalog().load().bundles.map(\.name) == ["Machine's"])

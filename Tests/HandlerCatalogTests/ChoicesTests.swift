@@ -174,7 +174,7 @@ struct ChoicesTests {
         #expect(snapshot.choices.disabled == [try identifier("notes")])
         #expect(snapshot.choices.typeDefaults.count == 1)
         let warnings = snapshot.problems.filter { $0.name == "handlers.json" }.map(\.reason)
-        #expect(warnings.contains("\"disabled\" in it has something in it that is no handler's identifier"))
+        #expect(warnings.contains("\"disabled\" in it has an entry that is not a handler's identifier"))
         #expect(warnings.contains("\"no type!\" under \"defaults\" is not a uniform type with a handler's identifier"))
         #expect(
             warnings.contains("\"public.text\" under \"defaults\" is not a uniform type with a handler's identifier"))

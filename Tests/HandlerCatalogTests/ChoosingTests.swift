@@ -155,7 +155,7 @@ struct ChoosingTests {
         let inbox = try #require(snapshot([]).claimants(of: .jpeg).first)
         #expect(inbox.bundle.identifier == .inbox)
         #expect(inbox.bundle.executable == nil)
-        #expect(inbox.explanation == "takes what nothing else opens, and leaves it in the Inbox")
+        #expect(inbox.explanation == "takes everything else, and keeps it in the Inbox")
     }
 
     @Test("Owner of a type that another bundle exports, or that it only imports, counts as Default")

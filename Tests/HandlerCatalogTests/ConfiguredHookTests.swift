@@ -23,7 +23,9 @@ struct ConfiguredHookTests {
         let claims = snapshot.claimants(of: try type("com.adobe.pdf"))
         #expect(claims.map(\.bundle.identifier.text) == ["org.example.a", "org.waft.hook", "org.waft.inbox"])
         #expect(claims.map(\.decidedBy) == [nil, .lastResort, .lastResort])
-        #expect(claims[1].explanation.contains("told of what no installed handler opens; behind A, which is installed"))
+        #expect(
+            claims[1].explanation.contains(
+                "told of items that no installed handler opens; behind A, which is installed"))
         #expect(snapshot.problems.isEmpty)
         #expect(snapshot.bundles.map(\.name) == ["A"])
         #expect(snapshot.handlers.map(\.name) == ["A", "hook", "Inbox"])
@@ -93,7 +95,7 @@ struct ConfiguredHookTests {
     @Test("its name and identifier are nobody else's")
     func names() throws {
         try shelf.write("Other", Shelf.keys("org.waft.HOOK"))
-        #expect(shelf.catalog().load().reasons(.unusable) == ["org.waft.HOOK is the name of what is built in"])
+        #expect(shelf.catalog().load().reasons(.unusable) == ["org.waft.HOOK is the identifier of a built-in handler"])
         let recipe = HandlerRecipe(name: "hooK", types: ["public.image"], run: hook().path)
         let error = #expect(throws: CatalogError.self) { try shelf.catalog().add(recipe) }
         #expect(error?.code == .unfit)

@@ -35,12 +35,12 @@ struct RestartPacingTests {
     @Test(
         "what is no answer is refused with a reason",
         arguments: [
-            ("", "no answer in JSON"), ("yes", "no answer in JSON: yes"), ("{}", "no answer in JSON"),
+            ("", "not valid JSON"), ("yes", "not valid JSON: yes"), ("{}", "not valid JSON"),
             (#"{"answer":"maybe"}"#, "neither yes, no, later nor failed: maybe"),
             (#"{"answer":"yes","number":8}"#, "for 8, which is not its question"),
-            (#"{"answer":"yes","number":1e99}"#, "no answer in JSON"), (#"{"answer":true}"#, "no answer in JSON"),
-            ("\u{1b}[2J\u{202e}", "no answer in JSON: \\u{1b}[2J\\u{202e}"),
-            (String(repeating: "[", count: 60_000), "no answer in JSON: [["),
+            (#"{"answer":"yes","number":1e99}"#, "not valid JSON"), (#"{"answer":true}"#, "not valid JSON"),
+            ("\u{1b}[2J\u{202e}", "not valid JSON: \\u{1b}[2J\\u{202e}"),
+            (String(repeating: "[", count: 60_000), "not valid JSON: [["),
         ])
     func refused(line: String, reason: String) {
         #expect {

@@ -100,7 +100,7 @@ struct RoomTests {
             let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(0))
             let staged = try inbox.stagedFile("text")
             try #require(umount2(disk, Int32(MNT_DETACH)) == 0)
-            let line = "the Inbox cannot be used: it lies on another disk than when the receiver was started; "
+            let line = "the Inbox cannot be used: it is on another disk than when the receiver started; "
             #expect(message { _ = try inbox.freeRoom() }?.hasPrefix(line) == true)
             #expect(message { try inbox.store(staged, as: "a") } != nil)
             #expect(listing(of: disk + "/Inbox").isEmpty)
@@ -147,7 +147,7 @@ struct RoomTests {
         #expect(inbox.holds(try name("a.txt"), in: nil))
         #expect(!inbox.holds(try name("b.txt"), in: nil))
         let line = message { try inbox.store(try inbox.stagedFile("second"), as: "a.txt") }
-        #expect(line == "cannot store a.txt: something of that name is there already")
+        #expect(line == "cannot store a.txt: the name exists already")
         #expect(contents(of: folder / "Inbox/a.txt") == Array("first".utf8))
         #expect(listing(of: folder / "Inbox") == ["a.txt"])
         #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])

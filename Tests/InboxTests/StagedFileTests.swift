@@ -166,7 +166,7 @@ struct StagedFileTests {
                 #expect(full?.code == .noRoom)
                 // The figure is what was left at the look that found it.
                 let words =
-                    /cannot write the file: what is left of the disk, \d+\.\d [kM]B, is kept free; make room and send it again/
+                    /cannot write the file: the rest of the disk, \d+\.\d [kM]B, is kept free; make room and send it again/
                 #expect(full?.message.wholeMatch(of: words) != nil, "\(full?.message ?? "")")
                 unknown.discard()
 

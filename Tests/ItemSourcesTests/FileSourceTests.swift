@@ -67,7 +67,7 @@ struct FileSourceTests {
         #expect(
             fault { _ = try make(folder / "dangling") }
                 == SourceFault(
-                    .missing, "\(folder / "dangling"): the link leads to something that is not there"))
+                    .missing, "\(folder / "dangling"): the target of the link does not exist"))
         symlink("circle", folder / "circle")
         #expect(fault { _ = try make(folder / "circle") }?.code == .unreadable)
     }
@@ -156,7 +156,7 @@ struct FileSourceTests {
         #expect(
             fault { _ = try read(source) }
                 == SourceFault(
-                    .changed, "\(folder / "a"): changed while it was sent: its size is another; send it again"))
+                    .changed, "\(folder / "a"): changed while it was sent: its size changed; send it again"))
     }
 
     @Test("that vanishes before it is opened is missing")

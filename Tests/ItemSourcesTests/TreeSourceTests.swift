@@ -182,7 +182,7 @@ struct TreeSourceTests {
                 == SourceFault(
                     .unreadable,
                     "\(root)/src/out: the link cannot be sent (to \(target)): \(why); "
-                        + "put what it leads to in its place, or leave it out"))
+                        + "replace it by its target, or leave it out"))
     }
 
     @Test("with links that stay in it keeps them as links, even those that lead nowhere or to folders")

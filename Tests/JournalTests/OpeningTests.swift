@@ -198,7 +198,7 @@ struct OpeningTests {
     func notAFile() throws {
         try #require(mkdir(path, 0o700) == 0)
         let line = refusal()
-        #expect(line?.contains("is no file") == true, "\(line ?? "opened")")
+        #expect(line?.contains("is not a file") == true, "\(line ?? "opened")")
         folder.file("file")
         #expect(fault { _ = try Journal(folder: folder / "file") }?.contains("is not a folder") == true)
         #expect(fault { _ = try Journal(folder: folder / "file/x") }?.hasPrefix("could not make the folder") == true)

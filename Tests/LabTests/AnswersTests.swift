@@ -120,7 +120,11 @@ struct AnswersTests {
                 #expect(late.exit == 66, "\(way.name)")
                 #expect(late.errors.contains("waft offers"), "\(late.errors)")
                 if !way.name.hasSuffix("terminal") {
-                    try await place.terminal.transcript.says("Offer \(number) is settled.")
+                    let words =
+                        way.name.hasSuffix("arbiter")
+                        ? "The question about offer \(number) was withdrawn."
+                        : "Offer \(number) was answered elsewhere."
+                    try await place.terminal.transcript.says(words)
                 }
             }
         }
@@ -161,7 +165,7 @@ struct AnswersTests {
                 try await place.isAsked(1)
             }
             #expect(gone.exit == 130)
-            try await place.terminal.transcript.says("Offer 1 is settled.")
+            try await place.terminal.transcript.says("The question about offer 1 was withdrawn.")
             try await place.isSettled(1)
             #expect(try await place.command("accept", 1).exit == 66)
         }
@@ -181,9 +185,9 @@ struct AnswersTests {
             }
             try await terminal.transcript.says("1: study")
             let second = try await place.study.withProgram(Programs.waft, words, in: place.folder) { _ in
-                try await terminal.transcript.says("Offer 1 is settled.")
+                try await terminal.transcript.says("The question about offer 1 was withdrawn.")
                 try await terminal.type("y\n")
-                try await terminal.transcript.says("Offer 1 has gone.")
+                try await terminal.transcript.says("Offer 1 does not wait any longer; next:")
                 try await terminal.transcript.says("2: study", times: 2)
                 try await terminal.type("n\n")
             }

@@ -51,7 +51,7 @@ struct BadInputTests {
                 ([folder + "/none", "--to", "127.0.0.1:1"], 66, "there is no such file"),
                 ([try file(folder), "--to", "kitchen:99999"], 64, "ends with no port number"),
                 (["--to", "127.0.0.1:1"], 64, "nothing to send"),
-                ([try file(folder)], 64, "nobody is in view"),
+                ([try file(folder)], 64, "no machine is in view"),
                 ([try file(folder), "--to", "127.0.0.1:1", "--timeout", "0"], 64, "--timeout is"),
                 ([folder + "/none", "--to", "kitchen", "--queue"], 66, "there is no such file"),
             ]
@@ -111,7 +111,7 @@ struct BadInputTests {
     func deadPort() async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await sender(folder).run(arguments: ["send", try file(folder), "--to", "127.0.0.1:1"])
-            expect(outcome, exit: 11, saying: "nothing listens there")
+            expect(outcome, exit: 11, saying: "no program listens on this port")
         }
     }
 

@@ -34,7 +34,7 @@ struct ChangedKeyTests {
             try await kitchen.allow(anna, "Anna", ["--policy", "accept"])
             let keys = try await changeKey(of: anna)
             let warning =
-                "this is not your contact Anna: it calls itself so, but its key is \(Self.short(keys.new)), and "
+                "this is not your contact Anna: it claims that name, but its key is \(Self.short(keys.new)), and "
                 + "that of Anna is \(Self.short(keys.old))"
             // Who is seen by contacts alone does not hear of it.
             try await kitchen.withReceiver(Programs.waftd, []) { running in

@@ -164,12 +164,12 @@ struct DeliveryTests {
                 #expect(shown.output.contains("exit code 9"))
                 // By its name; the number does too.
                 let retried = try await kitchen.host.run(arguments: ["inbox", "retry", "a.png"])
-                #expect(retried.exit == 0 && retried.output == "item 1: handed to its handler again\n")
+                #expect(retried.exit == 0 && retried.output == "item 1: given to its handler again\n")
                 _ = try await running.log.first("opened")
                 #expect(kitchen.lines() == ["a.png"])
                 let unknown = try await kitchen.host.run(arguments: ["inbox", "retry", "99"])
                 #expect(unknown.exit == 66)
-                #expect(unknown.errors.contains("no arrival has the number 99"), "\(unknown.errors)")
+                #expect(unknown.errors.contains("no item is numbered 99"), "\(unknown.errors)")
             }
             #expect(try await kitchen.host.run(arguments: ["inbox", "retry", "nope"]).exit == 66)
             let stopped = try await kitchen.host.run(arguments: ["inbox", "retry", "1"])

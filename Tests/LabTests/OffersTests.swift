@@ -152,7 +152,7 @@ struct OffersTests {
                         kill(running.process.value, kind)
                         let failed = try await watching.log.first("failed")
                         #expect(failed.exit == 69)
-                        #expect(failed.reason == "the receiver has gone, or what it told was read too slowly")
+                        #expect(failed.reason == "the receiver ended, or its events were read too slowly")
                     }
                 }
                 #expect(watched.result.exit == 69)

@@ -86,7 +86,7 @@ struct BusAddressTests {
     }
 
     @Test(
-        "what is no address of a bus is none",
+        "what is not an address of a bus is none",
         arguments: [
             "autolaunch:", "tcp:host=x", "nonsense", ";;;", "unixexec:path=/bin/true", "x\0unix:path=/a",
             String(repeating: "unix:path=/a;", count: 1_000),

@@ -85,7 +85,7 @@ struct OfferNoticeTests {
 
     @Test("the rest is counted")
     func surplus() {
-        #expect(OfferNotice.surplus(1).summary == "And 1 more offer waits")
+        #expect(OfferNotice.surplus(1).summary == "1 more offer waits")
         #expect(OfferNotice.surplus(492).summary == "And 492 more offers wait")
         #expect(OfferNotice.surplus(2).actions.isEmpty)
     }

@@ -97,6 +97,26 @@ struct AirDropSendingTests {
     }
 }
 
+extension AirDropSendingTests {
+    @Test("that was started again is one receiver, while the record of its old instance is still there")
+    func restarted() async throws {
+        let mac = StrictReceiver { exchange in
+            let names: [String: PropertyListValue] = ["ReceiverComputerName": .string("Mac")]
+            try await exchange.finish(200, try PropertyListValue.dictionary(names).encoded())
+        }
+        try await mac.run { port in
+            let directory = KnownServices()
+            try directory.show("old", at: port)
+            try directory.show("new", at: port)
+            let network = StrictReceiver.network(with: directory)
+            let target = try await network.resolve(.name("Mac"), within: .seconds(20))
+            #expect(target.airdrop?.name == "Mac")
+            #expect(target.addresses.map(\.port) == [port])
+        }
+        #expect(Set(mac.asked.all) == ["/Discover"])
+    }
+}
+
 /// A receiver of AirDrop's that answers as a test says, over TLS on loopback.
 private struct StrictReceiver: Sendable {
     /// Whether its connections end with a reset.
@@ -109,11 +129,14 @@ private struct StrictReceiver: Sendable {
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    static let network: PeerNetwork = {
+    static let network = network(with: nil)
+
+    static func network(with directory: KnownServices?) -> PeerNetwork {
         guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
         return PeerNetwork(
-            directory: nil, identity: identity, airdrop: AirDropSide(Settings([], hostName: "study")), logger: logger)
-    }()
+            directory: directory, identity: identity, airdrop: AirDropSide(Settings([], hostName: "study")),
+            logger: logger)
+    }
 
     init(resets: Bool = false, _ answer: @escaping @Sendable (HTTPExchange) async throws -> Void) {
         (self.resets, self.answer) = (resets, answer)
@@ -179,7 +202,9 @@ private struct KnownServices: ServiceDirectory {
 
     func publish(_ service: ServiceDescription) async throws -> any Publication { throw CancellationError() }
 
-    func browse(type: String) -> AsyncStream<BrowseEvent> { events.stream }
+    func browse(type: String) -> AsyncStream<BrowseEvent> {
+        type == AirDropDialect.serviceType ? events.stream : AsyncStream { $0.finish() }
+    }
 
     func show(_ instance: String, at port: Int) throws {
         let loopback = NetworkInterface(index: 1, name: "lo", isLoopback: true)

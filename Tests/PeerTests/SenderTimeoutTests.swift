@@ -67,7 +67,7 @@ struct SenderTimeoutTests {
             options.stall = Self.short
             let failure = await receiver.failure(options)
             #expect(failure?.isNoAnswer == true, "\(String(describing: failure))")
-            #expect(failure?.description.contains("goes on where this one has stopped") == true)
+            #expect(failure?.description.contains("run the same command to resume") == true)
             // The sender always retries once: only the receipt may have been lost.
             #expect(receiver.asked.all.count { $0 == "offers" } == 2)
         }

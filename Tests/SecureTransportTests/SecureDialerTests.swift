@@ -30,7 +30,7 @@ import Testing
     @Test("a port where nothing listens is refused")
     func refused() async throws {
         let port = try await deadPort()
-        try await expectError(.refused, "nothing listens there", port: port)
+        try await expectError(.refused, "no program listens on this port", port: port)
     }
 
     @Test("a server that answers with plain HTTP is not TLS")
@@ -108,7 +108,7 @@ import Testing
             } throws: { error in
                 guard let error = error as? DialError else { return false }
                 #expect(error.failures.map(\.kind) == [.refused, .notTLS])
-                #expect(error.description.contains("127.0.0.1:\(dead): nothing listens there"))
+                #expect(error.description.contains("127.0.0.1:\(dead): no program listens on this port"))
                 #expect(error.description.contains("127.0.0.1:\(port): the peer does not speak TLS"))
                 return error.kind == .notTLS
             }

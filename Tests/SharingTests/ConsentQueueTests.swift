@@ -14,7 +14,7 @@ struct ConsentQueueTests {
             for await event in events {
                 switch event {
                 case .waiting(let offer): seen.record("waiting \(offer.number)")
-                case .settled(let number): seen.record("settled \(number)")
+                case .settled(let number, _): seen.record("settled \(number)")
                 }
             }
         }

@@ -42,8 +42,8 @@ struct StrangerQuotaTests {
             offered: 2_000_000, lying: 9_000_000, underWay: 500_000, limit: 10_000_000)
         #expect(
             verdict?.reason
-                == "10.0 MB are kept from one stranger, each file and folder counted for 4.1 kB more, and 9.0 MB of yours "
-                + "are there, 500.0 kB on their way; 2.0 MB offered")
+                == "the limit for one stranger is 10.0 MB, where each file and folder counts for 4.1 kB more; 9.0 MB stored "
+                + "from you, 500.0 kB in transfer; 2.0 MB offered")
     }
 
     @Test("is none for contacts, nor where it is 0")
@@ -182,7 +182,7 @@ struct ConflictRuleTests {
         }
         let verdicts = await consent.consent(to: .sample(items: 4), from: .sample(1), freeRoom: 0)
         #expect(verdicts.map(\.answer) == [.declined, .declined, .accepted, .accepted])
-        #expect(verdicts[0].reason == "something of that name is there already")
+        #expect(verdicts[0].reason == "the name exists already")
         #expect(verdicts[1].reason == "no")
         let tooFew = ConflictConsent(asking: Answers(verdicts: [])) { _, _ in true }
         #expect(await tooFew.consent(to: .sample(items: 2), from: .sample(1), freeRoom: 0).isEmpty)
