@@ -92,7 +92,7 @@ struct InboxVerbTests {
         #expect(InboxRow.summary([row(.file, 1), row(.folder, nil, try entry().arrival)]) == "2 items, 5 bytes")
         #expect(
             InboxRow.summary([row(.file, 2), row(.folder, nil), row(.link, nil)])
-                == "3 items, 2 bytes, without what is in 1 folder")
+                == "3 items, 2 bytes, without the contents of 1 folder")
     }
 
     @Test("the closing count names what there is")

@@ -81,7 +81,8 @@ struct RemountTests {
     }
 
     private func rmdirAll(_ staging: String) -> Bool {
-        unlink(staging + "/Inbox/lock") == 0 && rmdir(staging + "/Inbox") == 0 && rmdir(staging) == 0
+        unlink(staging + "/Inbox/lock") == 0 && rmdir(staging + "/Inbox") == 0
+            && unlink(staging + "/CACHEDIR.TAG") == 0 && rmdir(staging) == 0
     }
 }
 
