@@ -188,7 +188,7 @@ extension PeerNetwork {
     /// and gets the other one: an answer with a question before it holds for one connection.
     private func send(
         _ sending: AirDropSending, _ airdrop: AirDropSide
-    ) async throws -> (items: SendOutcome.Items, moved: UInt64) {
+    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
         do {
             return try await attempt(sending, airdrop, sending.peer.flags, isFirst: true)
         } catch is BodyFormRefusal {
@@ -203,7 +203,7 @@ extension PeerNetwork {
 
     private func attempt(
         _ sending: AirDropSending, _ airdrop: AirDropSide, _ flags: AirDropFlags, isFirst: Bool
-    ) async throws -> (items: SendOutcome.Items, moved: UInt64) {
+    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
         let (plan, peer, options, observe) = (sending.plan, sending.peer, sending.options, sending.observe)
         let connection = try await dialAirDrop(sending.target, airdrop, within: options.finding)
         if isFirst { observe(.connected(peer.id, name: peer.name)) }
