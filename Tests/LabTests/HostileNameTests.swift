@@ -122,7 +122,7 @@ struct HostileNameTests {
                 }
                 for (name, answer) in [("a.txt", "y"), ("b.txt", "n")] {
                     async let offered = mallory.offer(Message(items: [.init(name: name)]), to: "127.0.0.1:\(port)")
-                    try await running.transcript.says("\(name)  public.plain-text")
+                    try await running.transcript.says("\(name)  Plain text document")
                     try await running.type("\(answer)\n")
                     #expect(try await offered.first { $0.event == "verdict" }?.status == 200)
                 }

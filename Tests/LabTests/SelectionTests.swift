@@ -74,7 +74,7 @@ struct SelectionTests {
             let words = ["send", "project", "--to", "127.0.0.1:1", "--skip-unreadable", "--dry-run"]
             let shown = try await study.run(arguments: words, in: folder)
             #expect(shown.exit == 0)
-            #expect(shown.output == "project  8 bytes, 9 things in it, public.folder\n", "\(shown.output)")
+            #expect(shown.output == "project  8 bytes, 9 things in it, folder\n", "\(shown.output)")
             let events = try await study.run(arguments: words + ["--json"], in: folder).events
             #expect(events.map(\.event) == ["skipped", "skipped", "item", "done"])
         }
