@@ -77,7 +77,7 @@ struct MiddleTests {
                             let here = try await trio.study.run(
                                 arguments: ["pair", place, "--code", "--json"], input: code + "\n")
                             #expect(here.exit == 12, "\(here.errors)")
-                            #expect(here.errors.contains("someone is intercepting the connection"), "\(here.errors)")
+                            #expect(here.output.contains("someone is intercepting the connection"), "\(here)")
                         }
                         #expect(there.exit == 12)
                         #expect(there.text.contains("someone is intercepting the connection"), "\(there.text)")

@@ -157,7 +157,7 @@ struct PairingTests {
             #expect(try await study.run(arguments: ["pair"]).exit == 64)
             let shown = try await study.run(arguments: ["pair", receiver.address, "--code", "123-456-789"])
             #expect(shown.exit == 64)
-            #expect(shown.errors.contains("seen by others"))
+            #expect(shown.errors.contains("other users can see"))
             let typo = try await study.run(arguments: ["pair", receiver.address, "--code"], input: "12-34\n")
             #expect(typo.exit == 64)
             let code = "123-456-789\n"

@@ -49,7 +49,7 @@ struct StandardStreamTests {
                 #expect(empty.exit == 66 && empty.errors.contains("standard input is empty"), "\(empty.errors)")
                 let bytes = try await shell(
                     "printf 'a\\377' | exec \"$0\" send --text - --to \"$1\"", [running.address], in: folder)
-                #expect(bytes.exit == 66 && bytes.errors.contains("is no UTF-8 text"), "\(bytes.errors)")
+                #expect(bytes.exit == 66 && bytes.errors.contains("is not UTF-8 text"), "\(bytes.errors)")
             }
         }
     }
