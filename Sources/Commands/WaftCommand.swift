@@ -117,9 +117,15 @@ package enum CommandLineRun {
 
     private static func end(_ code: Int32) -> Never {
         Console.shared.flush()
-        guard code == WaftExit.done.rawValue, let failure = Console.shared.outputFailure else { exit(code) }
+        guard code == WaftExit.done.rawValue, let failure = Console.shared.outputFailure else { leave(code) }
         Console.shared.note("waft: the results could not be written: \(failure)")
         Console.shared.flush()
-        exit(WaftExit.unexpected.rawValue)
+        leave(WaftExit.unexpected.rawValue)
+    }
+
+    /// Ends the process without handlers of `atexit`: OpenSSL's frees what other threads, which still run, may be using.
+    private static func leave(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 }
