@@ -25,11 +25,27 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 
-/// A module of Waft and, when `tests` says so, its mirror in `Tests`.
+/// The storeys of the house, from the top to the bottom: imports go down or stay (`Sources/README.md`).
+enum Storey: String {
+    case app = "App"
+    case handling = "Handling"
+    case dialects = "Dialects"
+    case network = "Network"
+    case disk = "Disk"
+    case domain = "Domain"
+    case content = "Content"
+    case platform = "Platform"
+}
+
+/// A module of Waft on its storey and, when `tests` says so, its mirror in `Tests`.
 func module(
-    _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [], exclude: [String] = []
+    _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [],
+    exclude: [String] = []
 ) -> [Target] {
-    var targets: [Target] = [.target(name: name, dependencies: dependencies, swiftSettings: strict)]
+    var targets: [Target] = [
+        .target(
+            name: name, dependencies: dependencies, path: "Sources/\(storey.rawValue)/\(name)", swiftSettings: strict)
+    ]
     if let tests {
         targets.append(
             .testTarget(
@@ -74,22 +90,31 @@ let package = Package(
     ],
     targets: [
         // System libraries: a module map and one header each.
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
-        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
-        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/Platform/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]
+        ),
+        .systemLibrary(
+            name: "CAvahi", path: "Sources/Platform/CAvahi",
+            providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
+        .systemLibrary(
+            name: "CDBus", path: "Sources/Platform/CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CXXHash", path: "Sources/Platform/CXXHash", providers: [.apt(["libxxhash-dev"])]),
         // Its header alone: CArchiveShims loads it.
-        .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CArchive", path: "Sources/Platform/CArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CZlib", path: "Sources/Platform/CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Macros and system calls that Swift cannot see; no logic.
-        .target(name: "COpenSSLShims", dependencies: ["COpenSSL"]),
-        .target(name: "CArchiveShims", dependencies: ["CArchive"]),
-        .target(name: "CLinuxShims"),
-        .executableTarget(name: "waft", dependencies: ["Commands"], swiftSettings: strict),
-        .executableTarget(name: "waftd", dependencies: ["Commands"], swiftSettings: strict),
-        .executableTarget(name: "wafthook", dependencies: ["HookSandbox"], swiftSettings: strict),
+        .target(name: "COpenSSLShims", dependencies: ["COpenSSL"], path: "Sources/Platform/COpenSSLShims"),
+        .target(name: "CArchiveShims", dependencies: ["CArchive"], path: "Sources/Platform/CArchiveShims"),
+        .target(name: "CLinuxShims", path: "Sources/Platform/CLinuxShims"),
+        .executableTarget(
+            name: "waft", dependencies: ["Commands"], path: "Sources/App/waft", swiftSettings: strict),
+        .executableTarget(
+            name: "waftd", dependencies: ["Commands"], path: "Sources/App/waftd", swiftSettings: strict),
+        .executableTarget(
+            name: "wafthook", dependencies: ["HookSandbox"], path: "Sources/Handling/wafthook", swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Sharing", "UniformTypes", "ContentCheck", "Digests"],
+            path: "Sources/Domain/TestSupport",
             swiftSettings: strict),
         // What DiscoveryTests run on the hosts of a lab: publishes and browses as told.
         .executableTarget(
@@ -117,40 +142,43 @@ let package = Package(
         .testTarget(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
-        + module("UniformTypes", [], exclude: ["Data"])
-        + module("SystemCalls", [], tests: nil)
-        + module("Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
-        + module("ContentCheck", ["UniformTypes"], exclude: ["Data"])
-        + module("HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
-        + module("HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
-        + module("Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
-        + module("Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
-        + module("Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
-        + module("Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
-        + module("Digests", ["CXXHash", "COpenSSL"])
-        + module("Sharing", ["UniformTypes", "ContentCheck", "Digests"])
+        + module(.content, "UniformTypes", [], exclude: ["Data"])
+        + module(.platform, "SystemCalls", [], tests: nil)
         + module(
-            "SecureTransport",
+            .platform, "Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
+        + module(.content, "ContentCheck", ["UniformTypes"], exclude: ["Data"])
+        + module(.handling, "HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
+        + module(.handling, "HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
+        + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
+        + module(.handling, "Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
+        + module(.handling, "Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
+        + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
+        + module(.content, "Digests", ["CXXHash", "COpenSSL"])
+        + module(.domain, "Sharing", ["UniformTypes", "ContentCheck", "Digests"])
+        + module(
+            .network, "SecureTransport",
             [
                 "SystemCalls", "CLinuxShims", "COpenSSL", "COpenSSLShims", "Sharing", nioCore, nioPosix,
                 concurrencyHelpers, logging,
             ],
             tests: [nioEmbedded]
         )
-        + module("Discovery", ["CAvahi", "CLinuxShims", logging])
+        + module(.network, "Discovery", ["CAvahi", "CLinuxShims", logging])
         + module(
-            "Inbox",
+            .disk, "Inbox",
             ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])
-        + module("ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "CLinuxShims"])
+        + module(.disk, "ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "CLinuxShims"])
         + module(
-            "Outbox", ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
-        + module("HTTPChannel", ["Sharing", nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
+            .disk, "Outbox",
+            ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
+        + module(.network, "HTTPChannel", [nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
         + module(
-            "WaftDialect", ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            .dialects, "WaftDialect",
+            ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
             tests: ["Executors", nioPosix], exclude: ["Vectors"]
         )
         + module(
-            "AirDropDialect",
+            .dialects, "AirDropDialect",
             [
                 "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
                 nioHTTP1,
@@ -158,23 +186,23 @@ let package = Package(
             tests: ["Executors", nioPosix], exclude: ["Vectors"]
         )
         + module(
-            "Handlers",
+            .handling, "Handlers",
             [
-                "SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
+                "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
                 "Executors", "CLinuxShims", logging, subprocess, systemPackage,
             ],
             tests: ["sandbox-probe"])
         + module(
-            "Journal", ["SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", grdb],
+            .disk, "Journal", ["SystemCalls", "UniformTypes", "ContentCheck", "Digests", "Sharing", grdb],
             tests: ["journal-probe", "CLinuxShims"])
         + module(
-            "Control",
+            .app, "Control",
             [
                 "SystemCalls", "CLinuxShims", "HookSandbox", "UniformTypes", "Sharing", nioCore, nioPosix,
                 concurrencyHelpers, logging,
             ])
         + module(
-            "Peer",
+            .app, "Peer",
             [
                 "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox",
                 "HTTPChannel", "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
@@ -183,7 +211,7 @@ let package = Package(
             ]
         )
         + module(
-            "Commands",
+            .app, "Commands",
             [
                 "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
                 "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox",

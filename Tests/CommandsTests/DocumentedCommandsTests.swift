@@ -8,7 +8,7 @@ import Testing
 @Suite("Commands in the documentation")
 struct DocumentedCommandsTests {
     private static let files = [
-        "README.md", "Scripts/examples/README.md", "Sources/Handlers/Handlers.docc/HookContract.md",
+        "README.md", "Scripts/examples/README.md", "Sources/Handling/Handlers/Handlers.docc/HookContract.md",
     ]
 
     @Test("each command in a block or between backticks is one that the programs accept", arguments: files)

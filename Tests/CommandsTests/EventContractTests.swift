@@ -58,11 +58,11 @@ struct EventContractTests {
 
     @Test("the page of the lines has all of them")
     func page() throws {
-        let page = try text("Sources/Commands/Commands.docc/Events.md")
+        let page = try text("Sources/App/Commands/Commands.docc/Events.md")
         let table = try #require(page.components(separatedBy: "## Lines of each verb").last)
         let named = Set(table.matches(of: /`([A-Za-z]+)`/).map { String($0.output.1) })
         #expect(Set(EventName.allCases.map(\.rawValue)).subtracting(named) == [])
-        #expect(try text("README.md").contains("(Sources/Commands/Commands.docc/Events.md)"))
+        #expect(try text("README.md").contains("(Sources/App/Commands/Commands.docc/Events.md)"))
     }
 
     @Test(

@@ -11,7 +11,7 @@ private struct SpecifiedVectors {
     init() throws {
         let document = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Sources/Pairing/Pairing.docc/Pairing.md")
+            .appending(path: "Sources/Domain/Pairing/Pairing.docc/Pairing.md")
         for line in try String(contentsOf: document, encoding: .utf8).split(separator: "\n") {
             let parts = line.split(separator: " = ", maxSplits: 1)
             if parts.count == 2 { values[parts[0].trimmingCharacters(in: .whitespaces)] = String(parts[1]) }

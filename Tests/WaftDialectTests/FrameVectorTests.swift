@@ -140,7 +140,7 @@ struct FrameVectorTests {
     @Test("the protocol's own example is the vector")
     func specification() throws {
         let source = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Sources/WaftDialect/WaftDialect.docc/Protocol.md")
+            .appending(path: "Sources/Dialects/WaftDialect/WaftDialect.docc/Protocol.md")
         let example = try String(contentsOf: source, encoding: .utf8).split(separator: "\n")
             .filter { $0.wholeMatch(of: /\> [0-9a-f]{2} 00 0000 .*/) != nil }
             .map { $0.dropFirst(2).replacing(/[ ]{3}.*/, with: "") }

@@ -160,7 +160,7 @@ struct MessageTests {
     @Test("the protocol's own examples are messages, with the lengths they claim")
     func examples() throws {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/WaftDialect/WaftDialect.docc/Protocol.md")
+            .deletingLastPathComponent().appending(path: "Sources/Dialects/WaftDialect/WaftDialect.docc/Protocol.md")
         let lines = try String(contentsOf: source, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex { $0.hasPrefix("> POST /waft/1/offers") })
