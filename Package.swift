@@ -69,24 +69,24 @@ let package = Package(
     ],
     dependencies: [
         // Event loops, channels and the HTTP/1.1 codec: everything that crosses the network.
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         // The verbs and flags of the command line.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         // The queues of the executors: SwiftNIO brings it along anyway.
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         // One logging interface for every module; the programs choose where it goes.
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         // Start and orderly stop of the receiver's parts.
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         // Reads config.yaml. Not swift-configuration: it has no nested rules, and passes over keys and values that it
         // does not understand, where the user should hear of them with the line.
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         // The journal: SQLite with migrations, prepared statements and a reader beside the writer.
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         // Hooks are started by it: no shell, own process group, pipes that do not block.
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         // The file paths and descriptors that swift-subprocess takes.
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
     ],
     targets: [
         // System libraries: a module map and one header each.
