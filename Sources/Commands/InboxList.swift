@@ -164,7 +164,7 @@ struct InboxRow {
         let bytes = rows.reduce(UInt64(0)) { $0 &+ ($1.entry.size ?? $1.arrival?.size ?? 0) }
         let unknown = rows.count { $0.entry.kind == .folder && $0.arrival == nil }
         let words = rows.count == 1 ? "1 item" : "\(rows.count) items"
-        let rest = unknown == 0 ? "" : ", without what is in \(unknown == 1 ? "1 folder" : "\(unknown) folders")"
+        let rest = unknown == 0 ? "" : ", without the contents of \(unknown == 1 ? "1 folder" : "\(unknown) folders")"
         return "\(words), \(ByteCount.text(bytes))\(rest)"
     }
 }
