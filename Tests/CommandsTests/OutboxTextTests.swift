@@ -49,7 +49,9 @@ struct OutboxTextTests {
         let piped = OutboxCourse([JobProgress(job: 12, bytes: 1_000, total: nil)])
         #expect(OutboxText.line(record, piped).hasSuffix(": is being sent, 1.0 kB so far"))
         #expect(OutboxText.line(record).hasSuffix(": is being sent"))
-        #expect(OutboxText.line(record, OutboxCourse(isReceiverThere: false)).contains("interrupted when the receiver ended"))
+        #expect(
+            OutboxText.line(record, OutboxCourse(isReceiverThere: false)).contains(
+                "interrupted when the receiver ended"))
         #expect(JSONText.line(OutboxLine(record, half)).contains("\"bytes\":1000"))
         let waits = try self.record()
         #expect(OutboxText.line(waits, half).hasSuffix(": waits"))

@@ -139,7 +139,7 @@ struct BundleStringsTests {
         #expect(snapshot.bundles.map(\.shownName) == ["A"])
         let warnings = snapshot.reasons(.warning)
         #expect(warnings.count == 3, "\(warnings)")
-        #expect(warnings.contains("de.lproj/InfoPlist.strings lies outside the bundle"))
+        #expect(warnings.contains("de.lproj/InfoPlist.strings is outside the bundle"))
         #expect(warnings.contains("fr.lproj/InfoPlist.strings is not a regular file"))
         #expect(warnings.contains { $0.hasPrefix("everyone may write to en.lproj/InfoPlist.strings") })
     }

@@ -87,7 +87,7 @@ struct SandboxedLaunchTests {
         let run = try fixture.run(plan)
         let failure = try #require(SandboxLaunchFailure(exitCode: run.exitCode, standardError: run.error))
         #expect(!failure.isExecution)
-        #expect(failure.message.contains("it requires Landlock, which is not there"))
+        #expect(failure.message.contains("it requires Landlock, which is not available"))
         #expect(!fixture.exists(fixture.folder + "/ran"))
     }
 

@@ -11,7 +11,8 @@ struct TerminalTests {
                 try "x".write(toFile: folder + "/a", atomically: false, encoding: .utf8)
                 let study = Host.loopback(folder + "/study")
                 let end = try await study.atTerminal(["send", "a"], in: folder) { terminal in
-                    try await terminal.transcript.says("run waft receive or, if waftd runs there, waft visible everyone")
+                    try await terminal.transcript.says(
+                        "run waft receive or, if waftd runs there, waft visible everyone")
                     try await terminal.transcript.says("Send to (number, name or address; q to give up): ")
                     try await terminal.type("nobody\n")
                     try await terminal.transcript.says("\"nobody\" is not in the list")

@@ -21,7 +21,7 @@ struct NotFoundTests {
     @Test("is told with the machines that are in view, and another way to reach it")
     func others() {
         let end = "; is waftd or waft receive running there? An address also works: --to ADDRESS"
-        #expect(PeerNetwork.advice(nameless: [], named: []) == "; nobody is in view" + end)
+        #expect(PeerNetwork.advice(nameless: [], named: []) == "; no machine is in view" + end)
         #expect(PeerNetwork.advice(nameless: [], named: ["study", "nas"]) == "; in view: nas, study" + end)
         let many = Set((1...9).map { "m\($0)" })
         #expect(PeerNetwork.advice(nameless: [], named: many) == "; in view: m1, m2, m3, m4, m5 and 4 more" + end)

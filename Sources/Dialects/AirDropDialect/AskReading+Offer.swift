@@ -23,7 +23,7 @@ struct AskedOffer {
             items.append(item)
         }
         for link in ask.links {
-            guard let shortcut = try? InternetShortcut(link) else { throw .malformed("an item that is no link") }
+            guard let shortcut = try? InternetShortcut(link) else { throw .malformed("an item that is not a link") }
             let contents = ByteBuffer(bytes: shortcut.contents)
             links.append((items.count, contents))
             items.append(

@@ -42,7 +42,7 @@ struct AskReading {
         }
         for value in message["Items"]?.array ?? [] {
             guard let link = value.string, link.utf8.count <= InternetShortcut.maximumBytes else {
-                throw .malformed("an item that is no link")
+                throw .malformed("an item that is not a link")
             }
             links.append(link)
         }

@@ -20,7 +20,7 @@ final class ContentsReceiver: FrameSink {
             try Task.checkCancellation()
             try decoder.decode(bytes, into: self)
         }
-        guard hasEnded else { throw TransferFault(.sizeMismatch, "the contents ended before their end was said") }
+        guard hasEnded else { throw TransferFault(.sizeMismatch, "the contents ended without their last frame") }
         guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("the body ended inside a frame") }
     }
 

@@ -144,6 +144,6 @@ extension Journal {
     }
 
     private static func missing(_ number: ArrivalNumber) -> JournalTrouble {
-        JournalTrouble("there is no arrival \(number) that has been settled")
+        JournalTrouble("there is no stored item \(number)")
     }
 }

@@ -25,7 +25,7 @@ extension Journal {
                 ])
                 if database.changesCount == 1 { return true }
                 guard try Int.fetchOne(looking, arguments: [number.value]) != nil else {
-                    throw JournalTrouble("there is no arrival \(number) that has been settled")
+                    throw JournalTrouble("there is no stored item \(number)")
                 }
                 return false
             }

@@ -51,7 +51,7 @@ enum OutboxSources {
         guard item.stamp == nil || item.stamp == now, source.offered.kind == item.kind else {
             throw SourceFault(
                 .changed,
-                "\(path) has changed since it was queued; queue it again (--snapshot sends what it was when it was queued)"
+                "\(path) has changed since it was queued; queue it again (--snapshot copies it when it is queued)"
             )
         }
     }

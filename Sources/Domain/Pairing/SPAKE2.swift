@@ -60,7 +60,7 @@ struct SPAKE2: Sendable {
     ) throws(PairingFault) -> Confirmations {
         let curve = try P256()
         guard other.count == P256.pointBytes, other[0] == 4, let point = try curve.point(other) else {
-            throw .malformed("its share is no point of the curve")
+            throw .malformed("its share is not a point of the curve")
         }
         let blind = try Self.blind(side == .a ? .b : .a, w, on: curve)
         // The cofactor is 1.

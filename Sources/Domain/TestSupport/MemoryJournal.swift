@@ -277,7 +277,7 @@ extension MemoryJournal {
             var changes: [Change] = []
             for number in numbers {
                 guard var entry = entries[number], entry.stored != nil else {
-                    return .failure(JournalFault("there is no arrival \(number) that has been settled"))
+                    return .failure(JournalFault("there is no stored item \(number)"))
                 }
                 guard let result = body(&entry) else {
                     return .failure(JournalFault("no attempt is under way for arrival \(number)"))

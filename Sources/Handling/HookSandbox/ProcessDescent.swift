@@ -31,7 +31,9 @@ package enum ProcessDescent: Hashable, Sendable {
     ) -> ProcessDescent {
         // The id is 0 if the process runs in a namespace that this one cannot see.
         guard process > 0 else { return .unknown("it runs in a container that the receiver cannot look into") }
-        guard ProcessFolder.isOfThisNamespace else { return .unknown("/proc is not there, or another namespace's") }
+        guard ProcessFolder.isOfThisNamespace else {
+            return .unknown("/proc is missing, or belongs to another namespace")
+        }
         for _ in 0..<maximumTries {
             guard let first = ProcessFolder(process), isThere() else { return .unknown("it has ended") }
             if let descent = walk(from: first, receiver) { return descent }

@@ -14,7 +14,7 @@ enum SandboxRules {
         let abi = max(0, min(support.abi, plan.newestABI ?? support.abi))
         if plan.level == .require, abi == 0 {
             let reason = if case .unavailable(let reason) = support { reason } else { "the plan forbids it" }
-            throw .notRestricted("it requires Landlock, which is not there: \(reason)")
+            throw .notRestricted("it requires Landlock, which is not available: \(reason)")
         }
         try limit(by: plan.limits)
         // Without capabilities, a hook of root has only the rights of an ordinary user.

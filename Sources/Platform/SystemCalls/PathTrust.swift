@@ -118,7 +118,7 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
         return PathTrustError(
             description:
                 "\(who) can write to \(path) (mode \(String(repeating: "0", count: 4 - digits.count))\(digits)), "
-                + "and could change what Waft does; mend it with: chmod \(change)-w \(quoted(path))")
+                + "and could change what Waft does; fix it with: chmod \(change)-w \(quoted(path))")
     }
 
     /// Quoted for a shell.

@@ -40,7 +40,7 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
         case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"
         case .notRunning: "no receiver is running"
         case .notPermitted: "not permitted: a handler has started this command, or it cannot read the receiver's secret"
-        case .interrupted: "interrupted; what came so far is kept to go on with"
+        case .interrupted: "interrupted; the same command resumes the transfer"
         }
     }
 

@@ -197,7 +197,7 @@ package struct PeerNetwork: Sendable {
             let more = names.count > shownNames ? " and \(names.count - shownNames) more" : ""
             let view =
                 names.isEmpty
-                ? "nobody is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
+                ? "no machine is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
             return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS"
         }
         let others =

@@ -44,7 +44,7 @@ extension StagedFiles {
     func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             guard state.phase == .writing else { throw Self.goneFault }
-            guard state.file != nil else { throw TransferFault(.unexpected, "no file was begun to write to") }
+            guard state.file != nil else { throw TransferFault(.unexpected, "no file is open to write to") }
             do throws(SystemError) {
                 try state.file?.write(bytes) { staging.partials.removeOldest() }
             } catch {
@@ -58,7 +58,7 @@ extension StagedFiles {
     func endFile() throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in
             guard state.phase == .writing else { throw Self.goneFault }
-            guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file was begun to end") }
+            guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file is open to end") }
             let display = file.displayPath
             if isTree { staging.earlySync?.wrote(file.unstartedBytes) }
             let rest: WritingBehind.File?

@@ -43,7 +43,7 @@ package struct StoredDigest: Hashable, Sendable {
         progressed: (Int) throws(StoredDigestFault) -> Void = { _ in }
     ) throws(StoredDigestFault) -> StoredDigest {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
-            throw StoredDigestFault(.different, name, "this is no name of an item")
+            throw StoredDigestFault(.different, name, "this cannot be the name of an item")
         }
         var reading = DigestReading(algorithm: algorithm, fromDisk: fromDisk)
         if isTree { return try reading.tree(name, in: folder, progressed) }

@@ -61,6 +61,6 @@ package struct ContentClaim: Hashable, Sendable {
         }
         return ContentVerdict(
             .lying, content.type,
-            "sent as a URL, but the content is no Internet shortcut: \(checker.words(for: content))")
+            "sent as a URL, but the content is not an Internet shortcut: \(checker.words(for: content))")
     }
 }

@@ -85,7 +85,7 @@ package struct TransferOrder: ~Copyable {
         state = .inFile(item, remaining: entry.size, received: 0)
         guard entry.offset > 0 else { return }
         guard entry.size != nil, let offset = Int(exactly: entry.offset) else {
-            throw Self.outOfOrder("a file goes on where it cannot")
+            throw Self.outOfOrder("a file continues at a wrong place")
         }
         try receive(offset)
     }

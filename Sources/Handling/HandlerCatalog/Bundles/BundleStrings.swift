@@ -40,7 +40,7 @@ extension BundleFolder {
         }
         guard let folder = Paths.real(path), let real = Paths.real(path + "/" + name),
             PathText.part(of: real, below: folder) != nil
-        else { throw .strings(name, "lies outside the bundle") }
+        else { throw .strings(name, "is outside the bundle") }
         try checkTrust(real, shownAs: name)
         do throws(PropertyListFault) {
             return try PropertyList.strings(from: bytes)

@@ -58,7 +58,7 @@ struct BinaryPropertyList {
         guard number < objectCount else { throw .malformed("it refers to an object that it does not have") }
         let position = try self.number(at: tableStart + number * offsetBytes, bytes: offsetBytes)
         guard position >= Self.magic.count, position < tableStart else {
-            throw .malformed("an object lies outside its place")
+            throw .malformed("an object is outside its place")
         }
         let marker = bytes[position]
         let low = Int(marker & 0x0F)
