@@ -35,7 +35,7 @@ struct ChangedKeyTests {
             let keys = try await changeKey(of: anna)
             let warning =
                 "this is not your contact Anna: it claims that name, but its key is \(Self.short(keys.new)), and "
-                + "that of Anna is \(Self.short(keys.old))"
+                + "the key of Anna is \(Self.short(keys.old))"
             // Who is seen by contacts alone does not hear of it.
             try await kitchen.withReceiver(Programs.waftd, []) { running in
                 let sending = ["send", file, "--to", running.address]
