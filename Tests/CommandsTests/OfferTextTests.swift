@@ -114,7 +114,8 @@ struct OfferTextTests {
         ] {
             #expect(OfferText.lines(try settled(verdicts)) == ["1: \(words)"])
         }
-        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent] {
+        for event in [.ended(transfer: "t", peer: PeerID.sample(1).text, fault: "x"), .ready(.sample)] as [ControlEvent]
+        {
             #expect(OfferText.lines(event).isEmpty)
         }
     }
@@ -187,7 +188,8 @@ struct OfferTextTests {
         let ready = try document(JSONText.line(EventLine(.ready(.sample))))
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
-            let ended = try document(JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
+            let ended = try document(
+                JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }

@@ -214,10 +214,13 @@ struct NameBytesTests {
         #expect(SafeName(fitting: text).text == expected)
     }
 
-    @Test("a long name that is made to fit keeps its beginning and extension, and differs from others with that beginning")
+    @Test(
+        "a long name that is made to fit keeps its beginning and extension, and differs from others with that beginning"
+    )
     func fittingLong() {
         let names = [
-            String(repeating: "x", count: 1_000_000) + "1.tar.gz", String(repeating: "x", count: 1_000_000) + "2.tar.gz",
+            String(repeating: "x", count: 1_000_000) + "1.tar.gz",
+            String(repeating: "x", count: 1_000_000) + "2.tar.gz",
         ].map { SafeName(fitting: $0).text }
         #expect(names[0] != names[1])
         for name in names {
