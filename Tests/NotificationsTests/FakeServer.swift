@@ -199,7 +199,7 @@ final class FakeServer: Sendable {
     }
 
     private static func notification(_ arguments: inout BusReader) -> Notification? {
-        guard arguments.string() == "Waft", let replaces = arguments.uint32(), arguments.string() == "",
+        guard arguments.string() == "Waft", let replaces = arguments.uint32(), arguments.string() == "folder-download",
             let summary = arguments.string(), let body = arguments.string(), let actions = arguments.strings(most: 100)
         else { return nil }
         return Notification(replaces: replaces, summary: summary, body: body, actions: actions)
