@@ -25,7 +25,7 @@ struct ConfiguredHookTests {
         #expect(claims.map(\.decidedBy) == [nil, .lastResort, .lastResort])
         #expect(
             claims[1].explanation.contains(
-                "told of items that no installed handler opens; behind A, which is installed"))
+                "gets items that no installed handler opens; behind A, which is installed"))
         #expect(snapshot.problems.isEmpty)
         #expect(snapshot.bundles.map(\.name) == ["A"])
         #expect(snapshot.handlers.map(\.name) == ["A", "hook", "Inbox"])

@@ -32,8 +32,8 @@ struct OfferNoticeTests {
             notice.body == """
                 From “study” (unverified, key \(id))
                 “report.pdf”: PDF document, 4.2 MB
-                “photos”: folder, 1.0 kB, folder with 12 things in it
-                “stream”: public.data, size not known
+                “photos”: folder, 1.0 kB, 12 things in it
+                “stream”: data, size not known
                 Note: as promised
                 5.0 GB free; waft accept 3
                 """)
@@ -86,7 +86,7 @@ struct OfferNoticeTests {
     @Test("the rest is counted")
     func surplus() {
         #expect(OfferNotice.surplus(1).summary == "1 more offer waits")
-        #expect(OfferNotice.surplus(492).summary == "And 492 more offers wait")
+        #expect(OfferNotice.surplus(492).summary == "492 more offers wait")
         #expect(OfferNotice.surplus(2).actions.isEmpty)
     }
 }

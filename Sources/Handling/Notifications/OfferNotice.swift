@@ -65,8 +65,9 @@ package enum OfferNotice {
         var facts = [NotificationText.line(TypeRegistry.system.name(of: item.type), limit: typeLength)]
         facts.append(ByteCount.text(of: item.size, hint: item.sizeHint))
         if item.kind == .tree {
-            let inside = item.entries.map { $0 <= 1 ? "empty folder" : "folder with \($0 - 1) things in it" }
-            facts.append(inside ?? "folder")
+            if let entries = item.entries {
+                facts.append(entries <= 1 ? "empty" : entries == 2 ? "1 thing in it" : "\(entries - 1) things in it")
+            }
         }
         return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
     }

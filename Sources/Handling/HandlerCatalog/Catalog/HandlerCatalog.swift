@@ -43,7 +43,7 @@ package struct HandlerCatalog: Sendable {
         self.firstLaunches = firstLaunches
         var closed = closed
         closed.add(folders.all.map { ClosedPlaces.Place($0.path, "a folder of handlers") })
-        closed.add([ClosedPlaces.Place(folders.data, "the folder with what handlers have written")])
+        closed.add([ClosedPlaces.Place(folders.data, "the folder of the data of handlers")])
         self.closed = closed
     }
 
