@@ -78,7 +78,7 @@ struct FileSourceTests {
         symlink("/etc/passwd", folder / "notes.bundle/out")
         mkfifo(folder / "pipe", 0o600)
         let found = try ItemSources.look(at: folder / "notes.bundle/")
-        #expect(found.type.identifier == "com.apple.bundle" && found.kind == .directory)
+        #expect(found.type.identifier == "com.apple.generic-bundle" && found.kind == .directory)
         #expect(fault { _ = try ItemSources.look(at: folder / "pipe") }?.code == .unreadable)
         #expect(fault { _ = try ItemSources.look(at: folder / "none") }?.code == .missing)
     }

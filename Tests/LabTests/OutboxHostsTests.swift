@@ -94,7 +94,7 @@ struct OutboxHostsTests {
                     daemon.signal(.kill)
                 }
                 let line = try await study.run(arguments: ["outbox"]).output
-                #expect(line.contains("was being sent when the receiver ended"), "\(line)")
+                #expect(line.contains("interrupted when the receiver ended"), "\(line)")
                 try await lab.call(["rate", lab.name, "study", "off"])
                 try await study.withReceiver(Programs.waftd, []) { daemon in
                     try await daemon.log.error(containing: "state=done")

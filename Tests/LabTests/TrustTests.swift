@@ -97,7 +97,7 @@ struct TrustTests {
             try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
                 #expect(try await send("b.png", to: running).exit == 12)
                 let show = try await pair.kitchen.run(arguments: ["contacts", "show", "Study"])
-                #expect(show.output.contains("up to 150 bytes in 24 hours; 100 bytes have come"), "\(show.output)")
+                #expect(show.output.contains("up to 150 bytes in 24 hours; 100 bytes received"), "\(show.output)")
                 _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "200"])
                 #expect(try await send("b.png", to: running).exit == 0)
             }

@@ -67,7 +67,7 @@ struct OfferNoticeTests {
         var offer = Offer.sample(items: Limits.items, size: Limits.itemBytes)
         offer.senderName = String(repeating: "x", count: 1_000)
         let notice = notice(offer)
-        #expect(notice.body.contains("\nand 65532 more\n"))
+        #expect(notice.body.contains("\nand 9996 more\n"))
         #expect(notice.body.unicodeScalars.count < NotificationLimits.bodyLength)
         #expect(notice.summary.unicodeScalars.count < NotificationLimits.summaryLength)
     }

@@ -96,11 +96,11 @@ struct PolicySettingsTests {
             ("policy:\n- then: ask\n  from: [[a]]", "line 3: rule 1: from should be a value or a list of values"),
             ("policy:\n- {then: ask, from: []}", "rule 1: from has 1 to 64 values, not 0"),
             ("policy:\n- {then: ask, type: jpg}", "its type is public.jpeg"),
-            ("policy:\n- {then: ask, type: org.example.unknown}", "is no uniform type that is known here"),
-            ("policy:\n- {then: ask, sizeAtMost: much}", "is no size"),
+            ("policy:\n- {then: ask, type: org.example.unknown}", "is not a known uniform type"),
+            ("policy:\n- {then: ask, sizeAtMost: much}", "is not a size"),
             ("policy:\n- {then: ask, time: 25:00-26:00}", "is not a time of the day"),
             ("policy:\n- {then: accept, folder: ../x}", "is not a folder below the Inbox"),
-            ("policy:\n- {then: decline, folder: x}", "what is declined goes nowhere"),
+            ("policy:\n- {then: decline, folder: x}", "a rule with then: decline cannot have a handler or folder"),
             ("policy:\n- {then: ask, then: accept}", "config.yaml"),
             ("policy: []\npolicy: []", "config.yaml"),
         ])
@@ -115,7 +115,7 @@ struct PolicySettingsTests {
     func many() throws {
         let rules = String(repeating: "- {then: ask}\n", count: ContactBounds.rules)
         #expect(try policy("policy:\n" + rules)?.rules.count == ContactBounds.rules)
-        #expect(complaint("policy:\n" + rules + "- {then: ask}\n")?.contains("can have 256 rules") == true)
+        #expect(complaint("policy:\n" + rules + "- {then: ask}\n")?.contains("at most 256 rules") == true)
         let names = (0..<200).map { "n\($0)" }.joined(separator: ", ")
         #expect(complaint("policy:\n- {then: ask, from: [\(names)]}")?.contains("from has 1 to 64 values") == true)
         let nested = (1..<12).map {

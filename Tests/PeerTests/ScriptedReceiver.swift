@@ -114,15 +114,15 @@ extension HTTPExchange {
 
     func answerCard() async throws { try await answer(#"{"v":1,"name":"kitchen"}"#) }
 
-    /// - Parameter answers: the answers to single items, as JSON.
+    /// - Parameter answers: the answers to single items, as lines of JSON.
     func answerOffer(_ answer: String, reason: String = "", answers: String = "") async throws {
         try await self.answer(
-            #"{"v":1,"digest":"xxh3-128","default":"\#(answer)","reason":"\#(reason)","items":[\#(answers)]}"#)
+            #"{"v":1,"digest":"xxh3-128","default":"\#(answer)","reason":"\#(reason)"}\#n\#(answers)"#)
     }
 
     /// - Parameter items: the items of the receipt, as JSON.
     func answerReceipt(_ items: String...) async throws {
         let transfer = head.uri.split(separator: "/")[3]
-        try await answer(#"{"v":1,"transfer":"\#(transfer)","items":[\#(items.joined(separator: ","))]}"#)
+        try await answer(#"{"v":1,"transfer":"\#(transfer)"}\#n\#(items.joined(separator: "\n"))"#)
     }
 }

@@ -5,10 +5,10 @@ private import Synchronization
 /// What a sender knows of one transfer across the connections and attempts that it takes.
 package final class SendMemory: Sendable {
     private struct State {
-        /// The receipts of stored items, by the item's number.
-        var receipts: [Int: ItemReceipt] = [:]
-        /// The contents of items as this side sent them last.
-        var sent: [Int: SentContents] = [:]
+        /// The latest receipts, in which an item that was stored before stays stored. Empty before the first.
+        var receipts: [ItemReceipt] = []
+        /// The latest outcomes on this side, in which an item that was sent before stays sent. Empty before the first.
+        var outcomes: [ContentsWriter.SourceOutcome] = []
         var contradicted: Set<Int> = []
         var movedBytes: UInt64 = 0
     }
@@ -20,8 +20,15 @@ package final class SendMemory: Sendable {
     /// Takes in what the other side says of the transfer.
     package func note(_ receipt: Receipt) {
         state.withLock { state in
+            if state.receipts.isEmpty {
+                state.receipts = receipt.items
+            } else {
+                for (number, item) in receipt.items.enumerated() where item.isStored || !state.receipts[number].isStored
+                {
+                    state.receipts[number] = item
+                }
+            }
             for (number, item) in receipt.items.enumerated() {
-                if item.isStored { state.receipts[number] = item }
                 guard case .failed(let fault) = item.outcome, fault.code == .notKept else { continue }
                 state.contradicted.insert(number)
             }
@@ -32,27 +39,43 @@ package final class SendMemory: Sendable {
     func note(_ writer: ContentsWriter) {
         state.withLock { state in
             state.movedBytes += writer.movedBytes
+            guard !state.outcomes.isEmpty else {
+                state.outcomes = writer.outcomes
+                return
+            }
             for (number, outcome) in writer.outcomes.enumerated() {
-                if case .sent(let contents) = outcome { state.sent[number] = contents }
+                if case .sent = outcome { state.outcomes[number] = outcome }
             }
         }
     }
 
     /// What the other side has said of an item that it has stored.
-    package func receipt(of item: Int) -> ItemReceipt? { state.withLock { $0.receipts[item] } }
+    package func receipt(of item: Int) -> ItemReceipt? {
+        state.withLock { state in
+            state.receipts.indices.contains(item) && state.receipts[item].isStored ? state.receipts[item] : nil
+        }
+    }
 
     /// The contents of an item as this side sent them last.
-    package func sent(_ item: Int) -> SentContents? { state.withLock { $0.sent[item] } }
+    package func sent(_ item: Int) -> SentContents? {
+        state.withLock { state in
+            guard state.outcomes.indices.contains(item), case .sent(let contents) = state.outcomes[item] else {
+                return nil
+            }
+            return contents
+        }
+    }
 
     /// Bytes of contents that were sent, in all attempts that are over.
     package var movedBytes: UInt64 { state.withLock { $0.movedBytes } }
 
     var storedDigests: [Int: Digest] {
         state.withLock { state in
-            state.receipts.compactMapValues { receipt in
-                guard case .stored(_, _, let digest) = receipt.outcome else { return nil }
-                return digest
+            var digests: [Int: Digest] = [:]
+            for (number, receipt) in state.receipts.enumerated() {
+                if case .stored(_, _, let digest) = receipt.outcome { digests[number] = digest }
             }
+            return digests
         }
     }
 

@@ -55,6 +55,7 @@ struct ReceiptReader {
 
     private mutating func take(_ item: ReceiptMessage.Item) throws(TransferFault) {
         guard items.count < offer.items.count else { throw .malformed("a receipt of more than was offered") }
+        if items.isEmpty { items.reserveCapacity(offer.items.count) }
         items.append(try item.receipt)
     }
 }

@@ -29,7 +29,7 @@ struct SendJob: Sendable {
             return !isWanted || memory.receipt(of: number) != nil
         }
         if isWhole {
-            return try await end(client, completed(SendOutcome(first)), peer: peer)
+            return try await end(client, SendOutcome(first), peer: peer)
         }
         try checkRepeatable(first)
         let verdict = try await client.offer(offer, patience: options.answer)
@@ -79,7 +79,7 @@ struct SendJob: Sendable {
 
     private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
         guard verdict.acceptsAnything else {
-            return report(completed(SendOutcome(verdict)), peer: peer)
+            return report(SendOutcome(verdict), peer: peer)
         }
         course.accepted(verdict)
         let total = acceptedBytes(verdict)
@@ -89,38 +89,39 @@ struct SendJob: Sendable {
         ) { done, moved in
             observe(.progressed(course.progressed(done), of: total, moved: moved))
         }
-        return try await end(client, completed(outcome), peer: peer)
+        return try await end(client, outcome, peer: peer)
     }
 
     private func end(_ client: WaftClient, _ outcome: SendOutcome, peer: PeerID) async throws -> SendReport {
-        var outcome = outcome
-        if reasonToGoOn(report(outcome, peer: peer)) == nil {
+        var report = report(outcome, peer: peer)
+        if reasonToGoOn(report) == nil {
             observe(.settled)
-            if options.wait == .opened { try await waitForHandlers(client, &outcome) }
+            if options.wait == .opened { try await waitForHandlers(client, &report) }
         }
-        return report(outcome, peer: peer)
+        return report
     }
 
-    /// An item counts as lost if its receipt contradicts the sent content.
+    /// An item that was stored in an earlier attempt is stored, whatever the last one says. An item counts as lost if its
+    /// receipt contradicts the sent content.
     private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
-        let items = outcome.items.enumerated().map { number, item -> SendOutcome.Item in
-            guard case .acknowledged(let receipt, let sent) = item,
-                let lie = receipt.contradiction(of: offer.items[number], sent: sent)
-            else { return item }
-            return .lost(lie)
+        var report = SendReport(
+            peer: peer, name: course.name, offer: offer, items: outcome.items, movedBytes: memory.movedBytes)
+        for number in report.items.indices {
+            if case .acknowledged(let receipt, _) = report.items[number], receipt.isStored { continue }
+            guard let receipt = memory.receipt(of: number) else { continue }
+            report.items[number] = .acknowledged(receipt, sent: memory.sent(number))
         }
-        return SendReport(
-            peer: peer, name: course.name, offer: offer, items: items, movedBytes: memory.movedBytes)
+        refuseContradictions(&report)
+        return report
     }
 
-    /// What was stored in an earlier attempt is stored, whatever the last one says of it.
-    private func completed(_ outcome: SendOutcome) -> SendOutcome {
-        let items = outcome.items.enumerated().map { number, item -> SendOutcome.Item in
-            if case .acknowledged(let receipt, _) = item, receipt.isStored { return item }
-            guard let receipt = memory.receipt(of: number) else { return item }
-            return .acknowledged(receipt, sent: memory.sent(number))
+    private func refuseContradictions(_ report: inout SendReport) {
+        for number in report.items.indices {
+            guard case .acknowledged(let receipt, let sent) = report.items[number],
+                let lie = receipt.contradiction(of: offer.items[number], sent: sent)
+            else { continue }
+            report.items[number] = .lost(lie)
         }
-        return SendOutcome(items: items)
     }
 
     /// - Returns: nil where the other side has none: it has not heard yet that the connection is lost, or has stored
@@ -211,8 +212,8 @@ struct SendJob: Sendable {
         return total
     }
 
-    private func waitForHandlers(_ client: WaftClient, _ outcome: inout SendOutcome) async throws {
-        let isPending = outcome.items.contains { item in
+    private func waitForHandlers(_ client: WaftClient, _ report: inout SendReport) async throws {
+        let isPending = report.items.contains { item in
             if case .acknowledged(let receipt, _) = item { return receipt.handler.state == .pending }
             return false
         }
@@ -227,10 +228,11 @@ struct SendJob: Sendable {
             // Everything is stored; the report lacks only the handlers' answers.
             return
         }
-        outcome.items = outcome.items.enumerated().map { number, item in
-            guard case .acknowledged(_, let sent) = item else { return item }
-            return .acknowledged(receipt.items[number], sent: sent)
+        for number in report.items.indices {
+            guard case .acknowledged(_, let sent) = report.items[number] else { continue }
+            report.items[number] = .acknowledged(receipt.items[number], sent: sent)
         }
+        refuseContradictions(&report)
     }
 
     /// What it means that a transfer could not be gone on with.
