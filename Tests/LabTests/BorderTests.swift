@@ -90,7 +90,9 @@ struct BorderTests {
                 }
                 #expect(try await send().exit == 0)
                 let overridden = try await kitchen.run(arguments: ["visible"])
-                #expect(overridden.output.hasPrefix("everyone, as the receiver was started") && overridden.output.hasSuffix(": off\n"))
+                #expect(
+                    overridden.output.hasPrefix("everyone, as the receiver was started")
+                        && overridden.output.hasSuffix(": off\n"))
                 #expect(try await kitchen.run(arguments: ["visible", "off"]).output == "off\n")
                 let status = try await kitchen.run(arguments: ["status"])
                 #expect(status.output.contains("visible to       off\n"), "\(status.output)")

@@ -75,7 +75,9 @@ struct LoadTests {
         }
     }
 
-    @Test("10,000 files of 10 KB take less than 16 MiB of private memory, as a tree and as items", arguments: [true, false])
+    @Test(
+        "10,000 files of 10 KB take less than 16 MiB of private memory, as a tree and as items",
+        arguments: [true, false])
     func manyFiles(asTree: Bool) async throws {
         try await withTemporaryFolder { folder in
             let tree = folder + "/many"
