@@ -11,6 +11,8 @@ import Testing
 struct LoadTests {
     /// Maximum private memory of either side for one peer, in KiB, whatever the size and the count.
     private static let memoryLimit = 16 << 10
+    /// The same for as many items as an offer can have, each with an explanation in its receipt, in KiB.
+    private static let listLimit = 20 << 10
     /// Maximum private memory for 20 or 24 peers at once, in KiB.
     private static let crowdLimit = 32 << 10
     /// Most that 10,000 items may take beyond what one small file takes, in KiB.
@@ -116,7 +118,7 @@ struct LoadTests {
         }
     }
 
-    @Test("10,000 items, the most that an offer can have, take less than 16 MiB of private memory")
+    @Test("10,000 items, the most that an offer can have, take less than 20 MiB of private memory")
     func mostItems() async throws {
         try await withTemporaryFolder { folder in
             let many = folder + "/many"
@@ -131,9 +133,9 @@ struct LoadTests {
                 let (outcome, peak) = try await send(
                     .loopback(folder + "/study"), ["send", "--quiet"] + names + ["--to", running.address], in: many)
                 #expect(outcome.exit == 0, "\(outcome.errors.prefix(1_000))")
-                #expect(peak < Self.memoryLimit, "the sender took \(peak) KiB")
+                #expect(peak < Self.listLimit, "the sender took \(peak) KiB")
                 let receiver = try self.peak(running.process)
-                #expect(receiver < Self.memoryLimit, "the receiver took \(receiver) KiB")
+                #expect(receiver < Self.listLimit, "the receiver took \(receiver) KiB")
                 print("KiB: sender \(peak), receiver \(receiver)")
                 #expect(try running.names().count == names.count)
             }

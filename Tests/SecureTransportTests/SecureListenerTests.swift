@@ -212,16 +212,19 @@ import Testing
     func stopAccepting() async throws {
         let listener = try await SecureListener.bind(
             .init(host: "127.0.0.1", identity: Identities.bob), group: sharedGroup, logger: silentLogger)
-        let wasCancelled = Signal<Bool>()
+        let (isServed, wasCancelled) = (Signal<Void>(), Signal<Bool>())
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run(configurePipeline: bytesPipeline) { connection in
+                    await isServed.fire(())
                     await echo(connection)
                     await wasCancelled.fire(Task.isCancelled)
                 }
             }
             let connection = try await dialer().dial(port: listener.port)
             try await connection.output.executeThenClose { inbound, outbound in
+                // The client's handshake ends first: the listener may not have handed the connection on yet.
+                await isServed.wait()
                 listener.stopAccepting()
                 try await listener.server.closeFuture.get()
                 #expect(throws: IOError.self) { try PlainSocket(port: listener.port) }

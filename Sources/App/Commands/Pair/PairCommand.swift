@@ -5,7 +5,7 @@ import Pairing
 import Peer
 import Sharing
 
-/// `waft pair`: makes a contact of a machine, once it is sure that nobody is in between.
+/// `waft pair`: makes a machine a contact, once it is certain that no third party is in between.
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
@@ -83,7 +83,7 @@ struct PairCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Returns: nil where another is to come.
+    /// - Returns: nil if this side waits for a peer.
     private func wantedPeer() throws(CommandFailure) -> PeerReference? {
         if peer.count > 1 {
             let isCode = code && PairingCode(text: peer[1]) != nil
@@ -120,7 +120,7 @@ struct PairCommand: AsyncParsableCommand {
     /// Bytes of a code's file or line.
     private static let codeBytes = 64
 
-    /// - Returns: nil where people compare.
+    /// - Returns: nil if people compare digits.
     private func typedCode() async throws(CommandFailure) -> PairingCode? {
         guard code || codeFile != nil else { return nil }
         let text: String?
@@ -130,8 +130,7 @@ struct PairCommand: AsyncParsableCommand {
             }
             text = Self.line(file)
         } else if codeFile == nil, LineReader.hasTerminal {
-            Console.shared.prompt("Code shown by the other machine: ")
-            text = try await Self.typedLine()
+            text = try await Self.typedLine("Code shown by the other machine: ")
         } else {
             text = Self.line(.standardInput)
         }
@@ -143,17 +142,19 @@ struct PairCommand: AsyncParsableCommand {
 
     /// The line that the user types.
     /// - Throws: `interrupted` on Ctrl-C.
-    private static func typedLine() async throws(CommandFailure) -> String? {
+    private static func typedLine(_ prompt: String) async throws(CommandFailure) -> String? {
         let end = Cancellation()
         let line = try? await Interruption.watching(end, goodbye: .zero) {
-            await LineReader.terminalLines().first { _ in true }
+            // Signals are watched from here on.
+            Console.shared.prompt(prompt)
+            return await LineReader.terminalLines().first { _ in true }
         }
         guard !end.isRequested else { throw CommandFailure(.interrupted, "cancelled; not paired") }
         Console.shared.answered()
         return line ?? nil
     }
 
-    /// The first line, without what is around it.
+    /// The first line, without surrounding blanks.
     private static func line(_ file: FileHandle) -> String? {
         var bytes = Data()
         while bytes.count <= codeBytes, !bytes.contains(UInt8(ascii: "\n")),
