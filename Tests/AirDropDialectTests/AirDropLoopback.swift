@@ -19,7 +19,7 @@ struct AirDropLoopback: Sendable {
     let delivery = RecordingDelivery(.none)
     let reception: Reception
     let events: Recorder<Reception.Event>
-    /// One for each connection that is over on the receiver's side.
+    /// One record for each connection that has ended on the receiver's side.
     let served = Recorder<Void>()
     private var port = 0
 
@@ -71,7 +71,7 @@ struct AirDropLoopback: Sendable {
         }
     }
 
-    /// Calls `body` with a client of HTTP alone, for those who do not keep to the protocol.
+    /// Calls `body` with a plain HTTP client, for tests that break the protocol.
     @discardableResult
     func http<Result: Sendable>(
         _ body: (HTTPClient) async throws -> sending Result
@@ -85,7 +85,7 @@ struct AirDropLoopback: Sendable {
         return try await HTTPClient.run(connection, body)
     }
 
-    /// Calls `body` with a client of AirDrop's.
+    /// Calls `body` with an AirDrop client.
     @discardableResult
     func client<Result: Sendable>(
         _ body: (AirDropClient) async throws -> sending Result
@@ -109,7 +109,7 @@ struct AirDropLoopback: Sendable {
         }
     }
 
-    /// Asks, and uploads a body, on one connection.
+    /// Sends a question and a body on one connection.
     /// - Parameter pieces: the body, in the chunks in which it is sent.
     func send(
         ask: ByteBuffer, type: String = "application/x-cpio", headers: [(String, String)] = [], pieces: [ByteBuffer]
@@ -137,7 +137,7 @@ struct AirDropLoopback: Sendable {
     }
 }
 
-/// What comes and goes on a connection, as it is.
+/// Sends and receives raw bytes on a connection.
 final class BareConnection {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -154,7 +154,7 @@ final class BareConnection {
     func send(_ bytes: ByteBuffer) async throws { try await outbound.write(bytes) }
 
     /// Reads until `text` has come, or the other side has closed.
-    /// - Returns: all that came.
+    /// - Returns: all bytes that have come.
     func receive(until text: String) async throws -> String {
         var all = ""
         while !all.contains(text), let bytes = try await inbound.next() { all += String(buffer: bytes) }
@@ -168,7 +168,7 @@ extension HTTPClient {
     }
 }
 
-/// What real senders were seen to send, as files.
+/// Recordings of real senders, as files.
 enum Vector {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Vectors")
@@ -179,10 +179,10 @@ enum Vector {
 
     static func buffer(_ name: String) throws -> ByteBuffer { ByteBuffer(bytes: try bytes(name)) }
 
-    /// What lies in the Inbox when one of the vectors' archives has come with its question.
+    /// The names in the Inbox after one of the vectors' archives has been received with its question.
     static let names: Set<String> = ["hello.txt", "empty", "\u{FC}ber.txt", "photos"]
 
-    /// The same in all vectors of archives.
+    /// All archives of the vectors have these contents.
     static func expectArrived(_ inbox: MemoryInbox) {
         #expect(Set(inbox.names) == names)
         #expect(inbox["hello.txt"]?.bytes == Array("hello, world\n".utf8))
@@ -192,14 +192,14 @@ enum Vector {
         #expect(tree["\u{E9}t\u{E9}/run"]?.bytes == Array("#!/bin/sh\n".utf8))
         #expect(tree["latest"] == .link(target: "\u{E9}t\u{E9}/run"))
         #expect(Set(tree.keys) == ["", "\u{E9}t\u{E9}", "\u{E9}t\u{E9}/run", "latest"])
-        // Composed, byte by byte: strings that look the same are equal here, and different on a disk.
+        // Swift compares strings that look the same as equal, a disk does not: the names are in composed form.
         #expect(inbox.names.allSatisfy { !$0.unicodeScalars.contains("\u{308}") })
         #expect(tree.keys.allSatisfy { !$0.unicodeScalars.contains("\u{301}") })
         #expect(inbox.stagedCount == 0)
     }
 }
 
-/// An odc archive, member by member, whatever stands in it.
+/// Builds an odc archive, member by member; the members may be invalid.
 struct HandMadeArchive {
     var bytes: [UInt8] = []
 
@@ -221,7 +221,7 @@ struct HandMadeArchive {
 
     mutating func link(_ name: String, to target: String) { add(name, Array(target.utf8), mode: 0o120777) }
 
-    /// With its end.
+    /// The archive with its end.
     var whole: [UInt8] {
         var archive = self
         archive.add("TRAILER!!!", mode: 0)
@@ -229,14 +229,14 @@ struct HandMadeArchive {
     }
 }
 
-/// A question by hand.
+/// A question that a test builds itself.
 struct HandMadeAsk {
     struct File {
         var name: String
         var type = "public.data"
         var isFolder = false
         var size: UInt64?
-        /// Where it comes in the archive; its name if that is nil.
+        /// The file's path in the archive; nil uses the name.
         var path: String?
     }
 
@@ -270,7 +270,7 @@ struct HandMadeAsk {
 }
 
 extension ByteBuffer {
-    /// In pieces of so many bytes.
+    /// The body in pieces of `size` bytes.
     func pieces(of size: Int) -> [ByteBuffer] {
         var rest = self
         var pieces: [ByteBuffer] = []

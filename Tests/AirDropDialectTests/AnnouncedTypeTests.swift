@@ -10,7 +10,7 @@ struct AnnouncedTypeTests {
     @Test(
         "the more special of announced type and name decides; where they contradict each other, what both are",
         arguments: [
-            // As Apple's senders announce.
+            // As Apple's senders announce files.
             ("photo.png", "public.png", false, "public.png"), ("IMG_1.HEIC", "public.heic", false, "public.heic"),
             ("notes", "public.folder", true, "public.folder"), ("Pages.app", "com.apple.application-bundle", true, nil),
             ("a.rtfd", "com.apple.rtfd", true, nil), ("README", "public.plain-text", false, nil),

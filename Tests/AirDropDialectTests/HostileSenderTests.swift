@@ -28,7 +28,7 @@ struct HostileSenderTests {
                 let answer = try await http.upload("/Upload", headers: [:], patience: .seconds(60)) { pieces.popLast() }
                 #expect(answer.status == .unauthorized)
             }
-            // The question on one connection, the contents on another.
+            // The question uses one connection, the contents use another.
             try await receiver.http { asking in
                 #expect(try await asking.post("/Ask", HandMadeAsk.files("a")).status == .ok)
                 try await receiver.http { http in
@@ -243,7 +243,7 @@ struct HostileSenderTests {
                 start.bytes.withUnsafeBytes { deflater.add($0, to: &body) }
                 while body.readableBytes < 10_000_000 {
                     zeros.withUnsafeBytes { deflater.add($0, to: &body) }
-                    // One block is like another; the rest is copied.
+                    // All blocks are alike, so the test copies the rest.
                     if form == .dvzip, body.readableBytes > 1_000 {
                         var block = ByteBuffer()
                         zeros.withUnsafeBytes { deflater.add($0, to: &block) }
@@ -272,7 +272,7 @@ struct HostileSenderTests {
     @Test("a name without end is not waited for")
     func endlessName() async throws {
         try await AirDropLoopback.run { receiver in
-            // newc says the length of a name in eight hexadecimal digits.
+            // newc stores the length of a name in eight hexadecimal digits.
             let fields = ["1", "81A4", "0", "0", "1", "0", "0", "0", "0", "0", "0", "FFFFFFF0", "0"]
             var body = ByteBuffer(string: "070701")
             for field in fields { body.writeString(String(repeating: "0", count: 8 - field.count) + field) }
@@ -344,7 +344,7 @@ struct HostileSenderTests {
         let part = ByteBuffer(bytes: archive.bytes)
         let hasEnded = Gate()
         try await AirDropLoopback.run(inbox: inbox) { receiver in
-            // Goes on while the receiver is being stopped, and ends with its connection.
+            // The task still sends while the receiver stops, and ends with its connection.
             Task {
                 try? await receiver.bare { bare in
                     let ask = HandMadeAsk.files("a")
@@ -395,7 +395,7 @@ struct HostileSenderTests {
             bytes[Int.random(in: 0..<bytes.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
         }
         if Bool.random(using: &numbers) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &numbers)) }
-        // Whatever it is, it is told; nothing traps.
+        // Each error is allowed, but nothing traps.
         _ = try? AskedOffer(AskReading(ByteBuffer(bytes: bytes)), registry: .system)
     }
 
@@ -430,7 +430,7 @@ struct HostileSenderTests {
     }
 }
 
-/// All that a body inflates to, fed in pieces of one size.
+/// All bytes that a body inflates to, if it is fed in pieces of one size.
 func inflateAll(_ body: ByteBuffer, in size: Int, room: Int = 64 << 10) throws -> [UInt8] {
     let inflater = BodyInflater(InflationBudget(Offer.sample(size: nil)))
     var room = [UInt8](repeating: 0, count: room)

@@ -17,7 +17,7 @@ struct OddEntryTests {
     }
 
     /// Sends the folder `d` with a good file and the entries that `build` adds.
-    /// - Returns: the stored entries but for the folder itself, and the remarks.
+    /// - Returns: the stored entries except the folder itself, and the remarks.
     private func send(_ build: (inout HandMadeArchive) -> Void) async throws -> ([String: [UInt8]], [AirDropRemark]) {
         let body = Self.archive { archive in
             archive.folder("./d")

@@ -18,7 +18,7 @@ struct PackingTests {
                 #expect(try inflateAll(body, in: size, room: room) == archive, "\(name) in \(size), room for \(room)")
             }
         }
-        // In two pieces, cut anywhere.
+        // The body is cut at each position into two pieces.
         for cut in 1..<body.readableBytes {
             var (head, tail) = (body, body)
             head.moveWriterIndex(to: cut)
@@ -41,7 +41,7 @@ struct PackingTests {
         arguments: [BodyDeflater.Form.dvzip, .gzip], 0..<6 as Range<UInt64>)
     func roundTrip(_ form: BodyDeflater.Form, seed: UInt64) throws {
         var numbers = SeededNumbers(seed: seed)
-        // Stretches of both kinds, so that it has to change its mind.
+        // Stretches of both kinds, so that the deflater has to change its choice.
         var contents: [UInt8] = []
         for stretch in 0..<4 {
             let count = Int.random(in: 1...1_500_000, using: &numbers)
@@ -53,7 +53,7 @@ struct PackingTests {
                 contents += (0..<count).map { UInt8(truncatingIfNeeded: $0 / 100) }
             }
         }
-        // The first byte tells what a body is.
+        // The receiver recognizes the form of a body by its first byte.
         contents[0] = UInt8(ascii: "0")
         let deflater = try BodyDeflater(form)
         var packed = ByteBuffer()
@@ -141,13 +141,13 @@ struct PropertyListTests {
     func bombs() {
         // An array whose only element is itself.
         #expect(BinaryPropertyList.read(Self.list([[0xA1, 0]])) == nil)
-        // Arrays of ten times the next one, twenty deep and eight deep.
+        // Arrays of ten references to the next one, twenty deep and eight deep.
         for depth in [8, 20] {
             var objects: [[UInt8]] = (1...depth).map { [0xAA] + Array(repeating: UInt8($0), count: 10) }
             objects.append([0x08])
             #expect(BinaryPropertyList.read(Self.list(objects)) == nil)
         }
-        // The same text, referred to again and again.
+        // Many references to the same text.
         let text: [UInt8] = [0x5F, 0x11, 0x40, 0x00] + Array(repeating: 0x61, count: 0x4000)
         #expect(BinaryPropertyList.read(Self.list([[0xAE] + Array(repeating: 1, count: 14), text])) == nil)
     }
@@ -166,7 +166,7 @@ struct PropertyListTests {
         _ = BinaryPropertyList.read(bytes)
     }
 
-    /// A property list of objects as they are; the first is the top.
+    /// A property list of raw objects; the first is the top.
     private static func list(_ objects: [[UInt8]]) -> ByteBuffer {
         var bytes = ByteBuffer(string: "bplist00")
         var offsets: [UInt16] = []

@@ -153,7 +153,7 @@ struct ReceivingTests {
             #expect(discover.status == .unauthorized)
             let ask = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
             #expect(ask.status == .unauthorized)
-            // Answered before the end of the body, which never ends.
+            // The receiver answers before the end of the body, which never comes.
             for path in ["/Discover", "/Ask"] {
                 let answer = try await receiver.http { http in
                     try await http.upload(path, headers: HTTPHeaders(), patience: .seconds(60)) {
@@ -291,7 +291,7 @@ struct ReceivingTests {
 }
 
 extension ByteBuffer {
-    /// As one chunk of a body.
+    /// The bytes as one chunk of a body.
     var chunk: ByteBuffer {
         var chunk = ByteBuffer(string: String(readableBytes, radix: 16) + "\r\n")
         chunk.writeImmutableBuffer(self)

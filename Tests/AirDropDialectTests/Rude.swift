@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import Testing
 
-/// A receiver that answers everything with one status after many interim answers, or closes without a word.
+/// A receiver that answers everything with one status after many interim answers, or closes without an answer.
 enum Rude {
     /// - Parameter status: 0 for no answer, -1 for a reset of the connection, 100 for interim answers without end.
     static func run(_ status: Int, _ body: @Sendable (HTTPClient) async throws -> Void) async throws {

@@ -8,7 +8,7 @@ import UniformTypes
 
 @testable import AirDropDialect
 
-/// AirDrop cannot answer for single items: the sender gets yes or no for the whole transfer.
+/// AirDrop has no answer for single items: the sender gets yes or no for the whole transfer.
 @Suite("A transfer by AirDrop is stored whole or not at all", .timeLimit(.minutes(2)))
 struct WholeTransferTests {
     private static let elf: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + Array(repeating: 0, count: 57)

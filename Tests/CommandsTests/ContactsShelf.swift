@@ -9,7 +9,7 @@ import UniformTypes
 @testable import Commands
 @testable import HandlerCatalog
 
-/// A state folder with contacts and a visibility, and a clock that stands where it is put.
+/// A state folder with contacts and a visibility, and a clock that only the test moves.
 final class ContactsShelf: Sendable {
     let folder = TemporaryFolder()
     let policy: Policy
@@ -20,7 +20,7 @@ final class ContactsShelf: Sendable {
     let received = Mutex<UInt64?>(0)
     private let steady = Mutex(ContinuousClock.now)
 
-    /// Nil where each name is a handler's.
+    /// Nil if every name is the name of a handler.
     private let handlers: [String]?
 
     init(policy: Policy = .none, receiver: ReceiverRule = .ask, handlers: [String]? = nil) {
@@ -63,10 +63,10 @@ final class ContactsShelf: Sendable {
         steady.withLock { $0 += .seconds(seconds) }
     }
 
-    /// The contacts as another process would read them.
+    /// The contacts as another process reads them.
     func snapshot() throws -> ContactSnapshot { try ContactBook(path: bookPath).snapshot() }
 
-    /// What a verb of `waft` says, or how it fails: the words begin with `contacts`, `visible` or `policy`.
+    /// The report of a verb of `waft`, or its failure. The words begin with `contacts`, `visible` or `policy`.
     func run(_ words: String...) throws -> VerbReport { try run(words) }
 
     func run(_ words: [String]) throws -> VerbReport {
@@ -109,7 +109,7 @@ extension VerbReport {
         results.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
     }
 
-    /// Whether nothing in it can do something to a terminal.
+    /// Whether the output contains nothing that a terminal obeys.
     var isPrintable: Bool {
         (results + notes).allSatisfy {
             $0.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Commands
 
-/// The command lines in the documentation, read by the parser of the programs. Nothing is run.
+/// Reads the command lines in the documentation with the parser of the programs. Runs none of them.
 @Suite("Commands in the documentation")
 struct DocumentedCommandsTests {
     private static let files = [
@@ -37,7 +37,7 @@ struct DocumentedCommandsTests {
                 == [["waft", "send", "a b", "c d", "x y", "--to", "k"], ["waftd", "--name", "n"]])
     }
 
-    /// In the order of the program; a placeholder for a number stands for 1.
+    /// Parses in the order of the program. 1 replaces a placeholder for a number.
     private static func parse(_ command: [String]) throws {
         let words = command.dropFirst().map { ["N", "NUMBER"].contains($0) ? "1" : $0 }
         guard command[0] == "waft" else {
@@ -47,7 +47,7 @@ struct DocumentedCommandsTests {
         let line = CommandWords(words: words)
         try line.refuseBundles()
         try line.refuseHelpOfNothing(in: WaftCommand.self)
-        // The name of a verb alone, as prose has it.
+        // The name of a verb alone, as in prose.
         guard !line.place(in: WaftCommand.self).rest.isEmpty else { return }
         guard words.first == "send" else {
             _ = try WaftCommand.parseAsRoot(words)
@@ -74,7 +74,7 @@ struct DocumentedCommandsTests {
         return (lines + spans).flatMap(commands(inLine:))
     }
 
-    /// The lines of a block that are typed: those behind a prompt, or all.
+    /// The lines of a block that a user types: those behind a prompt, or all.
     private static func typed(_ block: CodeBlock) -> [String] {
         let prompted = block.lines.filter { $0.prefixMatch(of: /\w*\$[ ]/) != nil }
         return prompted.isEmpty ? block.lines : prompted

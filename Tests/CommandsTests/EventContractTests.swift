@@ -5,7 +5,7 @@ import Testing
 
 @testable import Commands
 
-/// Lines of a verb keep the contract.
+/// Checks that the lines of a verb keep the contract.
 func holdContract(_ lines: [String]) {
     for fault in LineContract.shared.faults(in: lines) {
         Issue.record("a line is not as the schema has it: \(fault)")

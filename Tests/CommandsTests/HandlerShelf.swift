@@ -25,7 +25,7 @@ final class HandlerShelf: Sendable {
         folder.file("import.sh", "#!/bin/sh\nexit 0\n", mode: 0o755)
     }
 
-    /// Not there until something is installed.
+    /// Does not exist until a handler is installed.
     var user: String { folder / "user/handlers" }
     var machine: String { folder / "etc/handlers" }
     var distribution: String { folder / "usr/handlers" }
@@ -56,7 +56,7 @@ final class HandlerShelf: Sendable {
         return place
     }
 
-    /// What a verb says, or how it fails.
+    /// The report of a verb, or its failure.
     func run(_ words: String...) throws -> HandlersReport { try run(words) }
 
     func run(_ words: [String], languages: [String] = []) throws -> HandlersReport {
@@ -84,7 +84,7 @@ final class HandlerShelf: Sendable {
         _ = try run(["add", "--name", name, "--run", program] + types.flatMap { ["--type", $0] })
     }
 
-    /// Writes a bundle as somebody else would have made it.
+    /// Writes a bundle directly, as another program would.
     @discardableResult
     func write(_ name: String, _ keys: [String: Any]?, in place: String? = nil) throws -> String {
         let path = (place ?? user) + "/" + name + ".handler"
@@ -105,7 +105,7 @@ final class HandlerShelf: Sendable {
         return keys.merging(more) { $1 }
     }
 
-    /// Everything in the folder of the user's handlers, hidden things too.
+    /// Everything in the folder of the user's handlers, including hidden entries.
     var installed: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: user)) ?? []).sorted() }
 }
 
@@ -117,7 +117,7 @@ extension HandlersReport {
         results.compactMap { try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
     }
 
-    /// Whether nothing in it can do something to a terminal.
+    /// Whether the output contains nothing that a terminal obeys.
     var isPrintable: Bool {
         (results + notes).allSatisfy { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } }
     }

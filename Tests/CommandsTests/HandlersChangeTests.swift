@@ -81,7 +81,7 @@ struct HandlersChangeTests {
         #expect(document.documents.count == 1)
         #expect((document.documents[0]["warnings"] as? [String])?.first?.contains("nothing declares") == true)
         #expect(document.notes.isEmpty)
-        // A warning for people, too.
+        // The output without `--json` has the warning too.
         let warned = try shelf.run("add", "--name", "C", "--type", "org.nobody.t", "--run", "import.sh")
         #expect(warned.text.contains("  warning: nothing declares the type org.nobody.t"))
     }
@@ -104,7 +104,7 @@ struct HandlersChangeTests {
             #expect(failure.hint == nil)
         }
         #expect(shelf.installed.isEmpty)
-        // Beside it is fine, also where the name begins alike.
+        // A folder beside the Inbox is allowed, even if its name begins with the Inbox's name.
         try FileManager.default.createDirectory(atPath: shelf.inbox + "2", withIntermediateDirectories: true)
         _ = try shelf.run(
             "add", "--name", "A", "--type", "public.image", "--run", "import.sh", "--writable", shelf.inbox + "2")
@@ -119,7 +119,7 @@ struct HandlersChangeTests {
         #expect(failure.exit == 64)
     }
 
-    /// What is given besides a program that is fit, and the exit code.
+    /// The arguments besides a valid program, and the exit code.
     private static let refusals: [(words: [String], exit: Int32)] = [
         (["--name", "../x", "--type", "public.image"], 64),
         (["--name", "", "--type", "public.image"], 64),

@@ -168,7 +168,7 @@ struct HandlersListTests {
             #expect(!report.text.unicodeScalars.contains("\u{202E}") || words.last == "--json")
             #expect(!report.results.isEmpty)
         }
-        // What cannot be typed is not given as a command to type.
+        // The output suggests no command for a name that cannot be typed.
         #expect(try shelf.run().text.contains("fix it, or delete its folder"))
     }
 

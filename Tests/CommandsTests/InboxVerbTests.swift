@@ -15,7 +15,7 @@ import UniformTypes
 @Suite("The words of the Inbox's verbs")
 struct InboxVerbTests {
     private let folder = TemporaryFolder()
-    /// Of nobody.
+    /// Contacts of an empty book.
     private var people: Acquaintances { Acquaintances(ContactBook(path: folder / "contacts.yaml")) }
 
     private func entry(

@@ -37,7 +37,7 @@ struct LogLinesTests {
         #expect(line.hasSuffix("waftd: a\\nb x=c\\u{1B}[2J\\nd"))
     }
 
-    /// Keeps what is logged.
+    /// Keeps the logged lines.
     private final class Kept: Sendable {
         let lines = Mutex<[String]>([])
 

@@ -9,7 +9,7 @@ import UniformTypes
 
 @testable import Commands
 
-/// What a stranger may call itself, or write in a note, to do something to a terminal.
+/// Names and notes by which a stranger could control a terminal.
 private let hostile = [
     "\u{1B}[2J\u{1B}[H", "a\nroot offers nothing", "a\r\n1: accepted", "exe\u{202E}gpj.", "\u{9B}31m", "a\u{0}b",
     "\u{2028}x\u{2029}", "\u{200B}\u{FEFF}", "\u{2066}\u{2069}", "\"; rm -rf ~ \"", "\u{7F}\u{85}",
@@ -126,7 +126,7 @@ struct OfferTextTests {
             var offer = try Offer.of(["a", "b"], from: text, note: text)
             offer.items[0].type = uniform("public.data")
             var shown = summary(offer, asker: .stranger(text, warning: text))
-            // More than a name can be: the line comes from the receiver, and is not trusted either.
+            // Longer than a name can be: the line comes from the receiver, which is not trusted either.
             shown.items[0].name = text
             shown.items[0].type = text
             for lines in [OfferText.lines(shown), OfferText.lines(.offer(shown))] {

@@ -13,7 +13,7 @@ import Testing
 struct OpenCommandTests {
     private let shelf = HandlerShelf()
 
-    /// Installs a handler whose program is a script; not restricted, since tests are no launcher.
+    /// Installs a handler whose program is a script. It is not restricted, since the tests contain no launcher.
     private func write(_ name: String, _ scheme: String, _ script: String, _ more: [String: Any] = [:]) throws {
         let keys = [
             "CFBundleName": name, "CFBundleURLTypes": [["CFBundleURLSchemes": [scheme]]], "WaftSandbox": "none",
@@ -186,7 +186,7 @@ struct OpenCommandTests {
         let opening = opening()
         let url = try OpenCommand.parts("foo:x")
         let task = Task { try await opening.open(url) }
-        // Opened when the handler has opened its end.
+        // The pipe can be opened once the handler has opened its end.
         let path = shelf.folder / "began"
         _ = await Task.detached { FileManager.default.contents(atPath: path) }.value
         task.cancel()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Words that the argument parser refuses")
 struct ParserFailureTests {
-    /// How a command line of `waft` fails, in the order of the program.
+    /// The failure of a command line of `waft`, checked in the order of the program.
     private func failure(_ words: String...) -> CommandFailure? {
         let line = CommandWords(words: words)
         do {

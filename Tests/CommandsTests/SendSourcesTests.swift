@@ -43,7 +43,7 @@ struct SendSourcesTests {
         #expect(
             refused?.hint == "--skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name")
         #expect(failure(sources([folder / "notes/pipe", folder / "a"]))?.hint == refused?.hint)
-        // Where there is no rest, and where the options cannot be used, they are not named.
+        // No hint if no files remain, or if the options cannot be used.
         #expect(failure(sources([folder / "notes/pipe"]))?.hint == nil)
         #expect(failure(sources([folder / "none", folder / "a"]))?.hint == nil)
         whole.canLeaveOut = false

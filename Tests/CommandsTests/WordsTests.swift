@@ -32,7 +32,7 @@ struct WordsTests {
             let parsed = try WaftCommand.parseAsRoot(["send"] + words.options + ["--queue"]) as? SendCommand
             #expect(parsed?.items.isEmpty == true, "\(option)")
         }
-        // A new option with a value would stand in the help as `--x <x>`.
+        // The help would show a new option with a value as `--x <x>`.
         let help = SendCommand.helpMessage()
         let shown = help.matches(of: /\n  (--[a-z]+) </).map { String($0.1) }
         #expect(Set(shown) == Set(options), "SendWords has to know the options with values")

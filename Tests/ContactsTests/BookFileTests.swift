@@ -158,7 +158,7 @@ struct BookFileTests {
         }
         _ = await (first, second)
         isOver.open()
-        // What was there once is there at every later look.
+        // A contact that one look finds is found by every later look.
         let counts = try await looks
         #expect(counts == counts.sorted())
         #expect(try place.book().snapshot().contacts.count == 120)
@@ -168,7 +168,7 @@ struct BookFileTests {
             ])
     }
 
-    /// - Returns: how many contacts there were at each look.
+    /// - Returns: the number of contacts at each look.
     private static func look(at path: String, until isOver: Gate) async throws -> [Int] {
         let book = ContactBook(path: path)
         var counts: [Int] = []

@@ -9,7 +9,7 @@ import UniformTypes
 struct BookTests {
     let place = Place()
 
-    /// A contact with everything that can be said of one.
+    /// A contact with every field set.
     private func fill(_ book: ContactBook) throws -> Contact {
         try book.allow(.sample(1), named: try name("Änne's 📱"), Verification(.typedCode, at: at(5)))
         let destination = try Destination(handler: "org.example.photos", folder: try SafeRelativePath("Photos/Änne"))
@@ -83,13 +83,13 @@ struct BookTests {
         #expect(try snapshot.find("ANNA").id == first)
         #expect(try snapshot.find(first.text).id == first)
         #expect(try snapshot.find(first.text.uppercased()).id == first)
-        // Both begin with the same zeros.
+        // Both keys begin with the same zeros.
         #expect(
             refusal { _ = try snapshot.find(String(first.text.prefix(8))) }?.contains("several keys: Anna (") == true)
         for text in ["carla", "", "000", "\u{1B}[0m", String(repeating: "a", count: 100_000)] {
             #expect(refusal { _ = try snapshot.find(text) }?.hasPrefix("there is no contact ") == true)
         }
-        // A name comes before a key that begins like it.
+        // A name takes precedence over a key that begins with the same characters.
         try book.allow(.sample(7), named: try name(String(first.text.prefix(56))), .sample)
         #expect(try book.snapshot().find(first.text).id == .sample(7))
     }

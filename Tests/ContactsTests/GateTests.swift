@@ -302,7 +302,7 @@ struct GateTests {
     }
 }
 
-/// Say yes to everything.
+/// Accepts everything.
 private final class People: ConsentAsking {
     let asked = Mutex<[[String]]>([])
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-/// Every kind of item against every form of a rule or limit that names a type (security rule 19).
+/// Checks every kind of item against every form of a rule or limit that names a type (security rule 19).
 @Suite("Rules for types and kinds of items")
 struct KindRuleTests {
     struct Row: CustomTestStringConvertible {
@@ -36,12 +36,12 @@ struct KindRuleTests {
         Row(kind: .tree, type: "public.folder", holds: ["public.directory", "public.folder"]),
         Row(kind: .tree, type: "com.apple.rtfd", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "com.apple.application-bundle", holds: ["public.directory", "com.apple.package"]),
-        // Folders that Apple's table calls HTML, sound, or data as well.
+        // Folders that Apple's table also declares as HTML, sound, or data.
         Row(kind: .tree, type: "com.apple.music.itlp", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "com.apple.garageband.project", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "com.apple.createml.project", holds: ["public.directory", "com.apple.package"]),
         Row(kind: .tree, type: "org.example.unknown", holds: ["public.directory"]),
-        // Every dialect refuses this item; the rules do not take a folder for a picture either.
+        // Every dialect refuses this item, and the rules do not treat a folder as a picture either.
         Row(kind: .tree, type: "public.png", holds: ["public.directory"]),
     ]
 

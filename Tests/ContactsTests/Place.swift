@@ -5,14 +5,14 @@ import Synchronization
 import TestSupport
 import UniformTypes
 
-/// A state folder of a test's own.
+/// A state folder for one test.
 final class Place: Sendable {
     let folder = TemporaryFolder()
 
     var bookPath: String { folder / "state/contacts.json" }
     var visibilityPath: String { folder / "state/visibility.json" }
 
-    /// The book as another process would open it.
+    /// The book as another process opens it.
     func book() -> ContactBook { ContactBook(path: bookPath) }
 
     func write(_ text: String, to path: String) throws {
@@ -47,7 +47,7 @@ struct ContactTestFault: Error {
 }
 
 extension PeerID {
-    /// Different peers for different numbers, more than `sample` has.
+    /// A different peer for each number; there are more numbers than `sample` has.
     static func numbered(_ number: Int) -> PeerID {
         let bytes = withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) }
         guard let id = PeerID(fingerprint: bytes + Array(repeating: 0xA5, count: 24)) else { return .sample(0) }
@@ -85,12 +85,12 @@ func offer(_ items: [OfferedItem], callingItself sender: String = "somebody", ta
     Offer(items: items, senderName: sender, takesPart: takesPart)
 }
 
-/// A rule as it would be written down.
+/// A rule from its stored fields.
 func rule(_ fields: [String: PolicyValue]) throws -> PolicyRule {
     try PolicyRule(fields: fields, registry: .system)
 }
 
-/// The line of the error that `body` throws; nil where it throws none.
+/// The line of the error that `body` throws; nil if it throws none.
 func refusal(_ body: () throws -> Void) -> String? {
     do {
         try body()
@@ -114,7 +114,7 @@ final class SetClocks: Sendable {
             steady: { self.state.withLock { $0.steady } })
     }
 
-    /// Time passes on both clocks.
+    /// Advances both clocks.
     func pass(_ seconds: Int64) {
         state.withLock { state in
             state.wall += seconds * 1_000
@@ -122,6 +122,6 @@ final class SetClocks: Sendable {
         }
     }
 
-    /// Somebody sets the system's time.
+    /// Sets the system's time.
     func set(wall: Int64) { state.withLock { $0.wall = wall } }
 }

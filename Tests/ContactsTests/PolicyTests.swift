@@ -45,12 +45,12 @@ struct PolicyTests {
 
     struct Row: CustomTestStringConvertible {
         var who: Who
-        /// Of the one rule there is, for everyone; nil: there is none.
+        /// The outcome of the only rule, which is for everyone; nil means no rule.
         var rule: Outcome?
         var visibility: Visibility
         var receiver: ReceiverRule
         var outcome: Outcome
-        /// Within the limits of `limited`.
+        /// Whether the offer is within the limits of `limited`.
         var isImage = true
 
         init(
@@ -169,7 +169,7 @@ struct PolicyTests {
             decision.explanation
                 == "accept: rule 4 matches; rule 1 does not match: it is not from berta; rule 2 does not match: its type is not "
                 + "com.adobe.pdf or public.movie; rule 3 does not match: its name is not *.png")
-        // The rule's folder, the contact's handler.
+        // The folder comes from the rule, the handler from the contact.
         #expect(
             decision.destination
                 == (try Destination(handler: "org.example.photos", folder: try SafeRelativePath("Anna"))))

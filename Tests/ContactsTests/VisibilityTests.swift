@@ -13,7 +13,7 @@ struct VisibilityTests {
             (1_000, .everyone, 600_000), (300_000, .everyone, 301_000), (600_999, .everyone, 1),
             (601_000, .contacts, nil),
             (.max, .contacts, nil),
-            // A clock that was set back: no longer than its length.
+            // After the clock was set back, the remaining time is at most the whole duration.
             (0, .everyone, 600_000), (.min, .everyone, 600_000),
         ]
         for (time, visibility, remaining) in rows {
@@ -171,7 +171,7 @@ struct StartVisibilityTests {
         try command.restart()
         try command.settle()
         #expect(start.current == .everyone)
-        // Choosing the same visibility again is a choice.
+        // A second choice of the same visibility is a choice.
         try command.choose(before)
         #expect(start.current == nil)
         folder.file("v.json", "damaged")

@@ -1,6 +1,6 @@
 @testable import ContentCheck
 
-/// Writes a `mime.cache` of version 1.2 with the lists that are read here.
+/// Writes a `mime.cache` of version 1.2 with the lists that Waft reads.
 struct CacheBuilder {
     struct Matchlet {
         var start = 0

@@ -29,7 +29,7 @@ struct CheckerTests {
             let checker = Knowledge.database.checker
             #expect(checker.check(descriptor: descriptor, declared: docx, size: size).outcome == .consistent)
             #expect(checker.check(descriptor: descriptor, declared: .png, size: size).outcome == .lying)
-            // A size that is not the file's is believed as far as there are bytes.
+            // If the stated size is wrong, the checker reads the bytes that exist.
             #expect(checker.check(descriptor: descriptor, declared: docx, size: .max).outcome == .unverified)
             #expect(checker.check(descriptor: descriptor, declared: .png, size: 0).outcome == .unverified)
             #expect(checker.content(descriptor: descriptor, size: size)?.type == docx)
@@ -41,7 +41,7 @@ struct CheckerTests {
     func largeFile() throws {
         let folder = TemporaryFolder()
         let path = folder.file("a")
-        // The local headers at the start, a hole of 5 GB, the directory after it, counted from its end.
+        // The local headers are at the start. After a hole of 5 GB comes the directory, with offsets from its end.
         let file = Samples.docx
         let names = try #require(file.firstRange(of: Samples.bytes("PK\u{1}\u{2}"))?.lowerBound)
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))

@@ -3,11 +3,11 @@ import UniformTypes
 
 @testable import ContentCheck
 
-/// Where the rules of the shared MIME database come from in a test.
+/// The source of the rules of the shared MIME database in a test.
 enum Knowledge: String, CaseIterable, Sendable {
     /// The machine's database: the package `shared-mime-info`.
     case database
-    /// None: what is built in.
+    /// No database: the built-in signatures only.
     case builtIn
 
     var checker: ContentChecker {
@@ -21,12 +21,12 @@ enum Knowledge: String, CaseIterable, Sendable {
     private static let withoutDatabase = ContentChecker(database: .none)
 }
 
-/// Some content under a name, and what is to be found.
+/// Contents with a name, and the expected result.
 struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let bytes: [UInt8]
     let outcome: ContentVerdict.Outcome
-    /// What the content is found to be; not looked at where it is nil.
+    /// The expected content type; nil skips the comparison.
     let contentType: String?
 
     init(_ name: String, _ bytes: [UInt8], _ outcome: ContentVerdict.Outcome, _ contentType: String? = nil) {
@@ -53,7 +53,7 @@ struct Case: Sendable, CustomTestStringConvertible {
 }
 
 extension ContentChecker {
-    /// Under the type that a file of this name has.
+    /// Checks the bytes as the type that a file of this name has.
     func check(bytes: [UInt8], declaredName: String) -> ContentVerdict {
         check(bytes: bytes, declared: TypeRegistry.system.type(forFileName: declaredName, kind: .regularFile))
     }

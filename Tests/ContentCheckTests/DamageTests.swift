@@ -4,7 +4,7 @@ import UniformTypes
 
 @testable import ContentCheck
 
-/// Nothing here says what is found, only that something is, and soon.
+/// These tests check only that there is a result, and that it comes soon; any result is allowed.
 @Suite("Damaged and hostile input")
 struct DamageTests {
     private static let samples: [(String, [UInt8])] = [
@@ -23,7 +23,7 @@ struct DamageTests {
     func truncation(name: String, bytes: [UInt8]) {
         let declared = TypeRegistry.system.type(forFileName: name, kind: .regularFile)
         for count in 0...bytes.count {
-            // Headers end long before; what follows changes little, and the database takes its time.
+            // Headers end before byte 96, and later bytes change little. The database is slow, so it checks a sample.
             for knowledge in count <= 96 || count.isMultiple(of: 16) ? Knowledge.allCases : [.builtIn] {
                 let verdict = knowledge.checker.check(bytes: Array(bytes.prefix(count)), declared: declared)
                 #expect(verdict.outcome != .lying, "\(name), \(count) bytes: \(verdict.explanation)")
@@ -84,7 +84,7 @@ struct DamageTests {
         }
     }
 
-    /// With a directory found through the records for archives above 4 GiB.
+    /// A directory that is found through the records for archives above 4 GiB.
     static let large: [UInt8] = {
         let small = Samples.docx
         let end = Array(small.suffix(22))
@@ -107,7 +107,7 @@ struct DamageTests {
     func longDirectory() {
         let many = (0..<5_000).map { ("notes/\($0).txt", "") }
         Case("a.docx", Samples.zip(many), .unverified).expect(with: .builtIn)
-        // What was seen counts.
+        // The entries that were read before the limit count.
         Case("a.docx", Samples.zip([("[Content_Types].xml", ""), ("word/document.xml", "")] + many), .consistent)
             .expect(with: .builtIn)
     }
@@ -129,7 +129,7 @@ struct DamageTests {
         for _ in 0..<12 {
             var damaged = bytes
             for _ in 0..<Int.random(in: 1...400, using: &generator) {
-                // In the list of rules half of the time: it is where most of the reading is done.
+                // Half of the changes are in the list of rules, because most of the reading is there.
                 let range = Bool.random(using: &generator) ? 85_112..<140_984 : 4..<bytes.count - 4
                 let position = Int.random(in: range, using: &generator) & ~3
                 let value =
@@ -158,7 +158,7 @@ struct DamageTests {
                 matchlets: [CacheBuilder.Matchlet](repeating: wide, count: 20))
         }
         var bytes = builder.bytes
-        // Every matchlet gets all matchlets of its rule for children, itself among them.
+        // Every matchlet has all matchlets of its rule as children, including itself.
         let view = bytes
         let rules = view.withUnsafeBytes { view -> [(first: Int, count: Int)] in
             let view = CacheView(bytes: view)

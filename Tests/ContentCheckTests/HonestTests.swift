@@ -37,7 +37,7 @@ struct HonestTests {
         Case("a.xla", Samples.compoundFile(Samples.officeClass(0x20, 0x08, 0x02)), .consistent),
         Case("a.msi", Samples.compoundFile(Samples.officeClass(0x84, 0x10, 0x0C)), .consistent, "org.waft.msi"),
         Case("a.msg", Samples.compoundFile(), .consistent), Case("a.odt", Samples.odt, .consistent),
-        // LibreOffice writes another MIME type than the one that is registered.
+        // LibreOffice writes a MIME type that differs from the registered one.
         Case(
             "a.odb",
             Samples.zip(("mimetype", "application/vnd.oasis.opendocument.base"), ("META-INF/manifest.xml", "<x/>")),
@@ -167,7 +167,7 @@ struct HonestTests {
         )
         #expect(refusals.isEmpty)
         let checker = ContentChecker(types: types, database: .none)
-        // A format of its own in a common form of storage; the content of a parent; neither.
+        // A format with its own content in a common container; the content of a parent; neither.
         #expect(checker.check(bytes: Samples.plainZip, declared: widget).outcome == .consistent)
         #expect(checker.check(bytes: Samples.png, declared: picture).outcome == .consistent)
         #expect(checker.check(bytes: Samples.jpeg, declared: picture).outcome == .mislabelled)

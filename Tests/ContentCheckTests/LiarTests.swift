@@ -5,7 +5,7 @@ import UniformTypes
 
 @Suite("Liars")
 struct LiarTests {
-    /// Files that have fooled sniffers which trust names, and one that has fooled a database of magic numbers.
+    /// Files that have fooled sniffers that trust names, and one that has fooled a database of magic numbers.
     private static let table: [Case] = [
         Case("photo.png", Samples.elf, .lying, "public.elf-binary"),
         Case("x.gif", Samples.bytes("MZ and text after it"), .lying, "com.microsoft.windows-executable"),
@@ -30,7 +30,7 @@ struct LiarTests {
     func pageAsPicture() {
         let page = Samples.bytes("<html><script>alert(1)</script></html>")
         Case("page.jpg", page, .lying, "public.html").expect(with: .database)
-        // Without the database nobody knows HTML, but it is no picture.
+        // Without the database the HTML is not recognized, but the content is still no picture.
         Case("page.jpg", page, .unverified).expect(with: .builtIn)
     }
 
@@ -52,7 +52,7 @@ struct LiarTests {
     func everySignatureUnderEveryName(name: String) {
         for (program, bytes) in Self.programs {
             for knowledge in Knowledge.allCases {
-                // A type that nobody declares claims nothing, so nothing is lied about; it is what it is all the same.
+                // An undeclared type makes no claim, so the verdict is not `lying`. The content's type is still found.
                 let expected: ContentVerdict.Outcome = name.hasSuffix(".pem") ? .mislabelled : .lying
                 let isDeclared = !TypeRegistry.system.type(forFileName: name, kind: .regularFile).isDynamic
                 let verdict = knowledge.checker.check(bytes: bytes, declaredName: name)

@@ -94,7 +94,7 @@ struct MIMECacheTests {
         #expect(database.unaliased("c/old") == "c/new")
         #expect(database.unaliased("d/old") == "d/old")
         #expect(database.lineage(of: "a/x") == ["a/x", "a/y", "a/z", "text/plain"])
-        // A type that is its own parent ends the search all the same.
+        // A type that is its own parent also ends the search.
         #expect(database.lineage(of: "q/r") == ["q/r"])
         #expect(database.isSubclass("a/x", of: "text/plain"))
         #expect(!database.isSubclass("text/plain", of: "a/x"))
@@ -148,7 +148,7 @@ struct MIMECacheTests {
         #expect(found(["HOME": folder.path, "XDG_DATA_DIRS": shared]) == ["a/.local/share", "a/one", "a/two"])
         #expect(found(["XDG_DATA_HOME": "relative", "XDG_DATA_DIRS": folder / "two"]) == ["a/two"])
         #expect(MagicDatabase.installed { ["XDG_DATA_DIRS": "/nowhere"][$0] }.isEmpty)
-        // By default, the machine's.
+        // The default is the machine's database.
         #expect(!MagicDatabase.installed { _ in nil }.isEmpty)
     }
 

@@ -1,8 +1,8 @@
-/// Contents of all kinds, made here: small, and as honest as their first bytes.
+/// Builds contents of all kinds. They are small, and only their first bytes are genuine.
 enum Samples {
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// Filled up to a length with bytes that no text has.
+    /// Filled up to a length with bytes that never occur in text.
     static func padded(_ start: [UInt8], to count: Int = 512) -> [UInt8] {
         start + [UInt8](repeating: 0x00, count: max(0, count - start.count - 4)) + [0x01, 0x02, 0x03, 0x80]
     }
@@ -45,7 +45,7 @@ enum Samples {
     static let trueType = padded([0, 1, 0, 0, 0, 9, 0, 0x80])
     static let openType = padded(bytes("OTTO"))
 
-    /// A polyglot that a database takes for a document: something like an ELF header, then a PDF document at offset 57.
+    /// A polyglot that a database takes for a document: a kind of ELF header, then a PDF document at offset 57.
     static let polyglot: [UInt8] =
         [0x7F, 0x45, 0x4C, 0x46] + [UInt8](repeating: 0x41, count: 53) + bytes("%PDF-1.4\n1 0 obj\n")
 
@@ -72,7 +72,7 @@ enum Samples {
         [first, second, third, 0, 0, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46]
     }
 
-    /// A zip archive, its entries stored as they are.
+    /// A zip archive with uncompressed entries.
     static func zip(_ entries: (name: String, content: String)...) -> [UInt8] { zip(entries) }
 
     static func zip(_ entries: [(name: String, content: String)]) -> [UInt8] {

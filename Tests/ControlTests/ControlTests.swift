@@ -219,14 +219,14 @@ struct ControlTests {
                         try? await bare(socket, proving: areServed) { inbound, outbound in
                             var inbound = inbound.makeAsyncIterator()
                             if areServed {
-                                // One answered request: now it surely has a place.
+                                // After one answered request the connection surely has a place.
                                 try await outbound.write(try ControlCoding.line(ControlRequest.status))
                                 _ = try await inbound.next()
                             }
                             seated.record(())
                             await leave.wait()
                         }
-                        // One that came too late to be heard.
+                        // This connection came too late to be answered.
                         seated.record(())
                     }
                     try await seated.element(count)
@@ -410,8 +410,8 @@ struct ControlSocketTests {
         await seated.wait()
         running.cancel()
         await running.value
-        // The answer may be lost when the server stops in that very moment; the connection ends in any case, and only
-        // then does this return.
+        // The answer may be lost if the server stops at that moment. The connection ends in any case, and this call
+        // returns only after that.
         let answer = try await client.value
         #expect(answer.isEmpty || answer.contains("done"))
     }
@@ -454,7 +454,7 @@ struct ControlSocketTests {
         #expect(throws: ControlError.self) { try ControlSocket(folder: String(repeating: "ä", count: 54)) }
     }
 
-    /// What a process that was killed leaves: a socket that nobody listens on.
+    /// Leaves a socket without a listener, as a killed process does.
     private func leaveStaleSocket(_ socket: ControlSocket) {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()

@@ -70,7 +70,7 @@ struct ProofTests {
         let server = try await ControlServer.bind(
             socket, on: group, proofTimeout: .milliseconds(20), logger: logger)
         let running = Task { await server.run { _ in .done } }
-        // The silent connections are more than the places for commands.
+        // There are more silent connections than places for commands.
         let served = try BareSocket(socket)
         served.write(Self.status)
         #expect(served.lines(1).count == 1)
@@ -125,7 +125,7 @@ struct ProofTests {
         }
     }
 
-    /// Asks for the status, with the secret.
+    /// Asks for the status with the secret.
     private static let asking = """
         import socket
         s = socket.socket(socket.AF_UNIX)

@@ -15,7 +15,7 @@ let status = DaemonStatus(
     name: "kitchen", id: "k7qf", port: 9_238, inbox: "/in", accept: "ask", discovery: "off", freeRoom: 7,
     waitingOffers: 1, activeTransfers: 2, processID: 3, hook: nil)
 
-/// A folder with a control server in it that answers as `answer` says, for as long as `body` takes.
+/// Runs a control server in a folder while `body` runs. The server answers with `answer`.
 func withServer<Result: Sendable>(
     events: EventFeed = EventFeed(),
     answer: @escaping @Sendable (ControlRequest) async -> ControlReply = { _ in .status(status) },
@@ -93,18 +93,18 @@ final class BareSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Nothing where the other side has closed.
+    /// Writes nothing if the other side has closed.
     func write(_ text: String) {
         _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Whether the other side has closed: told without reading.
+    /// Whether the other side has closed, checked without reading.
     var isClosed: Bool {
         var waiting = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&waiting, 1, 0) > 0 && Int32(waiting.revents) & Int32(POLLHUP) != 0
     }
 
-    /// The first lines that come; fewer where the other side closes.
+    /// The first lines that come; fewer if the other side closes.
     func lines(_ count: Int) -> [String] {
         var (lines, line, byte) = ([String](), [UInt8](), UInt8(0))
         while lines.count < count, read(descriptor, &byte, 1) == 1 {
@@ -118,7 +118,7 @@ final class BareSocket: Sendable {
         return lines
     }
 
-    /// Everything until the other side closes.
+    /// All text until the other side closes.
     func rest() -> String {
         var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
         while true {
@@ -129,7 +129,7 @@ final class BareSocket: Sendable {
     }
 }
 
-/// Waits for something that nobody announces. The suite's time limit ends what never comes.
+/// Polls for a condition that has no event. The suite's time limit ends a wait without result.
 func until(_ isSo: () -> Bool) async throws {
     while !isSo() {
         try Task.checkCancellation()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Control
 
-/// An event with something in it.
+/// An event with contents.
 private func event(_ number: Int, bytes: Int = 0) -> ControlEvent {
     .ended(transfer: "\(number)", peer: String(repeating: "x", count: bytes), fault: nil)
 }
@@ -91,7 +91,7 @@ struct WatchTests {
             for client in hanging { client.write(watchLine) }
             let healthy = watch(socket)
             try await until { events.watchers == 4 }
-            // One after the other, so that the healthy one always has read what came before.
+            // One at a time, so that the healthy client has always read the previous event.
             for number in 1...2_000 {
                 events.send(event(number, bytes: 1_000))
                 try await healthy.seen.element(number)
@@ -100,7 +100,7 @@ struct WatchTests {
             #expect(events.watchers == 1)
             try await until { hanging.allSatisfy(\.isClosed) }
             #expect(healthy.seen.all == (1...2_000).map { event($0, bytes: 1_000) })
-            // What had been written before is whole lines in order, up to a cut.
+            // The text that was written before is whole lines in order, up to a cut.
             let lines = hanging[0].rest().split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             #expect(lines.first == #"{"message":{"watching":{}},"v":1}"#)
             for (number, line) in lines.dropFirst().enumerated() {
@@ -125,7 +125,7 @@ struct WatchTests {
             for (number, line) in text.dropFirst().enumerated() {
                 #expect(line.contains("\"transfer\":\"\(number + 1)\""))
             }
-            // What was read makes room.
+            // The backlog shrinks as the client reads.
             try await until { events.backlog == 0 }
             events.send(event(2_001))
             #expect(events.watchers == 1)
@@ -141,7 +141,7 @@ struct WatchTests {
                 let clients = try (0..<3).map { _ in try BareSocket(socket) }
                 for client in clients { client.write(watchLine) }
                 try await until { events.watchers == 3 }
-                // More than fits between the two: the server is in the middle of writing.
+                // More than the buffers between both sides hold, so the server is in the middle of writing.
                 if isWriting { for number in 1...1_000 { events.send(event(number, bytes: 1_000)) } }
                 withExtendedLifetime(clients) {}
             }
@@ -164,7 +164,7 @@ struct WatchTests {
             }
             #expect(error?.code == .refused)
             #expect(error?.description.contains("too many") == true)
-            // Those who hang otherwise do not turn out those who watch.
+            // Idle connections of other kinds do not remove watchers.
             var idle: [BareSocket] = []
             for _ in 0..<64 { idle.append(try BareSocket(socket)) }
             try await expect(.status(status), to: .status, at: socket)
@@ -239,7 +239,7 @@ struct WatchTests {
         running.cancel()
         await running.value
         #expect(events.watchers == 0)
-        // No error: that is how it ends.
+        // The stream ends without an error.
         try await reading.task.value
         _ = await Task.detached { hanging.rest() }.value
     }
@@ -306,7 +306,7 @@ struct WatchTests {
         }
     }
 
-    /// A server that hears one line and then does what `answer` does, and closes.
+    /// A server that reads one line, runs `answer`, and closes.
     private func withFakeServer(
         _ answer: @escaping @Sendable (NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Void,
         _ body: (ControlSocket) async throws -> Void
@@ -349,7 +349,7 @@ struct SeatsTests {
         #expect(seats.take { left.record(4) } != nil)
         #expect(seats.take { left.record(5) } != nil)
         #expect(left.all == [1, 2, 0])
-        // Theirs are others' now.
+        // Other clients have their seats now.
         for seat in three {
             seat?.setBusy(true)
             seat?.giveBack()

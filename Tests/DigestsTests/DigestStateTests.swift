@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The state of a digest")
 struct DigestStateTests {
-    /// Bytes that repeat with a prime period, so that no block of the algorithms looks like another.
+    /// Bytes that repeat with a prime period, so that no two blocks of the algorithms are the same.
     static func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8($0 % 251) } }
 
     static let xxh3: [(content: [UInt8], text: String)] = [
@@ -11,14 +11,14 @@ struct DigestStateTests {
         (Array("a".utf8), "a96faf705af16834e6c632b61e964e1f"),
         (Array("abc".utf8), "06b05ab6733a618578af5f94892f3950"),
         (Array("hello, world".utf8), "11c83d9c1ee368164c0abe17b55db69c"),
-        // The algorithm changes its way at 240 bytes.
+        // The algorithm changes its method at 240 bytes.
         (pattern(240), "65b5be86da5540e7c92b68e16f83bbb6"),
         (pattern(241), "1da1cb61bcb8a2a102e8cd95421c6d02"),
         (pattern(1000), "18bf41bc8229e27733ef703fb2b20ed1"),
         (pattern(1 << 20), "53738d98098cabba6e0d7ac36b8c10ff"),
     ]
 
-    // FIPS 180-4's examples, and one of a MiB.
+    // The examples of FIPS 180-4, and one of 1 MiB.
     static let sha256: [(content: [UInt8], text: String)] = [
         ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

@@ -43,10 +43,10 @@ struct DigestTextTests {
             "XXH3-128:99aa06d3014798d86001c324468d497f", "xxh3-128:99AA06D3014798D86001C324468D497F",
             "xxh3-128:99aa06d3014798d86001c324468d497g", "xxh3-128:99aa06d3014798d86001c324468d49７",
             "xxh3-128:0x99aa06d3014798d86001c324468d49", "xxh3-128:+9aa06d3014798d86001c324468d497f",
-            // Too short, too long, the length of the other.
+            // Too short, too long, the length of the other algorithm.
             "xxh3-128:99aa06d3014798d86001c324468d497", "xxh3-128:99aa06d3014798d86001c324468d497f0",
             "sha-256:99aa06d3014798d86001c324468d497f", "xxh3-128:" + sha256Text.dropFirst(8),
-            // Other algorithms and other ways to write them.
+            // Other algorithms, and other spellings.
             "md5:d41d8cd98f00b204e9800998ecf8427e", "sha256:" + sha256Text.dropFirst(8),
             "xxh3-128=99aa06d3014798d86001c324468d497f", "xxh3-128::99aa06d3014798d86001c324468d497f",
         ]

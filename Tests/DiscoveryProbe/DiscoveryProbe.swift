@@ -2,8 +2,8 @@ import Discovery
 import Foundation
 import Logging
 
-/// Publishes and browses as its standard input tells it, and prints what happens as one JSON document a line: what the
-/// tests of `Discovery` run on the hosts of a lab. It ends with its input.
+/// Publishes and browses by commands on its standard input, and prints each event as one line of JSON. The tests of
+/// `Discovery` run it on the hosts of a lab. It ends with its input.
 ///
 ///     discovery-probe [--via daemon|embedded|automatic] [--denied PATTERN[,…]|none] [--log LEVEL]
 ///     publish KEY TYPE INSTANCE PORT [TXTKEY=VALUE]…   →  {"event":"published","key":…,"instance":…}
@@ -48,7 +48,7 @@ struct DiscoveryProbe {
         exit(0)
     }
 
-    /// Standard input, read on a thread of its own: reading blocks.
+    /// Standard input, read on its own thread, because reading blocks.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Discovery
 
-/// Choosing and changing sides, with fakes for both and for time.
+/// Tests the choice between both sides, and changes of it, with fakes for both sides and for time.
 @Suite("Choosing between avahi-daemon and a responder of one's own", .timeLimit(.minutes(1)))
 struct AutomaticDirectoryTests {
     private let embedded = FakeDirectory()
@@ -76,7 +76,7 @@ struct AutomaticDirectoryTests {
         daemon.become(available: false)
         await time.untilSleeping(patience.absence)
         daemon.become(available: true)
-        // The end of patience that was given up must not count.
+        // The end of the cancelled wait must have no effect.
         time.wake(patience.absence)
         let second = try await make(daemon).publish(ServiceDescription(type: "_waft._tcp", instance: "def", port: 1))
         let events = embedded.state.withLock { $0.events }

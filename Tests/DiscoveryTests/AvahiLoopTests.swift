@@ -19,7 +19,7 @@ struct AvahiLoopTests {
             return count
         }
 
-        /// The order in which things happen when they are put off until no callback is on the stack.
+        /// The order of jobs that are deferred until no callback is on the stack.
         func putOff() async -> [Int] {
             await withCheckedContinuation { continuation in
                 var order: [Int] = []
@@ -58,7 +58,7 @@ struct AvahiLoopTests {
             loop = resident.loop
             #expect(await resident.step() == 1)
         }
-        // Its thread may be holding it for the rest of a turn.
+        // The loop's thread may hold it for the rest of a turn.
         while loop != nil { await Task.yield() }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct AvahiValuesTests {
     private func parse(_ strings: [[UInt8]]) -> [String: String]? {
         var list: UnsafeMutablePointer<AvahiStringList>?
-        // Avahi's lists grow at the front.
+        // Avahi adds to the front of its lists.
         for string in strings.reversed() { list = avahi_string_list_add_arbitrary(list, string, string.count) }
         defer { avahi_string_list_free(list) }
         return AvahiValues.resolution(hostName: "kitchen.local", address: nil, port: 1, txt: list)?.txt

@@ -34,7 +34,7 @@ struct BrowseLedgerTests {
     }
 }
 
-/// The ledger as an object: the macros of Testing cannot change values.
+/// The ledger as an object, because the macros of Testing cannot change values.
 private final class Ledger {
     private var value = BrowseLedger()
 

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A program started by a test, with nothing of the test but its standard streams.
+/// A program that a test starts. It shares only its standard streams with the test.
 ///
-/// Foundation's `Process` notices the end of a child by a descriptor that the child inherits, and so waits for whatever the
-/// child leaves running; labs consist of that.
+/// Foundation's `Process` notices the end of a child by a descriptor that the child inherits, so it also waits for the
+/// processes that the child leaves behind. A lab consists of such processes.
 final class Child: Sendable {
     let pid: pid_t
-    /// Owned; writing to it after the child has ended fails, as the tests ignore SIGPIPE.
+    /// Owned. A write after the end of the child fails, because the tests ignore SIGPIPE.
     let input: FileHandle
-    /// What the child prints, line by line, until nobody can print any more.
+    /// The child's output, line by line, until all processes that could write to it have ended.
     let lines: AsyncStream<String>
     private let status: AsyncStream<Int32>
 
-    /// - Parameter mergesErrors: standard error goes where standard output goes, else where that of the tests goes.
+    /// - Parameter mergesErrors: true merges standard error into standard output; false uses the tests' standard error.
     init(_ path: String, _ arguments: [String], mergesErrors: Bool = false) throws {
         signal(SIGPIPE, SIG_IGN)
         let (input, output) = (Pipe(), Pipe())
@@ -22,10 +22,10 @@ final class Child: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, 1)
         if mergesErrors { posix_spawn_file_actions_adddup2(&actions, 1, 2) }
-        // Those that are not open are passed over.
+        // Descriptors that are not open are skipped.
         for file in Int32(3)..<512 { posix_spawn_file_actions_addclose(&actions, file) }
 
-        // A test runner's blocked and ignored signals are not the child's.
+        // The child does not inherit the test runner's blocked and ignored signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -50,7 +50,7 @@ final class Child: Sendable {
         status = Self.end(of: pid)
     }
 
-    /// Reading and waiting block, so each has a thread of its own.
+    /// Reading and waiting block, so each has its own thread.
     private static func lines(of file: FileHandle) -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {
@@ -73,14 +73,14 @@ final class Child: Sendable {
         Thread.detachNewThread {
             var status: Int32 = 0
             while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-            // The shell's way: the exit code, or 128 and the signal.
+            // As in a shell: the exit code, or 128 plus the signal.
             continuation.yield(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f)
             continuation.finish()
         }
         return stream
     }
 
-    /// Waits for the end of the child, not for what it has left running. To be called once.
+    /// Waits for the end of the child, not of the processes that it has left behind. Call it once.
     func exitCode() async throws -> Int32 {
         for await status in status { return status }
         throw CancellationError()

@@ -1,19 +1,19 @@
 import Testing
 
-/// What every directory promises, held against the real ones: hosts of a lab, each with the responder named.
+/// Checks the contract of `ServiceDirectory` on real directories: hosts of a lab, each with the named responder.
 @Suite(
     "Directories keep their promises between hosts",
     .enabled(if: Lab.isPossible, Lab.excuse),
     .timeLimit(.minutes(3))
 )
 struct ConformanceTests {
-    /// How a host's directory works.
+    /// The kind of directory that a host uses.
     enum Via: String, Sendable {
         case daemon
         case embedded
     }
 
-    /// Who publishes on the host kitchen and who browses on the host study.
+    /// The publisher runs on the host kitchen, the browser on the host study.
     struct Pair: Sendable, CustomTestStringConvertible {
         var publisher: Via
         var browser: Via
@@ -55,7 +55,7 @@ struct ConformanceTests {
         try await between(pair) { lab, kitchen, study in
             #expect(try await kitchen.publish("abc", txt: "v=1 features=a=b") == "abc")
             try await study.tell("browse _waft._tcp")
-            // Two families, one service, the better address first.
+            // Two families are one service; the better address comes first.
             let found = try await study.hears("updated") { $0.instance == "abc" && $0.hosts.count == 2 }
             #expect(found.hosts == ["fd77:6166:74::1", "192.168.77.1"])
             #expect(found.addresses?.allSatisfy { $0.port == 4711 && $0.interface == "eth0" && $0.scope == 0 } == true)
@@ -106,7 +106,7 @@ struct ConformanceTests {
                     let instance = try #require(found.instance)
                     if let port = left.removeValue(forKey: instance) {
                         #expect(found.addresses?.first?.port == port)
-                        // Each is local to its own host alone.
+                        // Each host marks only its own service as local.
                         let isOwn = (instance == "abc") == (probe === kitchen)
                         #expect(found.isLocal == isOwn)
                     }
@@ -207,7 +207,7 @@ struct ConformanceTests {
             let openStudy = try Probe(lab, "study", "--via", pair.browser.rawValue, "--denied", "none")
             try await kitchen.publish("strict")
             try await openKitchen.publish("open")
-            // Who hears everything, hears the strict publisher on one link alone.
+            // A browser without denied interfaces finds the strict publisher on one link only.
             try await openStudy.tell("browse _waft._tcp")
             var heard: [String: Set<String>] = [:]
             while heard["open"] != ["eth0", "docker0"] || heard["strict"] == nil {
@@ -215,7 +215,7 @@ struct ConformanceTests {
                 heard[found.instance ?? "", default: []].formUnion(found.interfaces)
             }
             #expect(heard["strict"] == ["eth0"])
-            // Who is strict hears everybody on one link alone.
+            // A browser with denied interfaces finds every publisher on one link only.
             try await study.tell("browse _waft._tcp")
             var strictlyHeard: [String: Set<String>] = [:]
             while strictlyHeard.count < 2 {
@@ -231,7 +231,7 @@ struct ConformanceTests {
 
     @Test("an interface that comes later is used too", arguments: likes)
     func laterInterface(pair: Pair) async throws {
-        // A cable that is pulled out, with an interface that is renamed while it is out: new to everybody.
+        // A cable is unplugged and its interface renamed meanwhile, so each responder sees a new interface.
         try await between(pair, options: ["--links", "eth0,eth1"]) { lab, kitchen, study in
             for host in ["kitchen", "study"] { try await lab.run(host, "ip", "link", "set", "eth1", "down") }
             try await lab.run("kitchen", "ip", "link", "set", "eth1", "name", "docker1")
@@ -269,7 +269,7 @@ struct ConformanceTests {
             try await study.tell("browse _waft._tcp")
             var found: Set<String> = []
             while found.count < 1_024 { found.insert(try await study.hears("updated").instance ?? "") }
-            // Where others go there is room again.
+            // Withdrawn services make room again.
             for name in found.sorted().prefix(200) { try await kitchen.tell("withdraw \(name)") }
             try await study.hears("removed", all: Set(found.sorted().prefix(200)))
             try await kitchen.publish("late")

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Discovery
 
-/// A directory that does nothing but remember what it was asked for, and say what a test wants it to.
+/// A directory that only records its calls, and reports the events that a test wants.
 final class FakeDirectory: ObservableDirectory {
     struct State {
         var isAvailable: Bool?
@@ -25,7 +25,7 @@ final class FakeDirectory: ObservableDirectory {
         return try state.withLock { try body(&$0) }
     }
 
-    /// Waits until a condition holds; conditions can change only through this object.
+    /// Waits for a condition; conditions can change only through this object.
     func wait(until condition: (borrowing State) -> Bool) async {
         if state.withLock({ condition($0) }) { return }
         for await _ in changes.stream where state.withLock({ condition($0) }) { return }
@@ -94,7 +94,7 @@ private final class FakePublication: Publication {
     func withdraw() async { directory.withdraw(name) }
 }
 
-/// Sleeping that ends when the test says so.
+/// Sleeps that the test ends.
 final class ManualSleep: Sendable {
     private struct State {
         var sleepers: [(Duration, CheckedContinuation<Void, any Error>)] = []
@@ -118,7 +118,7 @@ final class ManualSleep: Sendable {
         }
     }
 
-    /// Waits until somebody sleeps that long.
+    /// Waits until a task sleeps for that duration.
     func untilSleeping(_ duration: Duration) async {
         while !state.withLock({ $0.sleepers.contains { $0.0 == duration } }) {
             for await _ in started.stream { break }

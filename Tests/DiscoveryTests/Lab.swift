@@ -2,10 +2,10 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Hosts on a LAN of their own, made by `Scripts/lab`.
+/// Hosts on a separate LAN, made by `Scripts/lab`.
 ///
-/// Tests that need one are not run without root, and the runner then says so for each: `.enabled(if: Lab.isPossible, …)`
-/// with ``Lab/excuse``. With root they run, and fail where the lab cannot be made.
+/// Without root the tests of a lab do not run, and the runner reports each: `.enabled(if: Lab.isPossible, …)`
+/// with ``Lab/excuse``. With root they run, and fail if the lab cannot be made.
 struct Lab: Sendable {
     static let isPossible = geteuid() == 0
     static let excuse: Comment = "NOT RUN: hosts are network namespaces, and these need root"
@@ -13,10 +13,10 @@ struct Lab: Sendable {
     let name: String
 
     private static let count = Atomic<Int>(0)
-    /// Some at a time: each has daemons that are started, and tests that wait for the network more than they compute.
+    /// At most four at a time: each starts daemons, and its tests mostly wait for the network.
     private static let slots = Slots(4)
 
-    /// Makes a lab for the time of `body`, and takes it down whatever happens.
+    /// Makes a lab while `body` runs, and always removes it.
     static func with(
         hosts: String,
         avahi: String,
@@ -37,7 +37,7 @@ struct Lab: Sendable {
     }
 
     private func end() async {
-        // In a task of its own: a test that was cancelled has to be cleaned up after, too.
+        // In a separate task, because the lab of a cancelled test must be removed too.
         await Task { _ = try? await script(["down", name]) }.value
         await Self.slots.give()
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `Scripts/lab` does what tests of every module count on.
+/// Checks the features of `Scripts/lab` that tests of every module use.
 @Suite("The lab", .enabled(if: Lab.isPossible, Lab.excuse), .timeLimit(.minutes(3)))
 struct LabScriptTests {
     @Test("each host has its own name, addresses and /run, and reaches the others")
@@ -49,7 +49,7 @@ struct LabScriptTests {
             #expect(NetworkNames.all() == before)
             spaces = try FileManager.default.contentsOfDirectory(atPath: "/run/netns").filter { $0.contains(lab.name) }
             #expect(spaces.count == 3)
-            // Not even a process that went its own way.
+            // Not even a process in its own session.
             try await lab.run("kitchen", "sh", "-c", "setsid sleep 1000 </dev/null >/dev/null 2>&1 &")
         }
         let left = try FileManager.default.contentsOfDirectory(atPath: "/run/netns")

@@ -27,15 +27,15 @@ actor Probe {
 
     private let child: Child
     private var heard: [String] = []
-    /// Read, but not asked for yet.
+    /// Reports that were read, but not requested yet.
     private var waiting: [Report] = []
 
-    /// - Parameter options: those of the probe, such as `--via embedded`.
+    /// - Parameter options: options of the probe, such as `--via embedded`.
     init(_ lab: Lab, _ host: String, _ options: String...) throws {
         child = try Child(Lab.scriptPath, ["run", lab.name, host, Self.path] + options)
     }
 
-    /// It was built for the tests and lies beside them.
+    /// The probe is built with the tests, in the same folder.
     private static let path = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "discovery-probe").path
 
@@ -43,10 +43,10 @@ actor Probe {
         try child.input.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Reads until a report is as it should be.
+    /// Reads until a report satisfies the condition.
     ///
-    /// Answers to what it was told and news of a browse are two lines of reports, each read in its order: waiting for one
-    /// kind skips nothing of the other.
+    /// Answers to commands and news of a browse are two sequences, each in order. Waiting for one skips none of the
+    /// other.
     @discardableResult
     func hears(_ event: String, where condition: (Report) -> Bool = { _ in true }) async throws -> Report {
         let isNews = Self.news.contains(event)
@@ -56,7 +56,7 @@ actor Probe {
         throw Silence(awaited: event, heard: heard)
     }
 
-    /// Reads until there was a report of each of some instances, in whatever order.
+    /// Reads until each of the instances has a report, in any order.
     @discardableResult
     func hears(_ event: String, all instances: Set<String>) async throws -> [Report] {
         var missing = instances
@@ -88,7 +88,7 @@ actor Probe {
         try await hears(event) { $0.instance == instance }
     }
 
-    /// Publishes, and returns the name in force.
+    /// Publishes a service, and returns the name in force.
     @discardableResult
     func publish(_ instance: String, port: UInt16 = 4711, txt: String = "v=1") async throws -> String {
         try tell("publish \(instance) _waft._tcp \(instance) \(port) \(txt)")
@@ -100,7 +100,7 @@ actor Probe {
         try await hears("withdrawn") { $0.key == instance }
     }
 
-    /// Ends it without a farewell; the end of the lab would do so too.
+    /// Ends the probe without withdrawing; the end of the lab would do so too.
     func end() {
         try? child.input.close()
     }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Responders that come and go, on hosts of a lab.
+/// Responders that start and stop, on hosts of a lab.
 @Suite(
     "Directories live through changes of the responder", .enabled(if: Lab.isPossible, Lab.excuse),
     .timeLimit(.minutes(3)))
@@ -83,7 +83,7 @@ struct ResponderChangeTests {
         }
     }
 
-    /// The embedded responder's host names begin so; avahi-daemon takes the host's.
+    /// The embedded responder's host names have this prefix; avahi-daemon uses the host's name.
     private func isEmbedded(_ report: Probe.Report) -> Bool { report.hostName?.hasPrefix("waft-") == true }
 
     @Test("when avahi-daemon comes, everything moves over to it", arguments: ["", "kitchen"])
@@ -100,7 +100,7 @@ struct ResponderChangeTests {
             try await study.hears("updated") { $0.instance == "abc" && $0.hostName == "kitchen.local" }
             try await kitchen.tell("name abc")
             #expect(try await kitchen.hears("name").instance == "abc")
-            // The browse has moved as well.
+            // The browse has moved too.
             try await study.publish("def")
             try await kitchen.hears("updated", "def")
             try await kitchen.withdraw("abc")

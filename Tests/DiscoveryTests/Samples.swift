@@ -2,7 +2,7 @@ import Testing
 
 @testable import Discovery
 
-/// Things to build tests from.
+/// Values that tests are built from.
 enum Sample {
     static let ethernet = NetworkInterface(index: 2, name: "eth0", isLoopback: false)
     static let wireless = NetworkInterface(index: 3, name: "wlan0", isLoopback: false)

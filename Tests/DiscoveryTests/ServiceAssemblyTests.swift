@@ -110,7 +110,7 @@ struct ServiceAssemblyTests {
     }
 }
 
-/// The assembly as an object: the macros of Testing cannot change values.
+/// The assembly as an object, because the macros of Testing cannot change values.
 private final class Assembly {
     private var value = ServiceAssembly()
 

@@ -1,16 +1,16 @@
 import Executors
 import Foundation
 
-/// What ExecutorsTests run: a program on the executor of the programs.
+/// Runs one scenario of ExecutorsTests on the executor of the programs.
 ///
-///     executor-probe sleep     →  `slept` when three sleeps of different lengths were over in the order of their lengths,
+///     executor-probe sleep     →  `slept` when three sleeps of different lengths end in the order of their lengths,
 ///                                 each not before its time
 ///     executor-probe cancel    →  `cancelled` when a sleep of an hour was cancelled
-///     executor-probe blocked   →  `free` when 20 tasks that block were let go by a task that came after them
-///     executor-probe many      →  the sum of what 10,000 tasks returned, who all wait for another's actor
+///     executor-probe blocked   →  `free` when a later task has released 20 tasks that block
+///     executor-probe many      →  the sum of the results of 10,000 tasks, which all wait for another's actor
 ///     executor-probe main      →  `main` from a function of the main actor
 ///
-/// and then the names of the process's threads, one a line.
+/// and then prints the names of the process's threads, one a line.
 @main
 enum ExecutorProbe {
     static func main() {
@@ -44,7 +44,7 @@ enum ExecutorProbe {
             for milliseconds in [1_400, 20, 700] {
                 group.addTask {
                     let start = ContinuousClock.now
-                    // One by each way in.
+                    // One sleep for each API.
                     switch milliseconds {
                     case 20: try? await Task.sleep(nanoseconds: 20_000_000)
                     case 700: try? await SuspendingClock().sleep(for: .milliseconds(700))

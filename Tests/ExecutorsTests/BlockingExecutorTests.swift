@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Threads that may block", .timeLimit(.minutes(1)))
 struct BlockingExecutorTests {
-    /// Lets nobody pass before so many have come.
+    /// Holds all threads until a number of them has come.
     private final class Gate: @unchecked Sendable {
         private let condition = NSCondition()
         private var missing: Int
@@ -22,7 +22,7 @@ struct BlockingExecutorTests {
         }
     }
 
-    /// How many run, ran at the most, and are done.
+    /// The numbers of tasks that run, that ran at most, and that have ended.
     private final class Counts: Sendable {
         let counts = Mutex((now: 0, most: 0, done: 0))
     }

@@ -3,10 +3,10 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The executor is a process's for good: a program stands in for the programs.
+/// A process keeps its executor for good, so a separate program runs each scenario.
 @Suite("The programs' own executor", .timeLimit(.minutes(1)))
 struct ProgramExecutorTests {
-    /// - Returns: what `executor-probe` says of a scenario, and its threads.
+    /// - Returns: the answer of `executor-probe` to a scenario, and its threads.
     private func probe(_ scenario: String) async throws -> (answer: String, threads: [String]) {
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let program = tests.deletingLastPathComponent().appendingPathComponent("executor-probe").path
@@ -25,7 +25,7 @@ struct ProgramExecutorTests {
         let said = try await probe(scenario)
         #expect(said.answer == answer)
         #expect(!said.threads.isEmpty)
-        // It names them by the queue: `com.apple.root.default-qos`, of which the system keeps the last fifteen bytes.
+        // libdispatch names threads by the queue, `com.apple.root.default-qos`; fifteen bytes are kept.
         #expect(said.threads.filter { $0.contains("qos") || $0.contains("overcommit") } == [])
     }
 }

@@ -12,7 +12,7 @@ struct SerialThreadTests {
         let done = Done()
         for round in 1...50 {
             for number in 0..<100 { thread.enqueue { done.add(round * 100 + number) } }
-            // It sleeps after some of these.
+            // The thread sleeps after some of these jobs.
             thread.drain()
             #expect(done.all.count == round * 100)
         }

@@ -13,7 +13,7 @@ struct TimekeeperTests {
         let keeper = try keeper()
         let (rings, continuation) = AsyncStream<Int>.makeStream()
         let order = [3, 9, 1, 7, 5, 2, 8, 4, 6, 0]
-        // Far enough from now that all are set before the first one rings.
+        // Far enough from now that all timers are set before the first one fires.
         let first = keeper.now + 1_000_000_000
         for number in order { keeper.schedule(at: first + UInt64(number)) { continuation.yield(number) } }
         let heard = await rings.prefix(order.count).reduce(into: []) { $0.append($1) }
@@ -59,7 +59,7 @@ struct TimekeeperTests {
         let (rings, continuation) = AsyncStream<String>.makeStream()
         keeper.schedule(after: hour) { continuation.yield("before") }
         ahead.jump(10 * hour)
-        // The kernel's timer knows nothing of that.
+        // The kernel's timer does not know the change.
         keeper.schedule(after: 1_000_000) { continuation.yield("after") }
         let heard = await rings.prefix(2).reduce(into: []) { $0.append($1) }
         #expect(heard == ["before", "after"])

@@ -4,11 +4,11 @@ import Glibc
 import Synchronization
 package import TestSupport
 
-/// A system bus of a test's own, with a logind on it that gives locks and hears when they are given back.
+/// A private system bus with a fake logind, which grants locks and records their release.
 package final class FakeLogind: Sendable {
     package enum Heard: Hashable, Sendable {
         case ready
-        /// What, who, why, mode.
+        /// The arguments what, who, why and mode.
         case inhibit([String])
         case released
     }
@@ -19,7 +19,7 @@ package final class FakeLogind: Sendable {
     private let daemon: Mutex<Process>
     private let isOver = Atomic<Bool>(false)
 
-    /// - Parameter refuses: whether no lock is given.
+    /// - Parameter refuses: whether logind grants no lock.
     package init(refuses: Bool = false) async throws {
         let configuration = folder.file(
             "bus.conf",
@@ -41,17 +41,17 @@ package final class FakeLogind: Sendable {
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        // It prints its address when it listens.
+        // The daemon prints its address when it listens.
         _ = output.fileHandleForReading.availableData
         daemon = Mutex(process)
         Thread.detachNewThread { [self] in serve(refuses) }
         try await heard.first { $0 == .ready }
     }
 
-    /// The bus goes, and logind with it.
+    /// Ends the bus, and logind with it.
     package func end() {
         isOver.store(true, ordering: .relaxed)
-        // Not waited for: it has nothing to leave.
+        // Does not wait: the daemon has nothing to clean up.
         _ = daemon.withLock { kill($0.processIdentifier, SIGKILL) }
     }
 
@@ -105,7 +105,7 @@ package final class FakeLogind: Sendable {
         heard.record(.inhibit(words))
         let end = ends[0]
         Thread.detachNewThread { [heard] in
-            // Its end comes when all copies of the other end are closed.
+            // Reading ends when all copies of the other end are closed.
             var byte: UInt8 = 0
             while read(end, &byte, 1) < 0, errno == EINTR {}
             close(end)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A way past the channel for long bodies that come", .timeLimit(.minutes(1)))
 struct BodyInletTests {
-    /// The bottom of a channel, whose bytes can be had past it.
+    /// The bottom of a channel. Its bytes can be read past the channel.
     private final class Bottom: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
         typealias InboundOut = ByteBuffer
@@ -21,7 +21,7 @@ struct BodyInletTests {
         }
 
         private let diverted = NIOLockedValueBox(Diverted())
-        /// After how many receptions a loan ends.
+        /// Number of receptions after which a loan ends.
         private let turns: Int
         private let mayOpen: Bool
         let opened = Recorder<Void>()
@@ -45,7 +45,7 @@ struct BodyInletTests {
                 guard mayOpen else { return nil }
                 diverted.withLockedValue { $0 = Diverted(isOpen: true) }
                 return { [self] in
-                    // Nothing there ends it, as a long silence would.
+                    // An empty queue ends the loan, as a long silence would.
                     let next = diverted.withLockedValue { diverted -> ByteBuffer? in
                         guard diverted.turns < turns, !diverted.buffers.isEmpty else { return nil }
                         diverted.turns += 1
@@ -69,7 +69,7 @@ struct BodyInletTests {
         }
     }
 
-    /// A body in chunks, each of them different.
+    /// A body in chunks that all differ.
     private func body(_ sizes: [Int]) -> (contents: String, chunked: String) {
         let chunks = sizes.enumerated().map { number, size in
             String(repeating: "chunk \(number) of them, ", count: size / 8 + 1).prefix(size)
@@ -103,7 +103,7 @@ struct BodyInletTests {
                 try await connection.send(Array(request[start..<min(start + piece, request.count)]))
             }
             _ = try await connection.receive(through: contents)
-            // And the connection goes on.
+            // The connection remains usable.
             try await connection.send("POST /next" + Self.post + "2\r\nhi\r\n0\r\n\r\n")
             _ = try await connection.receive(through: "/next hi")
         }
@@ -159,9 +159,9 @@ struct BodyInletTests {
         }
         while let bytes = lent.next() { received += bytes.readableBytes }
         #expect(!lent.hasEnded)
-        // What comes before the end was asked for by nobody.
+        // No reader has asked for the bytes before the end.
         try channel.writeInbound(ByteBuffer(bytes: stream[200_000...]))
-        // The decoder has its opinion on a body that ends so.
+        // The decoder may report an error for a body that ends here.
         _ = try? channel.finish()
         var rest = try #require(tap.takeBack(lent))
         while let bytes = rest.next() { received += bytes.readableBytes }
@@ -197,7 +197,7 @@ struct BodyInletTests {
                     : "POST /\(number)" + Self.post + chunked
             }
             let stream = Array(requests.joined().utf8)
-            // Cut everywhere.
+            // Cuts the stream at many positions.
             for start in stride(from: 0, to: stream.count, by: 9_973) {
                 try await connection.send(Array(stream[start..<min(start + 9_973, stream.count)]))
             }

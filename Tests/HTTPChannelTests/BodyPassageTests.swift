@@ -7,14 +7,14 @@ import Testing
 
 @Suite("A way past the channel for long bodies", .timeLimit(.minutes(1)))
 struct BodyPassageTests {
-    /// A way past the HTTP handlers of a channel, which says how each sending goes.
+    /// A way past the HTTP handlers of a channel. It decides the outcome of each sending.
     private final class Way: Sendable {
         private let outcomes: NIOLockedValueBox<[BodyPassage.Outcome]>
         private let waiting = NIOLockedValueBox<[ByteBuffer]>([])
         let passed = Recorder<Int>()
         let closed = Recorder<Void>()
 
-        /// - Parameter outcomes: of the sendings, the first one first; all after them are sent.
+        /// - Parameter outcomes: outcomes of the sendings in order. All later sendings succeed.
         init(_ outcomes: [BodyPassage.Outcome] = []) {
             self.outcomes = NIOLockedValueBox(outcomes)
         }
@@ -59,8 +59,8 @@ struct BodyPassageTests {
 
     private static let pieces = (1...12).map { number in String(repeating: "\(number),", count: number * 100) }
 
-    /// Uploads all pieces, an empty one among them.
-    /// - Returns: what the server got.
+    /// Uploads all pieces, including an empty one.
+    /// - Returns: the text that the server received.
     private func upload(by way: Way) async throws -> String {
         try await LoopbackServer.run(respond: echo) { server in
             try await server.client(passage: way.passage) { client in

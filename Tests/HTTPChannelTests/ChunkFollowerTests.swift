@@ -10,7 +10,7 @@ struct ChunkFollowerTests {
     private static let body = chunks.map { "\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n" }.joined()
     private static let end = "0\r\n\r\n"
 
-    /// What a follower finds in pieces of a stream, up to where it stops.
+    /// The contents that a follower finds in pieces of a stream, up to the point where it stops.
     private func contents(
         of pieces: [String], _ follower: inout ChunkFollower
     ) -> (contents: String, rest: String, last: ChunkFollower.Step) {
@@ -41,7 +41,7 @@ struct ChunkFollowerTests {
         let found = contents(of: pieces, &follower)
         #expect(found.contents == Self.contents)
         #expect(found.last == .stopped)
-        // What a decoder is then told ends a body.
+        // The introduction and the rest together end a body for the decoder.
         #expect(follower.introduction + found.rest == Self.end)
     }
 
@@ -71,7 +71,7 @@ struct ChunkFollowerTests {
         let found = contents(of: ["3\r\nabc\r\n" + line], &follower)
         #expect(found.contents == "abc")
         #expect(found.last == .stopped)
-        // Nothing of it is lost, but for zeros before a size.
+        // Only zeros before a size are lost.
         #expect(
             ["", "0"].contains {
                 follower.introduction + found.rest + $0 == line + $0 || $0 + follower.introduction + found.rest == line

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The client's side of HTTP", .timeLimit(.minutes(1)))
 struct HTTPClientTests {
-    /// A server that says exactly `text` to whoever has sent a whole head, and then closes or goes on listening.
+    /// A server that sends exactly `text` after a whole head, and then closes or continues to listen.
     private func against<Result: Sendable>(
         _ text: String,
         closing: Bool = true,
@@ -18,7 +18,7 @@ struct HTTPClientTests {
             { try? await $0.write(ByteBuffer(string: text)) }, closing: closing, answerLimit: answerLimit, body)
     }
 
-    /// The same with a server that answers by `answer`.
+    /// The same with a server that answers through `answer`.
     private func against<Result: Sendable>(
         _ answer: (NIOAsyncChannelOutboundWriter<ByteBuffer>) async throws -> Void,
         closing: Bool = true,
@@ -123,7 +123,7 @@ struct HTTPClientTests {
 
     @Test("an early answer is seen while the body is still being sent, and the rest of the body is not asked for")
     func earlyAnswer() async throws {
-        // More than all socket buffers hold, so that the sender cannot have been done before.
+        // More than all socket buffers hold, so the sender cannot have finished before.
         let pieces = 2_000
         let piece = ByteBuffer(repeating: 7, count: 64 << 10)
         let asked = Recorder<Void>()
@@ -198,7 +198,7 @@ struct HTTPClientTests {
     func trickles() async throws {
         let fault = try await against { outbound in
             try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n"))
-            // Until nobody takes it any more.
+            // Until the client has closed.
             while (try? await outbound.write(ByteBuffer(string: "x"))) != nil {
                 try await Task.sleep(for: .milliseconds(50))
             }
@@ -232,7 +232,7 @@ struct HTTPClientTests {
         let body = String(repeating: "x", count: 1_001)
         #expect(try await fault(head + "content-length: 1001\r\n\r\n" + body, closing: false) == .tooLarge)
         #expect(try await fault(head + "transfer-encoding: chunked\r\n\r\n3e9\r\n\(body)\r\n0\r\n\r\n") == .tooLarge)
-        // Without a length the body is what comes until the end.
+        // Without a length the body ends with the connection.
         #expect(try await fault(head + "\r\n" + body) == .tooLarge)
     }
 
@@ -261,7 +261,7 @@ struct HTTPClientTests {
             "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "\u{16}\u{3}\u{3}\0\u{7A}",
         ])
     func noAnswer(text: String) async throws {
-        // Not `try? … != nil`: the fault's kind differs, that there is one does not.
+        // Not `try? … != nil`: there is always a fault, but its kind differs.
         do {
             let answer = try await against(text) { try await $0.exchange(.GET, "/", patience: .seconds(60)) }
             #expect(answer.status == .switchingProtocols && text.contains(" 101 "))

@@ -37,7 +37,7 @@ struct HTTPServerTests {
                 for number in 0..<100 { _ = try await connection.receive(through: "/\(number) hi") }
             }
         }
-        // Each had been answered before the next was begun.
+        // The server answers each request before it begins the next.
         #expect(count.all == Array(1...100))
     }
 
@@ -189,7 +189,7 @@ struct HTTPServerTests {
         try await LoopbackServer.run(respond: echo) { server in
             try await server.bare { connection in
                 try await connection.send("GET / HTTP/1.1\r\n")
-                // Far more than all system buffers hold: it only ends because the server closes.
+                // Far more than all system buffers hold, so it ends only because the server closes.
                 _ = await connection.flood(String(repeating: "a: b\r\n", count: 10_000), atMost: .max)
             }
             try await server.served.element(1)
@@ -291,7 +291,7 @@ struct HTTPServerTests {
             try await server.bare { connection in
                 try await connection.send("POST /a HTTP/1.1\r\ncontent-length: 9000000000000\r\n\r\n")
                 _ = try await connection.receive(through: "not you")
-                // The buffers of the system hold some of it: 33 MB here.
+                // The buffers of the system hold some of the data: 33 MB here.
                 let sent = await connection.flood(String(repeating: "x", count: 64 << 10), atMost: 1 << 30)
                 #expect(sent < 128 << 20)
             }

@@ -25,8 +25,8 @@ struct HTTPWaitingTests {
 
     @Test("interim answers are no answer to a client of ours, however many come")
     func interimForClient() async throws {
-        // Without a pause between them they come as fast as the server's event loop can write, which hears nothing else
-        // meanwhile: what ends the waiting must not come from the network.
+        // Without a pause the interim answers come as fast as the event loop can write. It handles nothing else then:
+        // the event that ends the wait must not come from the network.
         try await LoopbackServer.run(Times(interim: .zero)) { exchange in
             await exchange.keepingClientInformed { for _ in 0..<5_000 { await Task.yield() } }
             try await exchange.respond(.ok, body: ByteBuffer(string: exchange.head.uri))
@@ -56,7 +56,7 @@ struct HTTPWaitingTests {
                     }
                 }
                 #expect(fault == .silence)
-                // Nothing of this body is taken beyond what the sockets hold.
+                // The server takes no bytes of this body beyond those that the sockets hold.
                 let other = await #expect(throws: HTTPFault.self) {
                     try await server.client {
                         _ = try await $0.upload(
@@ -134,7 +134,7 @@ struct HTTPWaitingTests {
         let begun = Gate()
         let seen = Recorder<String>()
         let forever = Gate()
-        // The client lives outside the server, which is cancelled under it.
+        // The client is not part of the server, which is cancelled during its request.
         let server = Task {
             try await LoopbackServer.run(Times(lingering: .milliseconds(1))) { exchange in
                 await exchange.whileClientWaits {
@@ -219,7 +219,7 @@ struct HTTPWaitingTests {
             try await exchange.respond(.ok, body: megabyte)
         } _: { server in
             try await server.bare { connection in
-                // Nothing is read: the test holds the connection open until the server gives up.
+                // The client reads nothing: the test holds the connection open until the server gives up.
                 try await connection.channel.setOption(.autoRead, value: false).get()
                 let requests = String(repeating: "GET / HTTP/1.1\r\n\r\n", count: 100)
                 try await connection.send(requests)

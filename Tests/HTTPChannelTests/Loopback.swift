@@ -5,7 +5,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// How long a server under test waits; long by default, so that only the test that wants it meets a deadline.
+/// Timeouts of a server under test. They are long by default, so that a test reaches a deadline only if it sets one.
 struct Times: Sendable {
     var idle: Duration = .seconds(3_600)
     var silence: Duration = .seconds(3_600)
@@ -17,7 +17,7 @@ struct Times: Sendable {
 /// An HTTP server on a port of loopback, without TLS.
 struct LoopbackServer: Sendable {
     let port: Int
-    /// One for each connection that is over on the server's side.
+    /// One record for each connection that has ended on the server's side.
     let served = Recorder<Void>()
 
     /// Runs a server for as long as `body` takes.
@@ -57,7 +57,7 @@ struct LoopbackServer: Sendable {
         }
     }
 
-    /// Calls `body` with a client of ours.
+    /// Calls `body` with Waft's own client.
     @discardableResult
     func client<Result: Sendable>(
         answerLimit: Int = 1 << 20,
@@ -89,7 +89,7 @@ struct LoopbackServer: Sendable {
     }
 }
 
-/// A TCP connection without any manners, to say what no client of ours would say. Used by one task.
+/// A raw TCP connection that can send anything, valid or not. Used by one task.
 final class BareConnection {
     let channel: any Channel
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
@@ -114,7 +114,7 @@ final class BareConnection {
         try await outbound.write(ByteBuffer(bytes: bytes))
     }
 
-    /// Reads up to and with the first `mark`, which is what it returns.
+    /// Reads up to the end of the first `mark`, and returns that text.
     func receive(through mark: String) async throws -> String {
         while true {
             if let range = received.firstRange(of: mark) {
@@ -129,15 +129,15 @@ final class BareConnection {
         }
     }
 
-    /// Reads everything until the other side closes, however it does that.
+    /// Reads everything until the other side closes, in an orderly way or not.
     func receiveToEnd() async -> String {
         while let bytes = try? await inbound.next() { received += String(buffer: bytes) }
         defer { received = "" }
         return received
     }
 
-    /// Sends until the other side has had enough.
-    /// - Returns: how many bytes this side could get rid of, system buffers included.
+    /// Sends until the other side accepts no more.
+    /// - Returns: the number of bytes sent, including those in system buffers.
     func flood(_ piece: String, atMost limit: Int) async -> Int {
         var sent = 0
         let piece = ByteBuffer(string: piece)

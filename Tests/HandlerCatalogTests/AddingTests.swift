@@ -50,7 +50,7 @@ struct AddingTests {
         #expect(snapshot.problems == [])
         #expect(snapshot.claimants(of: .jpeg).map(\.bundle.name) == ["Photos"])
         #expect(snapshot.openedSchemes.map(\.text) == ["x-photos"])
-        // A copy: what becomes of the original does not matter.
+        // The bundle has a copy, so the original may be removed.
         try FileManager.default.removeItem(atPath: path)
         let copy = try #require(added.bundle.executable)
         #expect(try String(contentsOfFile: copy, encoding: .utf8) == "#!/bin/sh\nexit 0\n")
@@ -263,7 +263,7 @@ struct AddingTests {
     func removes() throws {
         let path = try shelf.write("Photos", Shelf.opening("org.example.photos", "public.image"))
         try shelf.write("Other", Shelf.opening("org.example.other", "public.image"))
-        // Nothing that a link leads to is touched.
+        // Removing does not follow links.
         let kept = shelf.folder.file("kept")
         symlink(kept, path + "/link")
         symlink(shelf.machine, path + "/folder")

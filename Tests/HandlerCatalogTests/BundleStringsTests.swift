@@ -25,7 +25,7 @@ struct BundleStringsTests {
         return try Array(PropertyListSerialization.data(fromPropertyList: keys, format: format, options: 0))
     }
 
-    /// A bundle with a name, a document type and a scheme, and the files that it has besides.
+    /// A bundle with a name, a document type, a scheme, and more files.
     private func bundle(
         _ files: [String: [UInt8]], languages: [String]
     ) throws -> (bundle: HandlerBundle, warnings: [String]) {

@@ -48,7 +48,7 @@ struct ChoicesTests {
     func ambiguous() throws {
         try shelf.write("Other", Shelf.keys("org.example.other", ["CFBundleName": "Photos"]))
         try shelf.write("Third", Shelf.keys("org.example.third", ["CFBundleName": "PHOTOS"]))
-        // The folder's name goes first.
+        // The folder's name takes precedence.
         #expect(try catalog.load().bundle(named: "Photos").identifier.text == "org.example.photos")
         do {
             _ = try catalog.load().bundle(named: "photos")

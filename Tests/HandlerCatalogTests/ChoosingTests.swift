@@ -175,7 +175,7 @@ struct ChoosingTests {
                 + "org.example.mine), role Viewer; behind exporter, whose rank is Owner")
         let alone = try snapshot([bundles[2]]).claimants(of: mine.type)
         #expect(alone.map(\.rank) == [.default, .alternate])
-        // Types of the system, and such as nobody declares, are exported by nobody.
+        // No handler exports a type of the system or an undeclared type.
         let own = try snapshot([.sample("a", ["public.jpeg", "org.example.mine"], rank: .owner)])
         #expect(own.claimants(of: .jpeg).first?.rank == .owner)
         #expect(own.claimants(of: mine.type).first?.rank == .owner)
@@ -196,7 +196,7 @@ struct ChoosingTests {
         #expect(names(nil) == ["exact", "item"])
         #expect(names(.regularFile) == ["exact", "data", "item"])
         #expect(names(.directory) == ["exact", "folder", "item"])
-        // public.executable conforms to nothing, but is somewhere on a disk.
+        // public.executable conforms to nothing, but an item of it is a file.
         #expect(snapshot.claimants(of: .executable, kind: .regularFile).map(\.bundle.name) == ["data", "item"])
     }
 

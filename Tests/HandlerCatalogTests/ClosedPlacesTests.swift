@@ -53,7 +53,7 @@ struct ClosedPlacesTests {
             #expect(snapshot.identifiers == ["org.example.good"])
             #expect(snapshot.reasons(.unusable).first?.hasPrefix("\(key) is not usable: \(path) ") == true)
         }
-        // Without a sandbox it can write anywhere in any case.
+        // Without a sandbox the handler can write anywhere.
         try shelf.write("Bad", Shelf.keys("org.example.bad", ["WaftWritablePaths": ["/"], "WaftSandbox": "none"]))
         #expect(shelf.catalog().load().bundles.count == 2)
     }

@@ -8,7 +8,7 @@ import UniformTypes
 struct DocumentTypeTests {
     private let shelf = Shelf()
 
-    /// Who opens a file with a name, what is built in left out.
+    /// The handlers that open a file of this name, without the built-in ones.
     private func openers(_ name: String, kind: FileKind = .regularFile) -> [String] {
         let snapshot = shelf.catalog(rule: .handlers).load()
         let type = snapshot.registry.type(forFileName: name, kind: kind)
@@ -35,7 +35,7 @@ struct DocumentTypeTests {
         #expect(openers("a.WAFTX") == ["A"])
         #expect(openers("a.wafty") == [])
         let type = try #require(DynamicType(supertypes: [.data], tags: [TypeTag(.filenameExtension, "waftx")])).type
-        // From elsewhere: with other tags, or without what it conforms to.
+        // Declared by another bundle: with other tags, or without its supertypes.
         let tags = [TypeTag(.filenameExtension, "waftx"), TypeTag(.mimeType, "application/x-waftx")]
         let snapshot = shelf.catalog(rule: .handlers).load()
         for foreign in [type, try #require(DynamicType(tags: tags)).type] {

@@ -163,7 +163,7 @@ struct PropertyListTests {
         }
     }
 
-    /// A binary property list of raw objects, the first on top.
+    /// A binary property list of raw objects; the first is the top.
     private func binary(_ objects: [[UInt8]], offsetBytes: Int = 2) -> [UInt8] {
         var bytes = BinaryPropertyList.magic
         var offsets: [Int] = []

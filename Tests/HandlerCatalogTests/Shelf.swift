@@ -43,7 +43,7 @@ final class Shelf: Sendable {
         )
     }
 
-    /// What a bundle needs at least.
+    /// The minimum keys of a bundle.
     static func keys(_ identifier: String, _ more: [String: Any] = [:]) -> [String: Any] {
         ["CFBundleIdentifier": identifier, "CFBundleExecutable": "run"].merging(more) { _, more in more }
     }
@@ -94,7 +94,7 @@ extension CatalogSnapshot {
 }
 
 extension HandlerBundle {
-    /// A bundle that is nowhere on the disk.
+    /// A bundle that is not on the disk.
     static func sample(
         _ name: String,
         _ types: [String] = [],

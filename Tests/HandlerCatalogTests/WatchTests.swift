@@ -24,7 +24,7 @@ struct WatchTests {
         )
     }
 
-    /// Does something, and waits until the watch knows of it.
+    /// Makes a change, and waits until the watch has noticed it.
     private func change(
         _ watch: CatalogWatch,
         _ body: () throws -> Void,
@@ -176,7 +176,7 @@ struct WatchTests {
         for number in 0..<50 {
             #expect(FileManager.default.createFile(atPath: path + "/log\(number)", contents: Data([1])))
         }
-        // What comes after it is the first that is heard of.
+        // The first reported change is the one after the handler's own files.
         try shelf.catalog().disable("A")
         for await snapshot in changes {
             #expect(snapshot.choices.disabled.count == 1)
@@ -233,7 +233,7 @@ struct WatchTests {
 
     @Test("a use that comes before the events sees every change all the same")
     func ahead() throws {
-        // The test is over before the events are read.
+        // The test ends before the events are read.
         let watch = watch(quiet: .seconds(3_600), maximumAge: .zero)
         for number in 1...100 {
             try shelf.write("A\(number)", Shelf.opening("org.example.a\(number)", "public.image"))

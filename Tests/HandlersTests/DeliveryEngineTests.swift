@@ -157,7 +157,7 @@ struct DeliveryEngineTests {
             var asleep = 0
             while true {
                 try await lab.caller.calls.element(waits.count + 1)
-                // The engine goes to sleep, or has parked it.
+                // The engine sleeps, or has parked the delivery.
                 _ = try await lab.journal.changes.element((waits.count + 1) * 2)
                 if lab.state(arrival) == .parked { break }
                 asleep += 1
@@ -229,7 +229,7 @@ struct DeliveryEngineTests {
     func restart() async throws {
         let lab = DeliveryLab([photos])
         let arrivals = try lab.arrive(3)
-        // One of them was being asked about when the process died.
+        // A call for one of them was under way when the process died.
         _ = try lab.journal.began([arrivals[0].number], handler: "org.example.photos", at: lab.clock.wallTime)
         let second = lab.restarted()
         try await second.run { _ in
@@ -436,7 +436,7 @@ struct DeliveryEngineTests {
 }
 
 extension DeliveryLab {
-    /// What somebody hears who asks an engine that has ended.
+    /// The answer of an engine that has ended.
     fileprivate func retryAfterTheEnd(_ number: ArrivalNumber) async -> DeliveryEngine.RetryAnswer? {
         var ended: DeliveryEngine?
         try? await run { ended = $0 }

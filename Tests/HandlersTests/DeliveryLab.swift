@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import UniformTypes
 
-/// A clock that moves when the test says so.
+/// A clock that only the test moves.
 final class ManualClock: Sendable {
     private struct State {
         var uptime: Duration = .zero
@@ -17,10 +17,10 @@ final class ManualClock: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Until when each sleep is to last, as it begins.
+    /// The end time of each sleep, recorded as it begins.
     let sleeps = Recorder<Duration>()
 
-    /// The wall clock's moment at uptime 0.
+    /// The wall-clock time at uptime 0, in milliseconds.
     static let start: Int64 = 1_000_000
 
     var clock: DeliveryClock {
@@ -74,11 +74,11 @@ final class ManualClock: Sendable {
     }
 }
 
-/// A caller of handlers that answers when and what the test says.
+/// A caller of handlers whose answers and their times the test decides.
 final class ScriptedCaller: HandlerCalling {
     /// The calls that have begun, in order.
     let calls = Recorder<DeliveryCall>()
-    /// The handlers that were told that nothing is left for them.
+    /// The handlers that were notified that no items are left for them.
     let rested = Recorder<String>()
     let stops = Recorder<Void>()
     /// The items that are about to leave the Inbox while a handler has them.
@@ -93,7 +93,7 @@ final class ScriptedCaller: HandlerCalling {
         self.script = script
     }
 
-    /// The most calls that were under way at once.
+    /// The maximum number of calls that were under way at once.
     var most: Int { underWay.withLock { $0.most } }
 
     func call(_ call: DeliveryCall) async -> CallResult {
@@ -122,7 +122,7 @@ final class ScriptedCaller: HandlerCalling {
     func rests(_ handler: String) async { rested.record(handler) }
     func stop() async { stops.record(()) }
 
-    /// Answers the call for an arrival (the first of a batch); wait until it has begun.
+    /// Answers the call for an arrival (the first of a batch). Wait until the call has begun.
     func answer(_ number: ArrivalNumber, _ outcome: AttemptOutcome) {
         guard let continuation = waiting.withLock({ $0.removeValue(forKey: number) }) else {
             preconditionFailure("no handler is being called for \(number)")
@@ -130,7 +130,7 @@ final class ScriptedCaller: HandlerCalling {
         continuation.resume(returning: .answered(outcome))
     }
 
-    /// Says that the handler cannot be asked for a while.
+    /// Reports that the handler cannot be called for a while.
     func postpone(_ number: ArrivalNumber, _ wait: Duration) {
         waiting.withLock { $0.removeValue(forKey: number) }?.resume(returning: .postponed(wait))
     }
@@ -140,14 +140,14 @@ final class ScriptedCaller: HandlerCalling {
     }
 }
 
-/// A delivery with its fakes: a journal in memory, a clock that stands still, handlers as the test says, and files that
-/// really are in a folder.
+/// A delivery engine with its fakes: a journal in memory, a clock that stands still, and scripted handlers. The files
+/// are real files in a folder.
 final class DeliveryLab: Sendable {
     let journal: MemoryJournal
     let clock: ManualClock
     let caller: ScriptedCaller
     let folder: TemporaryFolder
-    /// What whoever waits for an answer has heard, in order.
+    /// The handler answers that waiting senders received, in order.
     let answers = Recorder<(ArrivalNumber, HandlerAnswer.State)>()
     private let bundles: Bundles
     /// Whether the Inbox's disk is mounted.
@@ -192,7 +192,7 @@ final class DeliveryLab: Sendable {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// The same disk and the same time, and a new process.
+    /// A new process with the same disk and the same time.
     func restarted(_ caller: ScriptedCaller = ScriptedCaller()) -> DeliveryLab {
         DeliveryLab(bundles.all.withLock { $0 }, journal: journal, caller: caller, clock: clock, folder: folder)
     }
@@ -211,13 +211,13 @@ final class DeliveryLab: Sendable {
         await running.value
     }
 
-    /// Other handlers from now on.
+    /// Replaces the installed handlers.
     func install(_ bundles: [HandlerBundle], in engine: DeliveryEngine) {
         self.bundles.all.withLock { $0 = bundles }
         engine.handlersChanged()
     }
 
-    /// Items of one transfer that have come to lie in the Inbox, and are written down.
+    /// Items of one transfer that are in the Inbox and in the journal.
     func arrive(
         _ count: Int = 1, type: String = "public.png", transfer: TransferID = TransferID(), isThere: Bool = true,
         to handler: String? = nil
@@ -237,7 +237,7 @@ final class DeliveryLab: Sendable {
         return arrivals
     }
 
-    /// An item that has come to lie where another one was.
+    /// An item in the place of an earlier one.
     func arrive(at stored: StoredItem) throws -> Arrival {
         let facts = self.facts("public.png", TransferID(), 0, of: 1, Destination(handler: nil, folder: nil))
         let number = try journal.intend([IntendedArrival(facts: facts, identity: nil, isDelivered: true)])[0]
@@ -262,7 +262,7 @@ final class DeliveryLab: Sendable {
     /// The state in which a delivery is.
     func state(_ arrival: Arrival) -> DeliveryState? { journal[arrival.number]?.state }
 
-    /// Waits until a delivery has come to a state.
+    /// Waits until a delivery has reached a state.
     func wait(for arrival: Arrival, _ state: DeliveryState) async throws {
         _ = try await journal.changes.first { $0.number == arrival.number && $0.state == state }
     }

@@ -243,7 +243,7 @@ struct HookContractTests {
     @Test("a hook that never reads its input holds nobody up, however much there is")
     func neverReads() async throws {
         let place = HookFolder()
-        // More than any pipe holds.
+        // More bytes than any pipe holds.
         let annotation = ["note": String(repeating: "x", count: 4 << 20)]
         #expect(try await place.run("exit 0", .sample(annotation: annotation)).answer == .yes)
     }
@@ -267,7 +267,7 @@ struct HookContractTests {
         let body = "import os; open('descriptors', 'w').write(' '.join(sorted(os.listdir('/proc/self/fd'))))"
         let program = place.program(place.python(body), sandbox: isSandboxed ? .strict : .none)
         #expect(try await place.runner().run(program, .open(.sample(), attempt: 1)).answer == .yes)
-        // 3 and 4 are the file that it writes and the folder that it reads.
+        // 3 and 4 are the file that the shell writes and the folder that it reads.
         #expect(place.text("descriptors") == "0 1 2 3 4")
     }
 

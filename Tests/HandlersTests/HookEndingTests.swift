@@ -21,12 +21,12 @@ struct HookEndingTests {
         let place = HookFolder()
         place.makePipe("alive")
         let alive = place.listen(to: "alive")
-        // Each process of the group holds the pipe; its end is the end of the last.
+        // Each process of the group holds the pipe, so the pipe ends with the last process.
         let body = "exec 9> alive; echo up >&9; echo halfway >&2; sleep 86400 & sleep 86400"
         let outcome = try await run(place, body, sandbox: sandbox)
         #expect(outcome.answer == .later)
         #expect(outcome.reason == "out of time after 1.0 seconds")
-        // Unless the machine was too busy for it to come to that.
+        // Empty if the machine was too busy for the hook to print it.
         #expect(["halfway\n", ""].contains(outcome.standardError))
         try await place.end(of: "alive", alive)
         #expect(place.scratchNames.isEmpty)
@@ -48,7 +48,7 @@ struct HookEndingTests {
         place.makePipe("alive")
         place.makePipe("gate")
         let alive = place.listen(to: "alive")
-        // The child goes on when it has been asked, and tells of it.
+        // The child continues after the request to end, and reports it.
         let body =
             "exec 9> alive; (trap 'read x < gate; echo tidy >&9; exit' TERM; echo up >&9; "
             + "sleep 86400 & while :; do wait; done) & wait"

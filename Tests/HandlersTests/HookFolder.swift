@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 import UniformTypes
 
-/// The folder of a handler with a script in it, an Inbox, and ways to hear from the script.
+/// The folder of a handler with a script in it, an Inbox, and ways to receive messages from the script.
 struct HookFolder {
-    /// The handler's.
+    /// The handler's folder.
     let folder = TemporaryFolder()
     private let other = TemporaryFolder()
 
@@ -21,10 +21,10 @@ struct HookFolder {
 
     var inbox: String { other / "Inbox" }
     var scratch: String { other / "scratch" }
-    /// A folder where a hook has no business.
+    /// A folder that a hook must not use.
     var home: String { other / "home" }
 
-    /// What is left of the calls' temporary folders.
+    /// The remaining temporary folders of the calls.
     var scratchNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? ["unreadable"] }
 
     /// Writes the script; `body` is in the language of `/bin/sh`.
@@ -73,12 +73,12 @@ struct HookFolder {
             program(script(body), timeLimit: timeLimit, sandbox: sandbox), .open(arrival, attempt: attempt))
     }
 
-    /// What the script wrote into a file of its folder.
+    /// The text that the script wrote into a file of its folder.
     func text(_ name: String) -> String? {
         FileManager.default.contents(atPath: folder / name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The parts of a file that end with NUL.
+    /// The parts of a file, each terminated by NUL.
     func parts(_ name: String) -> [String] {
         (text(name) ?? "").split(separator: "\0", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
@@ -92,11 +92,11 @@ struct HookFolder {
         #expect(mkfifo(folder / name, 0o600) == 0)
     }
 
-    /// Reads a named pipe until nobody holds its other end any more, and records each line; the end is a nil.
+    /// Reads a named pipe until no process holds its other end, and records each line. A nil marks the end.
     func listen(to name: String) -> Recorder<String?> {
         let lines = Recorder<String?>()
         let path = folder / name
-        // A thread of its own: opening and reading block.
+        // Uses its own thread: opening and reading block.
         Thread.detachNewThread {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             var line: [UInt8] = []
@@ -115,22 +115,22 @@ struct HookFolder {
         return lines
     }
 
-    /// Waits until nobody holds the named pipe any more: until every process that has inherited it is gone.
+    /// Waits until no process holds the named pipe: until every process that has inherited it has ended.
     func end(of name: String, _ lines: Recorder<String?>) async throws {
-        // Where the script was ended before it opened the pipe, the listener would wait for a first writer for ever.
+        // If the script ended before it opened the pipe, the listener would wait for a writer for ever.
         let descriptor = open(folder / name, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor >= 0 { close(descriptor) }
         try await lines.first { $0 == nil }
     }
 
-    /// Lets a script go on that reads from the named pipe.
+    /// Releases a script that waits to read from the named pipe.
     func release(_ name: String) {
         let path = folder / name
         Thread.detachNewThread { close(open(path, O_WRONLY | O_CLOEXEC)) }
     }
 }
 
-/// The launcher of the tests, beside the tests themselves.
+/// The launcher of the tests, which is in the same folder as the tests.
 let probe: String = {
     guard let path = realpath("/proc/self/exe", nil) else { return "/sandbox-probe" }
     defer { free(path) }
@@ -139,7 +139,7 @@ let probe: String = {
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// Keeps what is logged.
+/// Keeps the logged messages.
 struct RecordingLog: LogHandler {
     let messages: Recorder<String>
     var logLevel: Logger.Level = .debug

@@ -81,7 +81,7 @@ struct HookOutputTests {
         defer { for writer in writers { close(writer) } }
         #expect(pipes.map(\.isAtEnd) == [true, false, false])
         #expect(leftovers.count == 2)
-        // The end of another is noticed.
+        // The end of another process is noticed.
         pipes[1].whenClosed { closed.record(1) }
         close(writers.remove(at: 1))
         try await closed.first()
@@ -133,11 +133,11 @@ struct HookOutputTests {
         #expect(outcome.standardError.contains(remark + "--writable \(place.home)\n"))
         #expect(outcome.standardError.contains("a write to \(place.inbox)/new: files in the Inbox can be read"))
         #expect(messages.all.filter { $0.hasPrefix("warning") }.count == 2)
-        // The configuration's own hook hears of the configuration.
+        // The remark for the configuration's own hook names a setting of the configuration.
         var hook = place.program(script, identifier: HandlerProgram.hookIdentifier, sandbox: .strict)
         let other = try await runner.run(hook, .open(.sample(), attempt: 1))
         #expect(other.standardError.contains(remark + "hookWritable: [\(place.home)] to config.yaml\n"))
-        // And may then write there.
+        // With the setting, the hook may write there.
         hook.writablePaths = [place.home]
         let allowed = try await runner.run(hook, .open(.sample(), attempt: 1))
         #expect(!allowed.standardError.contains(remark))

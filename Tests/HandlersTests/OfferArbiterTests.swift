@@ -25,7 +25,7 @@ struct OfferArbiterTests {
         try await arbiter(body, sandbox: sandbox).ask(facts())
     }
 
-    /// Nothing but the folder that stands for the Inbox.
+    /// Expects nothing but the folder that stands for the Inbox.
     private func expectTidy() {
         #expect(place.scratchNames.allSatisfy { $0 == "no-inbox" })
     }
@@ -150,7 +150,7 @@ struct OfferArbiterTests {
         place.makePipe("alive")
         place.makePipe("gate")
         let alive = place.listen(to: "alive")
-        // Both ends are kept, so that whoever opens a pipe late does not wait for the other side.
+        // The test holds both ends, so that a process that opens a pipe late does not wait for the other side.
         let keeper = open(place.folder / "gate", O_RDWR | O_CLOEXEC)
         let listener = open(place.folder / "alive", O_RDWR | O_CLOEXEC)
         defer {

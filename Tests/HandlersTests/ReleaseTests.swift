@@ -58,7 +58,7 @@ struct ReleaseTests {
         try await lab.run { engine in
             lab.deliver(arrivals, to: engine)
             try await caller.calls.element(1)
-            // A verb removes the second item; somebody removes the third by hand.
+            // A verb removes the second item; the test removes the third by hand.
             #expect(await engine.release(arrivals[1].number, within: .seconds(5)) == .free)
             try lab.journal.departed([arrivals[1].number], Departure(.removed, at: lab.clock.wallTime))
             let later = try arrivals[1...2].map { try lab.arrive(at: $0.stored) }

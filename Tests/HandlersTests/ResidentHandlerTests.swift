@@ -20,7 +20,7 @@ struct ResidentHandlerTests {
             call = json.loads(line)
         """
 
-    /// A handler in Python that holds the pipe `alive`; `body` is done for each `call`.
+    /// A handler in Python that holds the pipe `alive`. It runs `body` for each `call`.
     private func resident(
         _ place: HookFolder,
         _ body: String,
@@ -392,7 +392,7 @@ struct ResidentHandlerTests {
     func idle() async throws {
         let place = HookFolder()
         let (handler, alive) = resident(place, "say('yes')", idleTime: .milliseconds(1))
-        // After the loop: it has come to the end of its input.
+        // After the loop the handler has reached the end of its input.
         let path = place.folder / "hook.py"
         let script = try String(contentsOfFile: path, encoding: .utf8)
         let file = try #require(FileHandle(forWritingAtPath: path))

@@ -2,7 +2,7 @@ import Glibc
 import HookSandbox
 import Testing
 
-/// Attacks by a hook that the user did not write, or whose parser a file has taken over.
+/// Attacks by a hook that the user did not write, or whose parser a received file has taken over.
 @Suite(
     "What a hostile hook comes to",
     .enabled(

@@ -3,7 +3,7 @@ import Glibc
 import HookSandbox
 import Testing
 
-/// The tests of the rules themselves. They need Landlock: without it nothing refuses anything.
+/// The tests of the rules themselves. They need Landlock, without which nothing is refused.
 @Suite(
     "What a sandboxed hook may do",
     .enabled(
@@ -275,7 +275,7 @@ struct LandlockRuleTests {
         #expect(try fixture.run(plan).output == "ok\n")
         plan.arguments = ["unlink", fixture.inbox + "/photo.png"]
         #expect(try fixture.run(plan).output == "ok\n")
-        // What ABI 3 added: the gap that the status names.
+        // ABI 3 added this rule; `waft status` names the gap.
         plan.arguments = ["truncate", fixture.home + "/diary"]
         #expect(try fixture.run(plan).output == (abi < 3 ? "ok\n" : "EACCES\n"))
     }

@@ -49,14 +49,14 @@ final class SandboxFixture: Sendable {
 
     func text(_ path: String) -> String? { readFile(path) }
 
-    /// A plan by which the probe is the hook.
+    /// A plan that runs the probe as the hook.
     func plan(_ arguments: [String], level: SandboxPlan.Level = .strict) -> SandboxPlan {
         SandboxPlan(
             level: level, executable: probe, arguments: arguments, bundle: bundle, dataFolder: folder,
             temporaryFolder: temporaryFolder, inbox: inbox, writablePaths: [named], forbiddenPlaces: closed)
     }
 
-    /// A plan by which a shell command is the hook.
+    /// A plan that runs a shell command as the hook.
     func shell(_ command: String) -> SandboxPlan {
         var plan = plan(["-c", command])
         plan.executable = "/bin/sh"
@@ -91,7 +91,7 @@ final class SandboxFixture: Sendable {
             }, uniquingKeysWith: { $1 })
     }
 
-    /// What the hook printed that makes one system call: `ok` or the name of the error.
+    /// The output of a hook that makes one system call: `ok`, or the name of the error.
     func answer(_ arguments: String...) throws -> String {
         let run = try run(plan(arguments))
         #expect(run.exitCode == 0, "\(run.error)")
@@ -105,14 +105,14 @@ final class SandboxFixture: Sendable {
     }
 }
 
-/// The launcher and hook of the tests, beside the tests themselves.
+/// The program that is the launcher and the hook of the tests, in the same folder as the tests.
 let probe: String = {
     guard let path = realpath("/proc/self/exe", nil) else { return "/sandbox-probe" }
     defer { free(path) }
     return String(cString: path).split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/sandbox-probe"
 }()
 
-/// What a program did that was started with nothing but the given environment and `PATH`, and has ended.
+/// The result of a program that was started with only the given environment and `PATH`.
 struct Run {
     let exitCode: Int32
     let output: String
@@ -155,7 +155,7 @@ struct Run {
     }
 }
 
-/// The file's text, or `nil` where it cannot be opened.
+/// The file's text, or `nil` if it cannot be opened.
 func readFile(_ path: String) -> String? {
     let file = open(path, O_RDONLY)
     guard file >= 0 else { return nil }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HookSandbox
 
-/// What holds on every kernel.
+/// Checks that hold on every kernel.
 @Suite("The launcher")
 struct SandboxedLaunchTests {
     let fixture: SandboxFixture

@@ -9,7 +9,7 @@ import UniformTypes
 
 @testable import Inbox
 
-/// Receives a tree entry by entry, by either protocol.
+/// Receives a tree entry by entry, through either protocol.
 private final class Coming {
     let transfer: IncomingTransfer
     let journal = MemoryJournal()

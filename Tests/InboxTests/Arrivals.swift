@@ -9,14 +9,14 @@ import UniformTypes
 
 @testable import Inbox
 
-/// Items that were received into an Inbox, as a journal has them.
+/// Items that were received into an Inbox, as the journal records them.
 extension FileInbox {
     func receive(_ text: String, as wanted: String, executable: Bool = false) throws -> Arrival {
         let stored = try store(try stagedFile(text, executable: executable), as: wanted)
         return try arrival(of: stored, kind: .file)
     }
 
-    /// A tree of files, by their paths; folders are made as they are needed.
+    /// A tree of files by their paths. Folders are made as needed.
     func receiveTree(_ files: [String: String], as wanted: String) throws -> Arrival {
         let tree = try stagedTree()
         var folders: Set<String> = []
@@ -44,10 +44,10 @@ extension FileInbox {
     }
 }
 
-/// The time by the system's clock, less some seconds.
+/// The time of the system's clock, minus some seconds.
 func now(minus seconds: Int64 = 0) -> WallTime { WallTime(milliseconds: (Int64(time(nil)) - seconds) * 1_000) }
 
-/// Changes a file that cannot be written to, and leaves its modes and its time as they were.
+/// Changes a file that cannot be written to, and keeps its mode and its time.
 func rot(_ path: String, at offset: Int, to byte: UInt8 = 0xFF) throws {
     let before = try #require(lstatus(of: path))
     try #require(chmod(path, 0o644) == 0)

@@ -309,7 +309,7 @@ struct CommitTests {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
             chmod(folder.path, 0o777)
-            // Not as root, who may do anything.
+            // Not as root, which may do anything.
             #expect(seteuid(65_534) == 0)
             let inbox = try FileInbox(path: folder / "Inbox")
             let staged = try inbox.stagedFile("x")

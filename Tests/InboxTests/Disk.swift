@@ -2,12 +2,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// What lies in a folder, hidden things too, in order.
+/// The entries of a folder, including hidden ones, sorted.
 func listing(of path: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
 }
 
-/// Everything below a folder, as relative paths, in order.
+/// Everything below a folder, as sorted relative paths.
 func everything(below path: String) -> [String] {
     (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []).sorted()
 }
@@ -16,18 +16,18 @@ func contents(of path: String) -> [UInt8]? {
     FileManager.default.contents(atPath: path).map { Array($0) }
 }
 
-/// What lstat(2) says.
+/// The result of lstat(2).
 func lstatus(of path: String) -> stat? {
     var status = stat()
     return lstat(path, &status) == 0 ? status : nil
 }
 
-/// The permission bits, setuid and the like included.
+/// The permission bits, including setuid and the like.
 func mode(of path: String) -> mode_t? {
     lstatus(of: path).map { $0.st_mode & 0o7777 }
 }
 
-/// The umask of this process, read without changing it.
+/// The umask of this process, read without a change.
 let currentUmask: mode_t = {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("Umask:") }
@@ -39,7 +39,7 @@ func makeFile(_ path: String, _ text: String = "") {
     _ = FileManager.default.createFile(atPath: path, contents: Data(text.utf8))
 }
 
-/// How many descriptors this process has open that lead below a folder.
+/// The number of open descriptors of this process that lead below a folder.
 func openDescriptors(below path: String) -> Int {
     listing(of: "/proc/self/fd").count { name in
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name)
@@ -47,10 +47,10 @@ func openDescriptors(below path: String) -> Int {
     }
 }
 
-/// Does with files what `body` does with the rights of a user who is not root. Needs root.
+/// Runs `body` with the rights for files of a user who is not root. Needs root.
 func asOrdinaryUser<Result>(_ body: () throws -> Result) throws -> Result {
     let call = try #require(dlsym(dlopen(nil, RTLD_NOW), "setfsuid"), "every Linux has it")
-    // Of this thread alone.
+    // Changes this thread only.
     let setfsuid = unsafeBitCast(call, to: (@convention(c) (uid_t) -> Int32).self)
     _ = setfsuid(65_534)
     defer { _ = setfsuid(0) }

@@ -12,16 +12,16 @@ import Testing
 struct EarlySyncTests {
     private let folder = TemporaryFolder()
     private let syncs = Recorder<Int32>()
-    /// Lets a sync that has begun come to its end.
+    /// Lets a sync that has begun end.
     private let ends = Semaphore()
-    /// That one has come to its end.
+    /// Signals that a sync has ended.
     private let ended = Semaphore()
 
     private func early() throws -> EarlySync {
         let opened = OpenFolder(
             FileDescriptor(owning: try systemCall { open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }))
         return EarlySync(opened) { [syncs, ends, ended] own in
-            // By the flags, which belong to an opening, it can be told which one it is.
+            // File status flags belong to one opening of a file, so a flag identifies the descriptor.
             _ = fcntl(own, F_SETFL, O_NONBLOCK)
             syncs.record(fcntl(opened.raw, F_GETFL) & O_NONBLOCK)
             ends.wait()
@@ -60,7 +60,7 @@ struct EarlySyncTests {
         #expect(syncs.all.count == 1)
         ends.signal()
         ended.wait()
-        // It says that it is done right after it is.
+        // The end is reported right after it happens.
         while syncs.all.count == 1 {
             early.wrote(EarlySync.mostBytes)
             await Task.yield()
@@ -87,7 +87,7 @@ struct EarlySyncTests {
         defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
         let inMemory = try StagingFolder.sample(disk)
         #expect(inMemory.earlySync == nil)
-        // Temporary folders may lie in memory too.
+        // Temporary folders may be in memory too.
         let onDisk = try StagingFolder.sample(folder.path)
         #expect((onDisk.earlySync == nil) == onDisk.isInMemory)
     }

@@ -63,7 +63,7 @@ struct FileInboxTests {
     func relativePath() throws {
         let here = try #require(getcwd(nil, 0))
         defer { free(here) }
-        // Up to the root and down again, so that the working directory, which all tests share, need not be changed.
+        // Up to the root and down again, because all tests share the working directory.
         let depth = String(cString: here).split(separator: "/").count
         let up = Array(repeating: "..", count: depth).joined(separator: "/")
         let inbox = try FileInbox(path: up + folder.path + "/Inbox")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Inbox
 
-/// Root alone can mount another file system; the tests are not skipped where that cannot be done.
+/// Only root can mount another file system. If the mount is impossible, the tests fail; they are not skipped.
 @Suite("Leaving the Inbox", .serialized)
 struct LeavingTests {
     private let folder = TemporaryFolder()
@@ -26,7 +26,7 @@ struct LeavingTests {
         }
     }
 
-    /// Runs `body` with a small file system of its own mounted at `out`, seen by everybody, and unmounts it.
+    /// Mounts a small file system at `out`, visible to every process; runs `body`; unmounts it.
     private func withOtherDisk(_ size: String = "8m", _ body: () throws -> Void) throws {
         try #require(CLinuxShims_mount_tmpfs(folder / "out", size) == 0, "mounting needs root")
         defer { umount2(folder / "out", Int32(MNT_DETACH)) }
@@ -35,7 +35,7 @@ struct LeavingTests {
 
     private static let files = ["a": "1", "b/c.sh": "22", "b/d/e": String(repeating: "3", count: 700_000)]
 
-    /// What is expected of something that has been taken.
+    /// Checks an item that has been taken.
     private func check(_ arrival: Arrival, at name: String, isGone: Bool = true) throws {
         let target = folder / "out/" + name
         let mask = currentUmask

@@ -9,13 +9,13 @@ import Testing
 
 @testable import Inbox
 
-/// Clocks that are moved by hand, the wall clock ahead of the system's.
+/// Clocks that the test moves. The wall clock is ahead of the system's.
 private final class Ahead: Sendable {
     private let seconds = Mutex<(passed: Int64, set: Int64)>((0, 0))
 
     func pass(_ time: Int64) { seconds.withLock { $0.passed += time } }
 
-    /// Somebody sets the wall clock; no time passes.
+    /// Sets the wall clock; no time passes.
     func set(_ time: Int64) { seconds.withLock { $0.set += time } }
 
     func time(settling: Duration = .zero) -> KeptTime {
@@ -49,7 +49,7 @@ struct PartialTests {
         return try #require(PartialKey(item, from: .sample(1)))
     }
 
-    /// Writes a part of a file and lets it be kept.
+    /// Writes a part of a file, and lets the Inbox keep it.
     private func keep(_ name: String, _ bytes: [UInt8], in inbox: FileInbox, size: UInt64 = 4_000_000) throws {
         let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: try key(name))
         try staged.beginFile(try entry(nil, size: size))
@@ -189,7 +189,7 @@ struct PartialTests {
             #expect(inbox.partials.count == 1)
             #expect(try ["old", "new"].map { inbox.hasKept(try key($0)) } == [false, true])
         }
-        // The disk knows when it was written to by the system's clock, which has not moved.
+        // The disk records the time of a write by the system's clock, which has not moved.
         #expect(try open(bounds).partials.count == 0)
         #expect(names().isEmpty)
     }
@@ -198,7 +198,7 @@ struct PartialTests {
     func clockJumps(days: Int64) throws {
         let bounds = PartialBounds(lifetime: .seconds(7 * 86_400), quota: 1 << 40)
         do { try keep("earlier", [1], in: try open(bounds)) }
-        // What an earlier receiver has left, found by one that starts with a wrong clock.
+        // A receiver that starts with a wrong clock finds the leftovers of an earlier receiver.
         clock.set(days * 86_400)
         let inbox = try open(bounds, settling: CautiousClock.settling)
         try keep("now", [1], in: inbox)
@@ -206,13 +206,13 @@ struct PartialTests {
         clock.set(-days * 86_400)
         clock.pass(660)
         #expect(inbox.partials.count == 2)
-        // It jumps later on, and stays wrong.
+        // The clock jumps later, and stays wrong.
         clock.set(days * 86_400)
         for _ in 0..<24 {
             clock.pass(3_600)
             #expect(inbox.partials.count == 2)
         }
-        // And back, or further.
+        // The clock jumps back, or further ahead.
         clock.set(-2 * days * 86_400)
         #expect(inbox.partials.count == 2)
         clock.set(days * 86_400)
@@ -232,7 +232,7 @@ struct PartialTests {
         #expect(inbox.partials.count == 3)
         inbox.boundKept(of: .sample(1), to: 150_000, besides: [coming])
         #expect(try ["a", "b", "c"].map { inbox.hasKept(try key($0)) } == [true, false, true])
-        // More is kept than what is coming: that would not count.
+        // More is kept than is coming, so the kept part would not count.
         let small = OfferedItem(kind: .file, name: safe("c"), type: uniform("public.data"), size: 1)
         inbox.boundKept(of: .sample(1), to: 1 << 40, besides: [small])
         #expect(try ["a", "c"].map { inbox.hasKept(try key($0)) } == [true, false])
@@ -281,7 +281,7 @@ struct PartialTests {
         try keep("a", Array(repeating: 1, count: 3_000_000), in: inbox)
         clock.pass(1)
         try keep("b", Array(repeating: 1, count: 3_000_000), in: inbox)
-        // Whatever else goes on on this disk.
+        // A lower bound, because other programs use this disk too.
         #expect(inbox.staging?.partials.removable.bytes ?? 0 >= 6_000_000)
         #expect(try inbox.freeRoom() + (1 << 30) > before)
         let disk = try DiskRoom.free(onFileSystemOf: try #require(inbox.staging).folder.raw)
@@ -349,7 +349,7 @@ struct PartialTests {
             }
             #expect(inbox.mark(of: consent) == ConsentMark(stored: 3))
             #expect(inbox.mark(of: ConsentKey(offer, from: .sample(2))) == nil)
-            // As a power cut leaves it.
+            // An empty file, as after a power cut.
             makeFile(staging + "/" + Partials.name(of: consent))
             #expect(inbox.mark(of: consent) == ConsentMark(stored: 0))
             inbox.changeMarks { $0 }

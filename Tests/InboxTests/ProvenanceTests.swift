@@ -95,7 +95,7 @@ struct ProvenanceTests {
 
     @Test("that no file system keeps is no fault")
     func noAttributes() throws {
-        // Those of the kernel's own take none.
+        // Files of the kernel have no extended attributes.
         let file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         ExtendedAttributes.set(Provenance.attributes(try facts(.file), at: 0), on: file)

@@ -18,7 +18,7 @@ struct RemountTests {
                 for mountPoint in [disk, other] {
                     mkdir(mountPoint, 0o700)
                     #expect(CLinuxShims_mount_tmpfs(mountPoint, "8m") == 0)
-                    // A receiver has been there already.
+                    // A receiver has used it before.
                     _ = try FileInbox(path: mountPoint + "/Inbox", reserve: .bytes(0))
                 }
                 makeFile(other + "/.waft-staging/Inbox/half", "left by a crash")
@@ -37,7 +37,7 @@ struct RemountTests {
                 try offerAndStore("second", in: inbox)
                 #expect(listing(of: other + "/Inbox") == ["second"])
                 #expect(listing(of: other + "/.waft-staging/Inbox") == ["lock"])
-                // It has it for itself, as any receiver.
+                // A receiver locks its Inbox.
                 #expect(throws: InboxError.self) { try FileInbox(path: other + "/Inbox") }
             }
         }
@@ -87,7 +87,7 @@ struct RemountTests {
 }
 
 private func offerAndStore(_ name: String, in inbox: FileInbox) throws {
-    // What a transfer begins with.
+    // A transfer begins with this call.
     _ = try inbox.freeRoom()
     try inbox.store(try inbox.stagedFile(name), as: name)
 }

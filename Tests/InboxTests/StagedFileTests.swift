@@ -164,7 +164,7 @@ struct StagedFileTests {
                 let chunk = [UInt8](repeating: 7, count: 262_144)
                 let full = #expect(throws: TransferFault.self) { for _ in 0..<64 { try unknown.write(chunk) } }
                 #expect(full?.code == .noRoom)
-                // The figure is what was left at the look that found it.
+                // The message states the room that was left when the check failed.
                 let words =
                     /cannot write the file: the rest of the disk, \d+\.\d [kM]B, is kept free; make room and send it again/
                 #expect(full?.message.wholeMatch(of: words) != nil, "\(full?.message ?? "")")

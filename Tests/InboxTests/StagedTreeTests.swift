@@ -13,7 +13,7 @@ struct StagedTreeTests {
         try FileInbox(path: folder / "Inbox", reserve: .bytes(0), opening: opening, placement: .byRename)
     }
 
-    /// Where the only staged item lies.
+    /// The path of the only staged item.
     private func stagedPath() throws -> String {
         let names = listing(of: folder / ".waft-staging/Inbox").filter { $0 != "lock" }
         return folder / ".waft-staging/Inbox/" + (try #require(names.first))
@@ -33,7 +33,7 @@ struct StagedTreeTests {
         try tree.makeFolder(try place("src/bin"))
         try tree.add(try entry("src/bin/run", executable: true), "#!/bin/sh\n")
         try tree.closeFolder(try place("src/bin"), modified: time)
-        // Back in a folder that was left.
+        // Returns to an earlier folder.
         try tree.add(try entry("src/main.c"), "int main;")
         let link = try place("src/link")
         try tree.makeLink(link, target: try SafeLinkTarget("../empty", of: link))
@@ -62,7 +62,7 @@ struct StagedTreeTests {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
             chmod(folder.path, 0o777)
-            // Not as root, who may do anything.
+            // Not as root, which may do anything.
             #expect(seteuid(65_534) == 0)
             let inbox = try FileInbox(path: folder / "Inbox")
             let tree = try inbox.stagedTree()
@@ -168,7 +168,7 @@ struct StagedTreeTests {
         try tree.makeFolder(try place("c"))
         try tree.add(try entry("a/b/first"), "1")
         let staged = try stagedPath()
-        // The folder that is open, then one on the way to another, then the item itself.
+        // The open folder, then a folder on the way to another one, then the item itself.
         rename(staged + "/a/b", staged + "/moved")
         symlink(folder / "outside", staged + "/a/b")
         _ = faultCode { try tree.add(try entry("a/b/second"), "2") }

@@ -75,7 +75,7 @@ struct StagingTests {
         symlink(folder / "outside/precious", staging + "/tree/file-link")
         makeFile(staging + "/tree/inner/file")
         mkfifo(staging + "/tree/pipe", 0o600)
-        // What a sweep that was cut short leaves.
+        // The leftovers of an interrupted sweep.
         mkdir(staging + "/removed.1", 0o755)
         makeFile(staging + "/removed.1/x")
         mkdir(staging + "/removed.7", 0o755)
@@ -93,7 +93,7 @@ struct StagingTests {
             do { _ = try FileInbox(path: folder / "Inbox") }
             let signature = Array("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)
             #expect(contents(of: tag)?.starts(with: signature) == true)
-            // As a crash leaves it.
+            // As after a crash.
             truncate(tag, 0)
         }
         unlink(tag)
@@ -106,7 +106,7 @@ struct StagingTests {
     func sweepsDeepTree() throws {
         do { _ = try FileInbox(path: folder / "Inbox") }
         let staging = folder / ".waft-staging/Inbox"
-        // Deeper than any path can say, so made step by step.
+        // Deeper than the maximum length of a path, so made step by step.
         var current = open(staging, O_RDONLY | O_DIRECTORY)
         for level in 0..<2_000 {
             mkdirat(current, "level \(level) of a very deep tree", 0o755)
@@ -194,9 +194,9 @@ struct StagingTests {
     }
 }
 
-/// In a process of its own: runs `body`, whose mounts nobody else sees. Fails where that is not allowed.
+/// Runs `body` in a separate process, whose mounts no other process sees. Fails if that is not allowed.
 func inPrivateMounts(_ body: () throws -> Void) throws {
-    // Of this thread alone, so `body` does not wait for anything.
+    // Applies to this thread only, so `body` must not wait for anything.
     try #require(CLinuxShims_unshare_mounts() == 0, "private mounts need root: errno \(errno)")
     try #require(CLinuxShims_make_mounts_private() == 0)
     try body()

@@ -27,7 +27,7 @@ struct StoredDigestTests {
         }
     }
 
-    /// What the protocol says, section 4.3, in the plainest way there is.
+    /// The listing of section 4.3 of the protocol, in the plainest form.
     private func listing(_ path: String, below place: String, _ algorithm: DigestAlgorithm) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -72,7 +72,7 @@ struct StoredDigestTests {
         symlink("../x.txt", folder / "tree/a/b/link")
         let now = try read("tree", isTree: true, algorithm)
         #expect(now.digest == .of(algorithm, try listing(folder / "tree", below: "", algorithm)))
-        // The tree itself, four folders with something in them, one without, and a link.
+        // The tree itself, four folders with contents, one empty folder, and a link.
         #expect(now.entries == UInt64(files.count) + 7)
         #expect(now.size == files.reduce(0) { $0 + UInt64($1.utf8.count) * 100_000 })
     }

@@ -36,7 +36,7 @@ struct VerificationTests {
         let arrival = try inbox.receive(String(repeating: "x", count: 100_000), as: "a.txt")
         try rot(path + "/a.txt", at: 50_000)
         #expect(try verify(arrival) == ItemFinding(state: .changed, differences: [.contents]))
-        // An hour after it had arrived: somebody did that.
+        // An hour after the arrival, so another program made the change.
         let finding = try verify(arrival, arrived: now(minus: 3_600))
         #expect(finding.touched != nil && finding.differences == [.contents])
     }

@@ -27,7 +27,7 @@ extension StagedItem {
 }
 
 extension FileInbox {
-    /// A staged file that is whole.
+    /// A complete staged file.
     func stagedFile(
         _ text: String,
         executable: Bool = false,
@@ -42,7 +42,7 @@ extension FileInbox {
         try stage(transfer: TransferID(), item: 0, isTree: true)
     }
 
-    /// Moves one item in.
+    /// Moves one item into the Inbox.
     @discardableResult
     func store(_ staged: any StagedItem, as text: String) throws -> StoredItem {
         let results = commit([ItemToCommit(staged, as: try SafeName(text))])
@@ -50,7 +50,7 @@ extension FileInbox {
     }
 }
 
-/// The code of the fault that `body` ends with, nil where it ends well.
+/// The code of the fault that `body` throws; nil if it throws none.
 func faultCode(_ body: () throws -> Void) -> TransferFault.Code? {
     do {
         try body()

@@ -23,7 +23,7 @@ struct WritingBehindTests {
     private func add(_ path: String, _ bytes: [UInt8], to tree: any StagedItem, announced: Int? = nil) throws {
         let time = Timestamp(seconds: 1_234_567_890, nanoseconds: 0)
         try tree.beginFile(try entry(path, size: UInt64(announced ?? bytes.count), modified: time))
-        // In two pieces, as a frame may end anywhere.
+        // Two pieces, because a frame may end anywhere.
         try tree.write(Array(bytes.prefix(bytes.count / 2)))
         try tree.write(Array(bytes.dropFirst(bytes.count / 2)))
         try tree.endFile()
@@ -85,7 +85,7 @@ struct WritingBehindTests {
         try #require(CLinuxShims_mount_tmpfs(disk, "4m") == 0, "mounting needs root")
         defer { while umount2(disk, Int32(MNT_DETACH)) == 0 {} }
         let inbox = try inbox(disk + "/Inbox")
-        // So that even the last few do not fit.
+        // So that even the last few files do not fit.
         let filler = try FullDisk(disk, leaving: 64 << 10)
         let tree = try inbox.stagedTree()
         let fault = #expect(throws: TransferFault.self) {
@@ -147,7 +147,7 @@ struct WritingBehindTests {
     }
 }
 
-/// A file that takes all of a small disk but for some of it.
+/// A file that fills a small disk up to a remainder.
 private struct FullDisk {
     private let path: String
 

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The programs: ours as they were built, OpenDrop as `Scripts/setup-interop` installed it.
+/// The programs: the built ones of Waft, and OpenDrop as `Scripts/setup-interop` installed it.
 enum Programs {
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -19,13 +19,13 @@ enum Programs {
     static let arePossible = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: opendrop)
 }
 
-/// Two hosts on a network of their own, one of which runs OpenDrop, which knows link-local addresses only.
+/// Two hosts on a separate network. One runs OpenDrop, which uses link-local addresses only.
 struct InteropLab: Sendable {
     let name: String
-    /// Where the hosts keep their files; the machine's own.
+    /// The folder for the hosts' files, on the machine's own disk.
     let folder: String
 
-    /// Makes a lab, calls `body`, and removes the lab and all that runs in it whatever happens.
+    /// Makes a lab, calls `body`, and always removes the lab and all its processes.
     /// - Parameter linkLocal: the hosts that have link-local addresses only.
     static func with(
         linkLocal: [String] = ["kitchen", "study"], _ body: @Sendable (InteropLab) async throws -> Void
@@ -69,8 +69,8 @@ struct InteropLab: Sendable {
         return Outcome(exit: exit, output: result.standardOutput, errors: result.standardError)
     }
 
-    /// Runs a program on a host for as long as `body` takes.
-    /// - Parameter sign: what it says on standard output when it is ready; nil: nothing.
+    /// Runs a program on a host while `body` runs.
+    /// - Parameter sign: text on standard output that shows that the program is ready; nil for none.
     func running(
         _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil,
         sign: String?, _ body: @Sendable @escaping () async throws -> Void
@@ -116,7 +116,7 @@ struct InteropLab: Sendable {
         try #require(result.terminationStatus.isSuccess, "lab \(words.joined(separator: " ")): \(result.standardError)")
     }
 
-    /// A folder of a host's own.
+    /// A home folder for a host.
     func home(_ host: String, _ place: String = "home") throws -> String {
         let path = "\(folder)/\(host)/\(place)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -124,18 +124,18 @@ struct InteropLab: Sendable {
     }
 }
 
-/// What is sent in either direction.
+/// The files that are sent in either direction.
 enum Samples {
-    /// A picture of one pixel, of which OpenDrop makes a preview.
+    /// A picture of one pixel; OpenDrop makes a preview of it.
     private static let picture =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-    /// - Returns: the names of the files that were written.
+    /// - Returns: the names of the written files.
     static func write(to folder: String, largeBytes: Int) throws -> [String] {
         var large = Data(capacity: largeBytes)
         var state: UInt64 = 1
         while large.count < largeBytes {
-            // Xorshift: what cannot be compressed, without a disk full of it.
+            // Xorshift makes data that cannot be compressed.
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17

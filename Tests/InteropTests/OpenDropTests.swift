@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// With OpenDrop, an implementation of AirDrop by others: what it sends arrives here, and what is sent from here there.
+/// Tests with OpenDrop, an independent implementation of AirDrop, in both directions.
 @Suite(
     "OpenDrop", .serialized, .timeLimit(.minutes(5)),
     .enabled(if: Programs.arePossible, "run Scripts/setup-interop, and the tests as root"))
@@ -9,13 +9,13 @@ struct OpenDropTests {
     /// Bytes of the large file; 200 MB as in the figures.
     private static let largeBytes = 200_000_000
 
-    /// Searches until somebody of a name was found.
+    /// Searches until a receiver of this name is found.
     private func find(_ name: String, _ lab: InteropLab, home: String) async throws {
         for _ in 0..<10 where try await isFound(name, lab, home: home) { return }
         Issue.record("OpenDrop never found \(name)")
     }
 
-    /// Searches once; OpenDrop keeps what it finds in its home.
+    /// Searches once. OpenDrop stores the receivers that it finds in its home.
     private func isFound(_ name: String, _ lab: InteropLab, home: String) async throws -> Bool {
         let path = home + "/.opendrop/discover.last.json"
         try? FileManager.default.removeItem(atPath: path)
@@ -43,11 +43,11 @@ struct OpenDropTests {
                     let sent = try await lab.run(
                         "study", [Programs.opendrop, "send", "-i", "eth0", "-r", "0", "-f", name],
                         environment: ["HOME": home], in: home)
-                    // Its exit code is 0 whatever happens.
+                    // OpenDrop's exit code is always 0.
                     #expect((sent.output + sent.errors).contains("successful"), "\(name): \(sent.errors)")
                     #expect(Samples.areEqual(home + "/" + name, inbox + "/" + name), "\(name) arrived otherwise")
                 }
-                // It takes its own sending of links for a failure, since there is nothing to upload.
+                // OpenDrop reports its own sending of links as a failure, since there is nothing to upload.
                 _ = try await lab.run(
                     "study",
                     [Programs.opendrop, "send", "-i", "eth0", "-r", "0", "-f", "https://example.com/x", "--url"],

@@ -5,7 +5,7 @@ func makeFile(_ path: String, _ text: String = "") {
     _ = FileManager.default.createFile(atPath: path, contents: Data(text.utf8))
 }
 
-/// How many descriptors this process has open that lead below a folder.
+/// The number of open descriptors of this process that lead below a folder.
 func openDescriptors(below path: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.count { name in

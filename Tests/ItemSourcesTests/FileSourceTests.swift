@@ -102,7 +102,7 @@ struct FileSourceTests {
             chmod(folder.path, 0o755)
             mkdir(folder / "closed", 0o700)
             makeFile(folder / "closed/file")
-            // Not as root, who may read everything.
+            // Not as root, which may read everything.
             #expect(seteuid(65_534) == 0)
             #expect(
                 fault { _ = try make(folder / "secret") }
@@ -188,7 +188,7 @@ struct FileSourceTests {
     func changesMeanwhile(change: Change) throws {
         let path = folder / "a"
         makeFile(path, String(repeating: "x", count: 100_000))
-        // Long ago: kernels whose clock for files ticks slowly would not tell two writes of one moment apart.
+        // Long ago: some kernels have coarse file times, which cannot distinguish two writes of one moment.
         var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
         utimensat(AT_FDCWD, path, &times, 0)
         let source = try make(path)
@@ -233,7 +233,7 @@ struct FileSourceTests {
             }
             #expect(yield.contents[""] == [UInt8](repeating: UInt8(ascii: "x"), count: 50_000))
         }
-        // Its last name was taken from it, which the kernel counts as a change of the file.
+        // The last name of the file was removed, which the kernel counts as a change of the file.
         #expect(renamed && (outcome == nil || outcome?.code == .changed))
     }
 

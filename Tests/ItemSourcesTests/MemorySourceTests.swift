@@ -128,7 +128,7 @@ struct URLSourceTests {
 
 @Suite("Standard input as a source")
 struct StandardInputSourceTests {
-    /// A pipe with something in it, its writing end closed.
+    /// A pipe with contents; its writing end is closed.
     private func pipe(with text: String) -> Int32 {
         var ends: [Int32] = [0, 0]
         Glibc.pipe(&ends)

@@ -5,7 +5,7 @@ import Sharing
 import TestSupport
 import Testing
 
-/// Whether what is written below /tmp can be made to lie on a disk and not in memory.
+/// Whether a folder below /tmp can be on a disk and not in memory.
 private let hasDisk: Bool = {
     let folder = TemporaryFolder()
     makeFile(folder / "f", "contents")
@@ -43,7 +43,7 @@ struct ReadAheadTests {
             files += 1
             while try buffer.withUnsafeMutableBytes({ try reading.read(into: $0) }) > 0 {}
         }
-        // The kernel reads them when it comes to it.
+        // The kernel reads them at some later time.
         for name in names[81..<130] {
             while !isInMemory(root + "/" + name) {
                 try Task.checkCancellation()
@@ -85,7 +85,7 @@ struct ReadAheadTests {
             for name in names { evict(root + "/" + name) }
             let found = fault {
                 _ = try read(source) { step, pieces in
-                    // Its contents have been asked for by now.
+                    // Its contents have been requested by now.
                     if case .file(let entry) = step, entry.path?.text == names[40], pieces == 1 {
                         change(root + "/" + names[60])
                     }

@@ -1,7 +1,7 @@
 import ItemSources
 import Sharing
 
-/// What a source yields, written so that it can be compared.
+/// The steps of a source, in a form that can be compared.
 struct Yield: Equatable {
     var steps: [String] = []
     var contents: [String: [UInt8]] = [:]
@@ -9,9 +9,9 @@ struct Yield: Equatable {
     var closed: [String: Timestamp] = [:]
 }
 
-/// Reads a source to its end, with a buffer of a size.
+/// Reads a source to its end, with a buffer of a given size.
 ///
-/// - Parameter pause: called after each step and after each piece of a file, with how many pieces there were.
+/// - Parameter pause: called after each step and each piece of a file, with the number of pieces so far.
 func read(
     _ source: any ItemSource,
     bufferSize: Int = 65_536,
@@ -49,7 +49,7 @@ func read(
     return yield
 }
 
-/// The fault that `body` ends with, nil where it ends well.
+/// The fault that `body` throws; nil if it throws none.
 func fault(_ body: () throws -> Void) -> SourceFault? {
     do {
         try body()

@@ -21,7 +21,7 @@ struct TreeChangeTests {
         symlink("a", root + "/y")
     }
 
-    /// Reads it, with `change` made before the first step, or when `a` was begun.
+    /// Reads the tree. `change` happens before the first step, or when `a` has begun.
     private func code(early: Bool, _ change: () -> Void) throws -> SourceFault.Code? {
         let source = try make(root)
         if early { change() }

@@ -23,7 +23,7 @@ struct TreeCountTests {
     @Test("is counted whole, each entry once", arguments: [(1, 3_000), (60, 40), (3_000, 0), (40, 60)])
     func whole(folders: Int, files: Int) throws {
         let root = makeTree(folders, of: files)
-        // In the folder itself, between others and behind them.
+        // In the folder itself, between other entries and after them.
         for number in 0..<200 { makeFile("\(root)/d\(number)-beside", "12345") }
         makeFile(root + "/z", String(repeating: "z", count: 4_321))
         let bytes = files * folders * (folders - 1) / 2 + 200 * 5 + 4_321
@@ -31,7 +31,7 @@ struct TreeCountTests {
         #expect(source.offered.entries == UInt64(1 + folders + folders * files + 201))
         #expect(source.offered.size == UInt64(bytes))
         #expect((source as? TreeSource)?.largestFile == 4_321)
-        // With nothing beside it.
+        // With no other entries beside it.
         #expect(try make(folder / "outer").offered.entries == source.offered.entries.map { $0 + 1 })
         #expect(try read(try make(root)).entries.count == folders * files + 201)
     }

@@ -11,7 +11,7 @@ import UniformTypes
 struct TreeSourceTests {
     private let folder = TemporaryFolder()
 
-    /// A small tree of everything that can be sent.
+    /// A small tree with everything that can be sent.
     private func makeTree() -> String {
         let root = folder / "project"
         for path in ["", "/empty", "/src", "/src/deep"] { mkdir(root + path, 0o755) }
@@ -223,7 +223,7 @@ struct TreeSourceTests {
             makeFile(folder / "tree/file", "x")
             mkdir(folder / "tree/sub", 0o755)
             makeFile(folder / "tree/sub/file", "x")
-            // Not as root, who may read everything.
+            // Not as root, which may read everything.
             #expect(seteuid(65_534) == 0)
             _ = try make(folder / "tree")
             for path in ["tree/file", "tree/sub", "tree/sub/file"] {
@@ -240,7 +240,7 @@ struct TreeSourceTests {
                 #expect(seteuid(0) == 0)
                 chmod(folder / path, mode_t(mode))
             }
-            // Whose own file it is may not read it either, unless the mode says so.
+            // The owner may read the file only if the mode allows it.
             chown(folder / "tree/file", 65_534, 65_534)
             for (mode, mayRead) in [(0o000, false), (0o044, false), (0o400, true), (0o644, true)] {
                 chmod(folder / "tree/file", mode_t(mode))
@@ -248,7 +248,7 @@ struct TreeSourceTests {
                 #expect(fault { _ = try make(folder / "tree") }?.code == (mayRead ? nil : .unreadable))
                 #expect(seteuid(0) == 0)
             }
-            // A folder whose names may be read and whose files may not.
+            // A folder that allows listing its names, but not reading its files.
             chmod(folder / "tree/sub", 0o744)
             #expect(seteuid(65_534) == 0)
             #expect(fault { _ = try make(folder / "tree") }?.code == .unreadable)
@@ -290,7 +290,7 @@ struct TreeSourceTests {
             seen += 1
             if seen % 997 == 0 { most = max(most, openDescriptors(below: folder.path)) }
         }
-        // The file, its folder, and that folder once more where files ahead are asked for because they are not in memory.
+        // The file, its folder, and that folder once more if read-ahead requests files that are not in memory.
         #expect((2...3).contains(most))
         #expect(yield.contents.count == 20_000)
         #expect(yield.contents.allSatisfy { Array($0.key.utf8) == $0.value })

@@ -2,10 +2,10 @@ import Foundation
 import Journal
 import Sharing
 
-/// A process of its own for the tests of `Journal`: one that is killed, one that reads beside a writer, and one that
-/// measures. Each line on standard output tells of a call that has returned.
+/// A separate process for the tests of `Journal`: one is killed, one reads beside a writer, and one measures. Each line
+/// on standard output reports a call that has returned.
 ///
-///     journal-probe write FOLDER SEED     →  goes on until it is killed
+///     journal-probe write FOLDER SEED     →  runs until it is killed
 ///     journal-probe read FOLDER           →  one line a look; until its standard input ends
 ///     journal-probe hold FOLDER           →  opens it; until its standard input ends
 ///     journal-probe bench FOLDER COUNT    →  calls a second, beside a loop that appends 4 KiB and syncs
@@ -39,7 +39,7 @@ struct JournalProbe {
     }
 }
 
-/// Writes one line by one system call: what has been told has been told when the process is killed.
+/// Writes one line by one system call: a written line survives the kill of the process.
 func tell(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     var written = 0

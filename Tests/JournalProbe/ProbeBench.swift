@@ -2,7 +2,7 @@ import Foundation
 import Journal
 import Sharing
 
-/// Calls a second, one after the other, each on the disk when it returns; and beside them what the disk allows.
+/// Measures calls a second, in sequence, each on the disk when it returns; and the maximum that the disk allows.
 struct ProbeBench {
     let folder: String
     let count: Int
@@ -44,7 +44,7 @@ struct ProbeBench {
         }
     }
 
-    /// How long it takes to open a journal of 20,000 arrivals.
+    /// Measures the time to open a journal of 20,000 arrivals.
     private func measureOpening() throws {
         do {
             let journal = try Journal(folder: folder)

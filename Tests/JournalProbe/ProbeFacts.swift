@@ -3,11 +3,11 @@ import Digests
 import Sharing
 import UniformTypes
 
-/// What the probe writes down: everything in it follows from the name, so that whoever reads it can tell whether it is
-/// whole.
+/// The facts that the probe records. All of them follow from the name, so a reader can check whether they are
+/// complete.
 enum ProbeFacts {
-    /// - Parameter note: how often the name stands in the note: many times, so that the log soon has as much as is moved
-    ///   into the file at once.
+    /// - Parameter note: how often the note repeats the name. Many repetitions soon fill the log to the size at which
+    /// SQLite moves it into the file.
     static func arrival(_ text: String, isDelivered: Bool, note: Int = 600) -> IntendedArrival? {
         guard let name = try? SafeName(text), let type = UniformType("public.plain-text"),
             let peer = PeerID(fingerprint: Array(repeating: 7, count: PeerID.byteCount))

@@ -2,7 +2,7 @@ import Foundation
 import Journal
 import Sharing
 
-/// Looks into a journal that another process writes: nothing may be torn, and nothing go away again.
+/// Reads a journal that another process writes: no entry may be torn, and none may disappear.
 struct ProbeReading {
     private let reader: JournalReader
 

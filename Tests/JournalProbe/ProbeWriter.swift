@@ -1,7 +1,7 @@
 import Journal
 import Sharing
 
-/// A receiver that does nothing but write its journal: mends what its predecessor left, and goes on until it is killed.
+/// A receiver that only writes its journal. It settles the leftovers of its predecessor, and runs until it is killed.
 struct ProbeWriter {
     private let journal: Journal
     private let seed: UInt64
@@ -37,7 +37,7 @@ struct ProbeWriter {
         }
     }
 
-    /// - Returns: those that came to lie in the Inbox: of even numbers; the others could not be moved in.
+    /// - Returns: the arrivals in the Inbox: those with even numbers. The others could not be moved in.
     @discardableResult
     private func settle(_ arrivals: [(number: ArrivalNumber, name: SafeName)]) throws -> [ArrivalNumber] {
         try journal.settle(

@@ -12,8 +12,8 @@ struct CrashTests {
         var random = SplitMix(state: seed)
         for round in 0..<25 {
             let probe = try Probe("write", folder.path, "\(seed * 1_000 + UInt64(round))")
-            // After so many lines, and then somewhere in the calls that follow; sometimes long enough for the log to be
-            // moved into the file meanwhile.
+            // Reads some lines, then waits for a moment in the calls that follow.
+            // Some rounds last long enough for SQLite to move the log into the file.
             for _ in 0..<random.next(round.isMultiple(of: 8) ? 400 : 50) {
                 guard let line = probe.line() else { break }
                 told.hear(line)
@@ -23,7 +23,7 @@ struct CrashTests {
             #expect(probe.wait() == -9, "it goes on until it is killed")
             while let line = probe.line() { told.hear(line) }
             #expect(told.faults == [])
-            // The log as the crash has left it; only sometimes as a writer mends it.
+            // The log is as the crash left it; only in some rounds a writer repairs it.
             if round.isMultiple(of: 3) {
                 told.left = Set(try Journal(folder: folder.path).unsettled().map(\.number.value))
             } else {
@@ -36,7 +36,7 @@ struct CrashTests {
     }
 }
 
-/// What a process that wrote has told of itself, and of its predecessors.
+/// The reports of a process that wrote, and of its predecessors.
 private struct Told {
     var settled: Set<Int64> = []
     private var intended: Set<Int64> = []
@@ -44,9 +44,9 @@ private struct Told {
     private var began: [Int64: Int] = [:]
     private var ended: [Int64: [Int: String]] = [:]
     private(set) var faults: [String] = []
-    /// What waits to be settled; nil where that was not looked into.
+    /// The arrivals that wait to be settled; nil if they were not read.
     var left: Set<Int64>?
-    /// What was told of since `missing` was last asked.
+    /// The arrivals that were reported since the last call of `missing`.
     private var latest: Set<Int64> = []
     private var spins = 0
 
@@ -70,7 +70,7 @@ private struct Told {
         }
     }
 
-    /// What was told since this was last asked, or all that was ever told, and is not so.
+    /// The false statements among the reports since the last call, or among all reports.
     mutating func missing(in reader: JournalReader, all: Bool) -> [String] {
         defer { latest = [] }
         do { return try find(all ? intended : latest, in: reader) } catch {
@@ -82,7 +82,7 @@ private struct Told {
         var missing: [String] = []
         for number in numbers {
             let entry = try reader.entry(ArrivalNumber(number))
-            // By the probe's rule, the odd ones could not be moved in.
+            // By the probe's rule, arrivals with odd numbers could not be moved in.
             if entry != nil, number % 2 != 0 { missing.append("\(number) is there and could not be moved in") }
             if settled.contains(number), entry == nil { missing.append("\(number) was settled") }
             if let left, entry == nil, number.isMultiple(of: 2), !left.contains(number) {
@@ -111,7 +111,7 @@ private struct Told {
     }
 }
 
-/// Numbers that look random, the same for the same beginning.
+/// Pseudo-random numbers, the same for the same seed.
 private struct SplitMix {
     var state: UInt64
 

@@ -17,7 +17,7 @@ struct DamageTests {
         try Journal.openingOrReplacing(folder: folder.path, damaged: { lines.append($0) })
     }
 
-    /// Opens or replaces the journal, and checks that the result can be used.
+    /// Opens or replaces the journal, and checks that it can be used.
     private func opened() throws -> (journal: Journal, lines: [String]) {
         var lines: [String] = []
         let journal = try open(&lines)
@@ -121,7 +121,7 @@ struct DamageTests {
             try file.seek(toOffset: page)
             try file.write(contentsOf: Data(repeating: 0xA5, count: 4_096))
         }
-        // Not closed: that would take SQLite's locks away.
+        // Not closed, because closing would release SQLite's locks.
         let line = fault { _ = try journal.waiting() } ?? fault { try journal.arrive(1) }
         #expect(line?.contains("is damaged") == true)
         #expect(journal.damage?.contains("is damaged") == true)

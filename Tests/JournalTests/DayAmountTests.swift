@@ -13,7 +13,7 @@ struct DayAmountTests {
         try Journal(folder: folder.path, now: { time(hour * Self.hour) })
     }
 
-    /// Records an arrival of `size` bytes at an hour of the clock.
+    /// Records an arrival of `size` bytes at a time of the clock.
     private func arrive(
         _ size: UInt64, at hour: Int64, from peer: PeerID = .sample(1), by dialect: Dialect = .waft,
         isStored: Bool = true

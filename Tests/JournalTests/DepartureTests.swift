@@ -42,7 +42,7 @@ struct DepartureTests {
         let number = try journal.arrive(1)[0]
         let removed = Departure(.removed, at: time(1))
         try journal.departed([number], removed)
-        // As after a handler that still had it.
+        // As after a handler that still had the item.
         try journal.departed([number], Departure(.handler, at: time(2), toward: "org.example.one"))
         #expect(try reader.entry(number)?.departure == removed)
     }
@@ -97,7 +97,7 @@ struct DepartureTests {
             let journal = try Journal(folder: folder.path)
             number = try journal.arrive(1)[0]
         }
-        // Back to what the first version had.
+        // Back to the schema of the first version.
         try tamper(
             folder.path,
             """

@@ -49,7 +49,7 @@ struct FullDiskTests {
     }
 }
 
-/// What an open journal does on a small disk that is filled up, and then has room again.
+/// Fills a small disk beside an open journal, and then makes room again.
 private func fillAndGoOn(_ folder: String) throws {
     let filler = folder + "/filler"
     var numbers: [ArrivalNumber] = []
@@ -74,7 +74,7 @@ private func fillAndGoOn(_ folder: String) throws {
         #expect(Set(read).isSuperset(of: numbers))
     }
     do {
-        // Opened while there is no room: what is there is there, or it is said why not.
+        // Opened without free room: all arrivals are there, or the error states the reason.
         let line = fault {
             let waiting = try Journal(folder: folder).waiting().map(\.number)
             #expect(Set(waiting).isSuperset(of: numbers))
@@ -89,7 +89,7 @@ private func fillAndGoOn(_ folder: String) throws {
     #expect(try unsoundness(folder) == [])
 }
 
-/// Writes to a file until there is no room for another byte.
+/// Fills a file until there is no room for another byte.
 private func fill(_ path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     defer { close(file) }

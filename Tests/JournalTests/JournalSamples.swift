@@ -7,7 +7,7 @@ import Sharing
 import TestSupport
 import UniformTypes
 
-/// Facts of different arrivals, for different numbers.
+/// Facts that differ for different numbers.
 func sampleFacts(_ number: Int) -> ArrivalFacts {
     ArrivalFacts(
         transfer: transfer(number), itemNumber: number, itemsInOffer: number + 1,
@@ -32,7 +32,7 @@ func sampleArrival(_ number: Int, isDelivered: Bool = true) -> IntendedArrival {
     IntendedArrival(facts: sampleFacts(number), identity: nil, isDelivered: isDelivered)
 }
 
-/// An arrival that `journal-probe` takes for whole: all of it follows from the name.
+/// An arrival that `journal-probe` accepts as complete: all its facts follow from the name.
 func wholeArrival(_ name: String) -> IntendedArrival {
     var facts = sampleFacts(0)
     facts.itemsInOffer = 1
@@ -51,7 +51,7 @@ func stored(_ name: String) -> StoredItem { StoredItem(name: safe(name), path: "
 func time(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: milliseconds) }
 
 extension Journal {
-    /// Writes down arrivals that lie in the Inbox under names made of their place here.
+    /// Records arrivals that are in the Inbox; their names are their positions here.
     @discardableResult
     func arrive(_ count: Int, isDelivered: Bool = true) throws -> [ArrivalNumber] {
         let numbers = try intend((0..<count).map { sampleArrival($0, isDelivered: isDelivered) })
@@ -61,7 +61,7 @@ extension Journal {
 }
 
 extension Journal {
-    /// How many arrivals a journal has that are not settled, as its file says.
+    /// The number of arrivals that are not settled, read from the file.
     static func unsettledCount(_ folder: String) throws -> Int? {
         var configuration = Configuration()
         configuration.readonly = true
@@ -71,7 +71,7 @@ extension Journal {
     }
 }
 
-/// The file of a journal by another connection, which changes what it likes, and keeps no rules.
+/// Changes a journal's file through another connection, without any rules.
 func tamper(_ folder: String, _ sql: String, arguments: StatementArguments = []) throws {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
@@ -80,7 +80,7 @@ func tamper(_ folder: String, _ sql: String, arguments: StatementArguments = [])
     try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: arguments) }
 }
 
-/// What SQLite says of the soundness of a journal: nothing, where all is well.
+/// SQLite's report on the integrity of a journal; empty if it is sound.
 func unsoundness(_ folder: String) throws -> [String] {
     var configuration = Configuration()
     configuration.readonly = true
@@ -91,11 +91,11 @@ func unsoundness(_ folder: String) throws -> [String] {
     }
 }
 
-/// The line of the fault that `body` ends with; nil where it ends well.
+/// The line of the fault that `body` throws; nil if it throws none.
 func fault(_ body: () throws -> Void) -> String? {
     do { try body() } catch { return "\(error)" }
     return nil
 }
 
-/// What lies in a file.
+/// The contents of a file.
 func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }

@@ -16,9 +16,9 @@ struct OpeningTests {
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
     }
 
-    /// The line by which a journal that cannot be used is refused; checks that what lies there is as it was.
+    /// The error line for a journal that cannot be used. Checks that the files are unchanged.
     private func refusal() -> String? {
-        // That there is an empty log beside it now says nothing and harms nobody.
+        // A new empty log beside the file is allowed: it contains nothing.
         func look() -> [Data] { [path, path + "-wal"].map { contents($0) ?? Data() } }
         let before = look()
         let line = fault { _ = try Journal(folder: folder.path) }
@@ -133,7 +133,7 @@ struct OpeningTests {
         let line = refusal()
         #expect(line?.contains("is damaged") == true, "\(line ?? "opened")")
         #expect(line?.contains("moves journal.sqlite away") == true)
-        // A reader says so or reads the rest; it does not end the process.
+        // A reader reports the damage or reads the rest; the process does not end.
         _ = fault { _ = try JournalReader(folder: folder.path).entries(latest: .max) }
         _ = fault { _ = try JournalReader(folder: folder.path).summary() }
     }
@@ -208,7 +208,7 @@ struct OpeningTests {
     func beginnings() throws {
         folder.file("journal.sqlite", mode: 0o600)
         try Journal(folder: folder.path).arrive(1)
-        // A rollback journal stands beside a file that has no tables yet.
+        // A rollback journal is beside a file that has no tables yet.
         try #require(unlink(path) == 0)
         try tamper(folder.path, "PRAGMA application_id = \(JournalSchema.applicationID)")
         try Journal(folder: folder.path).arrive(1)
@@ -218,7 +218,7 @@ struct OpeningTests {
     @Test("goes on wherever its making was cut short")
     func cutShort() throws {
         let made = try Journal(folder: folder / "made")
-        // A log of so many frames of a page each, behind its header.
+        // A log with that number of frames, one page each, after its header.
         let log = try #require(contents(folder / "made/journal.sqlite-wal"))
         let database = try #require(contents(folder / "made/journal.sqlite"))
         let frames = (log.count - 32) / (24 + 4_096)

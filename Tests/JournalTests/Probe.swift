@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// A journal in a process of its own: `journal-probe`, beside the tests themselves.
+/// A journal in a separate process: `journal-probe`, which is in the same folder as the tests.
 ///
-/// It is killed with its last reference, if it has not ended before.
+/// The process is killed with the last reference, if it has not ended before.
 final class Probe {
     private let process: pid_t
     /// Owned: the other end of its standard input and output.
@@ -41,7 +41,7 @@ final class Probe {
         return String(cString: path).split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/journal-probe"
     }()
 
-    /// The next whole line that it has written; nil at the end.
+    /// The next complete line of its output; nil at the end.
     func line() -> String? {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -60,7 +60,7 @@ final class Probe {
         shutdown(stream, Int32(SHUT_WR))
     }
 
-    /// Ends it as a power cut would, and waits until it is gone; what it has told can still be read.
+    /// Kills the process, as a power cut would, and waits for its end. Its earlier output can still be read.
     func kill() {
         if status != nil { return }
         _ = Glibc.kill(process, SIGKILL)

@@ -162,7 +162,7 @@ struct ReaderTests {
         var looks = 0
         var latest: Int64 = 0
         while looks < (comeAndGo ? 20 : 60) {
-            // One look is waited for between two bursts of writing, so that neither waits for the other at all times.
+            // Waits for one look between two bursts of writing, so that neither side always waits for the other.
             for _ in 0..<(comeAndGo ? 4 : 20) {
                 if comeAndGo { journal = nil }
                 let current = try journal ?? Journal(folder: folder.path)

@@ -55,7 +55,7 @@ struct RoundTripTests {
         facts.content = ContentVerdict(outcome, type.map(uniform), type == nil ? "" : "it says so")
         let read = try readBack(facts)?.facts
         #expect(read == facts)
-        // Types are equal in any case; the one that was written is shown.
+        // Types are compared without case; the stored spelling is shown.
         #expect(read?.content?.contentType?.identifier == type)
     }
 

@@ -12,7 +12,7 @@ struct UnreadableRowTests {
 
     private func journal() throws -> Journal { try Journal(folder: folder.path, unreadable: reports.record) }
 
-    /// Values that no version has written, each for its column.
+    /// Values that no version has ever written, each for its column.
     static let wrong: [(column: String, value: String)] = [
         ("transfer", "''"), ("transfer", "'ABC'"), ("item_number", "-1"), ("items_in_offer", "-5"), ("kind", "'door'"),
         ("name", "'../../etc/passwd'"), ("name", "''"), ("name", "'a' || char(10)"), ("type", "'not a type'"),

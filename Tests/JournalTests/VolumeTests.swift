@@ -56,7 +56,7 @@ struct VolumeTests {
             var statement = sqlite3_next_stmt(database.sqliteConnection, nil)
             while let current = statement {
                 let text = String(cString: sqlite3_sql(current))
-                // What opens a file compiles statements that read its schema.
+                // Opening a file compiles statements that read its schema.
                 if text.contains("arrivals (") || text.contains("FROM arrivals") || text.hasPrefix("UPDATE arrivals") {
                     compiled[text] = sqlite3_stmt_status(current, SQLITE_STMTSTATUS_REPREPARE, 0)
                 }
@@ -71,7 +71,7 @@ struct VolumeTests {
     @Test("writes down 512 of them in one transaction, or none")
     func oneTransaction() throws {
         let journal = try Journal(folder: folder.path)
-        // The file refuses the last one: its number is more than SQLite can count to.
+        // The file refuses the last arrival: its number is above SQLite's maximum.
         try tamper(
             folder.path, "INSERT INTO sqlite_sequence (name, seq) VALUES ('arrivals', \(Int64.max - 500))")
         #expect(throws: TransferFault.self) { try journal.intend((0..<512).map { sampleArrival($0) }) }
@@ -99,7 +99,7 @@ struct VolumeTests {
         #expect(try journal.prune(keeping: 0, olderThan: time(0)) == 0)
         #expect(try journal.prune(keeping: 0, olderThan: time(4)) == 2)
         #expect(try reader.entries(latest: 99).map(\.arrival.number) == [9, 8, 7, 6, 5, 4, 2, 1].map { numbers[$0] })
-        // What is not settled counts among the latest.
+        // Arrivals that are not settled count among the latest.
         #expect(try journal.prune(keeping: 3, olderThan: time(.max)) == 4)
         #expect(try reader.entries(latest: 99).map(\.arrival.number) == [9, 8, 2, 1].map { numbers[$0] })
         #expect(try journal.prune(keeping: -1, olderThan: time(.max)) == 2)

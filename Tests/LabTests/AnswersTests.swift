@@ -37,7 +37,7 @@ struct AnswersTests {
             while !isArbitrated(number) { try Task.checkCancellation() }
         }
 
-        /// Nobody asks about it any more.
+        /// The offer is no longer asked about anywhere.
         func isSettled(_ number: Int) async throws {
             #expect(try await kitchen.run(arguments: ["offers"]).output == "")
             try await desktop.displays(0)
@@ -115,7 +115,7 @@ struct AnswersTests {
                 let outcome = try await sending
                 #expect(outcome.exit == way.exit, "\(way.name): \(outcome.errors)")
                 try await place.isSettled(number)
-                // Whoever comes later is told so.
+                // A later answer is refused.
                 let late = try await place.command("accept", number)
                 #expect(late.exit == 66, "\(way.name)")
                 #expect(late.errors.contains("waft offers"), "\(late.errors)")

@@ -83,7 +83,7 @@ struct BadInputTests {
             let path = try file(folder)
             #expect(chmod(path, 0) == 0)
             var host = sender(folder)
-            // Root reads everything: somebody else has to try.
+            // Root reads everything, so another user has to try.
             if geteuid() == 0 {
                 host.prefix = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `waft status` says of a receiver that runs.
+/// The status of a running receiver, as `waft status` prints it.
 struct HostStatus: Decodable, Sendable {
     var visibility: String?
     /// Of what nothing is being written to at the moment.

@@ -3,7 +3,7 @@ import Glibc
 import Subprocess
 import Testing
 
-/// What is done with what has arrived, with the real programs.
+/// The verbs for arrived items, with the real programs.
 @Suite("The Inbox's verbs", .serialized)
 struct InboxVerbTests {
     private struct Kitchen: Sendable {

@@ -16,7 +16,7 @@ enum Programs {
     static let diskSteps = root + "/.build/debug/disk-steps"
 }
 
-/// What a program left behind.
+/// The result of a program.
 struct Outcome: Sendable {
     var exit: Int
     var output: String

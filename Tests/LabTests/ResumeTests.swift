@@ -6,7 +6,7 @@ import Testing
 @Suite("A transfer that was cut", .serialized, .timeLimit(.minutes(10)))
 struct ResumeTests {
     private static let size: UInt64 = 2 << 30
-    /// What may be sent again after a cut.
+    /// The maximum number of bytes that are sent again after a cut.
     private static let most = size / 100 * 12
     private static let arguments = ["receive", "--accept", "everyone", "--name", "kitchen"]
 

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// What a running program has printed on both of its outputs.
+/// The output of a running program, on both streams.
 actor Transcript {
     private var bytes: [UInt8] = []
     private var isOver = false

@@ -23,10 +23,10 @@ struct RunningReceiver: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: inbox).filter { $0 != ".waft-inbox" }.sorted()
     }
 
-    /// What lies in staging: nothing, when nothing is under way.
+    /// The names in staging; empty if no transfer is under way.
     func staged() throws -> [String] { try inStaging().filter { !Self.isKept($0) } }
 
-    /// What is kept of items that did not come whole.
+    /// The parts that are kept of interrupted items.
     func kept() throws -> [String] { try inStaging().filter(Self.isKept) }
 
     private static func isKept(_ name: String) -> Bool { name.hasPrefix("p-") || name.hasPrefix("o-") }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a person at a terminal sees and types.
+/// The output at a terminal, and the user's input.
 @Suite("At a terminal, on loopback", .serialized, .timeLimit(.minutes(1)))
 struct TerminalTests {
     @Test("waft send without --to asks for a peer, says what to do when nobody is found, and takes an address")

@@ -223,7 +223,7 @@ struct TrustTests {
                 #expect(byName.exit == 0, "\(byName.errors)")
                 return running.port
             }.result
-            // Somebody else takes its place.
+            // An impostor takes its place.
             let impostor = Host.loopback(pair.folder + "/impostor")
             try await impostor.withReceiver(arguments: flags + ["--name", "Cook", "--port", "\(port)"]) { running in
                 let outcome = try await pair.study.run(

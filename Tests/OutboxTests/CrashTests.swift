@@ -13,7 +13,7 @@ struct CrashTests {
 
     @Test("sends each job exactly once, wherever it was killed, as far as the peer's receipts can tell")
     func killedAnywhere() async throws {
-        // What the peer has, as it would say in its receipts.
+        // The items that the peer has stored, as its receipts state them.
         let stored = Mutex<[String: Int]>([:])
         let states = Mutex<[[String: Int]]>([])
         let store = OutboxStore(folder: folder / "outbox")

@@ -262,7 +262,7 @@ struct EngineTests {
         let tries = { sender.shipments.count }
         try await withEngine(store, sender, clock) { engine, reports in
             try await sender.shipments.element(1)
-            // Time passes before somebody sets the clock.
+            // Time passes before the clock is set.
             for _ in 0..<(seconds / 60) {
                 let asked = clock.asked.count
                 clock.advance(.seconds(60))

@@ -38,7 +38,7 @@ final class ManualClock: Sendable {
     }
 
     private let state = Mutex(State())
-    /// For how long somebody wanted to sleep.
+    /// The durations of the requested sleeps.
     let asked = Recorder<Duration>()
 
     var clock: OutboxClock {
@@ -53,7 +53,7 @@ final class ManualClock: Sendable {
 
     var passed: Duration { state.withLock { $0.passed } }
 
-    /// Somebody sets the wall clock; no time passes.
+    /// Sets the wall clock; no time passes.
     func setForward(_ milliseconds: Int64) { state.withLock { $0.setForward += milliseconds } }
 
     func advance(_ time: Duration) {

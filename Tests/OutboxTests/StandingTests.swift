@@ -59,7 +59,7 @@ struct StandingTests {
         standing.settle([0: .stored("a")])
         standing.end(job, unreachable, at: someTime)
         #expect(standing.state == .waiting)
-        // What is stored stays so.
+        // A stored item stays stored.
         standing.settle([0: OutboxOutcome(declined), 1: .stored("b")])
         standing.end(job, nil, at: someTime)
         #expect(standing.state == .done)

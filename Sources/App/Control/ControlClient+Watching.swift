@@ -1,12 +1,12 @@
 package import NIOCore
 
 extension ControlClient {
-    /// Watches what happens at a receiver, until it ends that or has gone.
+    /// Watches the events of a receiver, until the receiver ends the connection or is gone.
     ///
     /// - Parameters:
-    ///   - patience: how long it may take to begin.
-    ///   - see: called for each event, in order; the next one waits for it.
-    /// - Throws: `ControlError`, `notRunning` when nobody listens, `refused` when it will not; `CancellationError`.
+    ///   - patience: how long the first reply may take.
+    ///   - see: called for each event, in order; the next event waits for its return.
+    /// - Throws: `ControlError`, `notRunning` if no receiver listens, `refused` if it refuses; `CancellationError`.
     package static func watch(
         at socket: ControlSocket,
         on group: any EventLoopGroup,

@@ -7,7 +7,7 @@ package enum ControlClient {
     private static let replyBytes = 16 << 20
 
     /// - Parameter patience: how long a receiver may take to answer.
-    /// - Throws: `ControlError`; `notRunning` when nobody listens.
+    /// - Throws: `ControlError`; `notRunning` if no receiver listens.
     package static func ask(
         _ request: ControlRequest,
         at socket: ControlSocket,
@@ -33,7 +33,7 @@ package enum ControlClient {
         }
     }
 
-    /// Whether somebody accepts connections there.
+    /// Whether a receiver accepts connections there.
     static func somebodyListens(_ socket: ControlSocket, on group: any EventLoopGroup) async -> Bool {
         guard let channel = await connect(socket, on: group) else { return false }
         try? await channel.executeThenClose { _, _ in }

@@ -12,7 +12,7 @@ enum ControlCoding {
         return line
     }
 
-    /// What a line says.
+    /// The meaning of a line.
     enum Reading<Message> {
         case message(Message)
         /// It is of this version, and says something else: something newer, or something broken.

@@ -1,22 +1,22 @@
 package import Sharing
 import UniformTypes
 
-/// What a watching command hears: one a line, after the reply to `ControlRequest.watch`. It begins with `ready`, where the
-/// receiver can be reached, and the offers that wait already. Who does not know one passes it over.
+/// Events for a watching command, one a line, after the reply to `ControlRequest.watch`. The first are `ready`, if the
+/// receiver can be reached, and the waiting offers. Commands ignore unknown events.
 package enum ControlEvent: Codable, Sendable, Equatable {
     /// The receiver can be reached.
     case ready(ReceiverSummary)
     /// An offer waits for an answer.
     case offer(OfferSummary)
-    /// It waits no longer: it was answered, or withdrawn, or its time was up.
+    /// The offer waits no longer: it was answered or withdrawn, or its time was up.
     case settled(SettledOffer)
-    /// An item lies in the Inbox.
+    /// An item is in the Inbox.
     case stored(ArrivalSummary)
-    /// A handler has answered for one: `HandlerAnswer.State`, and its exit code.
+    /// A handler has answered for an arrival: `HandlerAnswer.State`, and its exit code.
     case opened(ArrivalSummary, answer: String, exitCode: Int?)
     /// An item has left the Inbox. `toward` is its new path, or a handler's identifier.
     case left(ArrivalSummary, how: Departure.How, toward: String)
-    /// A transfer is over; with what stood in its way, in one line.
+    /// A transfer is over; `fault` is the reason for its failure, in one line.
     case ended(transfer: String, peer: String?, fault: String?)
 }
 
@@ -36,7 +36,7 @@ package struct ReceiverSummary: Codable, Sendable, Equatable {
     }
 }
 
-/// What became of an offer that waited.
+/// The outcome of an offer that waited.
 package struct SettledOffer: Codable, Sendable, Equatable {
     package struct Answer: Codable, Sendable, Equatable {
         /// `ItemVerdict.Answer`.
@@ -48,11 +48,11 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     package var transfer: String
     /// The whole id of its key; nil for a peer that proved none.
     package var peer: String?
-    /// The dialect by which it came.
+    /// The dialect of the offer.
     package var via: String?
-    /// What it calls itself.
+    /// The name that the peer gives itself.
     package var peerName: String
-    /// What the user calls it; nil for a stranger.
+    /// The user's name for the peer; nil for a stranger.
     package var contact: String?
     /// Items of it that are taken, and all.
     package var accepted: Int
@@ -78,15 +78,15 @@ package struct SettledOffer: Codable, Sendable, Equatable {
 /// An item that has arrived.
 package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var arrival: Int64
-    /// The whole id of the sender's key, nil for a peer that proved none; and what it calls itself.
+    /// The whole id of the sender's key, nil for a peer that proved none; and the name that the sender gives itself.
     package var peer: String?
     package var peerName: String
-    /// What the user calls it; nil for a stranger.
+    /// The user's name for the peer; nil for a stranger.
     package var contact: String?
     package var transfer: String
     /// Place of the item in its offer, from 0.
     package var item: Int
-    /// What it was called when it was offered.
+    /// The name that was offered.
     package var name: String
     /// The name it has in the Inbox.
     package var stored: String
@@ -94,12 +94,12 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var type: String
     package var size: UInt64
     package var digest: String
-    /// The dialect by which it came.
+    /// The dialect of the transfer.
     package var via: String?
-    /// What its content says of its type: `ContentVerdict.Outcome`.
+    /// The result of comparing content and type: `ContentVerdict.Outcome`.
     package var content: String?
 
-    /// The sender's id; one that stands for nobody if the sender proved no key. Nil for what cannot be read.
+    /// The sender's id, or an unproven one if the sender proved no key. Nil if it cannot be read.
     package var sender: PeerID? {
         if let peer { return PeerID(text: peer) }
         return via.flatMap(Dialect.init(rawValue:)).map { .unproven($0, seed: []) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The right to be the one receiver of a run folder: a lock on a file beside the socket, given back with the last
-/// reference or, by the kernel, when the process ends in whatever way.
+/// The right to be the one receiver of a run folder: a lock on a file beside the socket. It is released with the last
+/// reference or, by the kernel, at any end of the process.
 ///
-/// A connection attempt alone cannot decide it: of two receivers that start at the same moment each would find nobody
-/// there, and the second would take the first one's socket away.
+/// A connection attempt alone cannot decide it: if two receivers start at the same moment, neither finds the other, and
+/// the second takes the socket of the first.
 final class ControlLock: Sendable {
     private let descriptor: Int32
 
@@ -20,8 +20,8 @@ final class ControlLock: Sendable {
             throw .broken(
                 "the lock of the control socket, \(path), cannot be made: \(String(cString: strerror(errno)))")
         }
-        // One that was killed just now may still be going: the kernel gives back its lock at its end. Nothing else goes on
-        // in a receiver that starts, so that a thread can wait for it.
+        // A process that was just killed may not have ended: the kernel releases its lock at its end. A starting
+        // receiver does nothing else, so its thread may wait.
         var triesLeft = Self.tries
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, triesLeft > 0 {
             triesLeft -= 1

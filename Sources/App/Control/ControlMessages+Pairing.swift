@@ -1,6 +1,6 @@
-// Pairing over the control socket. A command opens pairing mode, follows what becomes of it, and answers for its user.
+// Pairing over the control socket. A command opens pairing mode, follows its standing, and answers for its user.
 
-/// What a command says about pairing.
+/// A command's request about pairing.
 package enum PairingRequest: Codable, Sendable, Equatable {
     /// Opens pairing mode.
     case open(PairingOpening)
@@ -25,7 +25,7 @@ package struct PairingOpening: Codable, Sendable, Equatable {
     package var method: Method
     /// How long; ten minutes at the most.
     package var seconds: Double
-    /// What the contact is to be called here; nil for what it calls itself.
+    /// The name for the contact here; nil for the name that the peer gives itself.
     package var name: String?
 
     package init(method: Method, seconds: Double, name: String?) {
@@ -35,12 +35,12 @@ package struct PairingOpening: Codable, Sendable, Equatable {
     }
 }
 
-/// How far it has come.
+/// The standing of pairing mode.
 package struct PairingStanding: Codable, Sendable, Equatable {
     package enum Phase: String, Codable, Sendable {
-        /// Nobody has come.
+        /// No peer has come.
         case waiting
-        /// Somebody has come; there is nothing to compare, or nothing yet.
+        /// A peer has come; there is nothing to compare, or nothing yet.
         case trying
         /// The user is to compare.
         case comparing
@@ -50,16 +50,16 @@ package struct PairingStanding: Codable, Sendable, Equatable {
         case failed
     }
 
-    /// Who wants to pair.
+    /// The peer that wants to pair.
     package struct Peer: Codable, Sendable, Equatable {
         /// The whole id.
         package var id: String
         /// Its short form.
         package var key: String
-        /// What it calls itself, or the name of the contact that it is.
+        /// The name that the peer gives itself, or the name of its contact.
         package var name: String
         package var isContact: Bool
-        /// That it calls itself like a contact with another key.
+        /// A warning if the peer gives itself the name of a contact that has another key.
         package var warning: String?
 
         package init(id: String, key: String, name: String, isContact: Bool, warning: String?) {
@@ -71,7 +71,7 @@ package struct PairingStanding: Codable, Sendable, Equatable {
         }
     }
 
-    /// What to say in `follow` and the others.
+    /// Names this pairing mode in `follow` and the other requests.
     package var ticket: Int
     /// Another one at each change.
     package var revision = 0
@@ -79,10 +79,10 @@ package struct PairingStanding: Codable, Sendable, Equatable {
     /// The one-time code, `123-456-789`: in the answer to `open` only.
     package var code: String?
     package var peer: Peer?
-    /// What to compare.
+    /// Digits and words to compare.
     package var digits: String?
     package var words: [String]?
-    /// What the contact is called here, once it is one.
+    /// The name of the contact here, once there is one.
     package var contact: String?
     package var failure: PairingEnd?
 
@@ -91,12 +91,12 @@ package struct PairingStanding: Codable, Sendable, Equatable {
     }
 }
 
-/// Why a pairing came to nothing.
+/// Why a pairing failed.
 package struct PairingEnd: Codable, Sendable, Equatable, Error {
     package enum Code: String, Codable, Sendable {
         /// A user said no, the codes differ, or the other side does not want to begin.
         case declined
-        /// Nobody came, or answered, in time.
+        /// No peer came, or the user there did not answer, in time.
         case noAnswer
         /// The connection broke off.
         case lost

@@ -5,17 +5,17 @@ import UniformTypes
 // (`ControlSecret`). From then on each message is one JSON document a line, and each request is answered by one line.
 // After `watch`, one line follows for each event (`ControlEvent`). Unknown fields are ignored.
 
-/// What the command line asks.
+/// A request of the command line.
 package enum ControlRequest: Codable, Sendable, Equatable {
     case status
     case offers
     /// The next `OfferSummary.itemsPerPage` items of an offer, from a place in it, from 0.
     case items(offer: Int, from: Int)
-    /// What happens, from now on, for as long as the connection lasts; nothing else can be asked on it.
+    /// All events from now on, for as long as the connection lasts. The connection takes no other request.
     case watch
     case answer(offer: Int, accept: Bool)
-    /// Accept these items of an offer, from 0 (nil: all), and decline the others. They go into a folder below the Inbox;
-    /// nil: to where the rules say.
+    /// Accept these items of an offer, from 0 (nil: all), and decline the others. The items go into this folder below
+    /// the Inbox; nil: into the folder of the rules.
     case acceptItems(offer: Int, items: [Int]?, folder: String?)
     /// Decline an offer and everything else that its sender will offer.
     case block(offer: Int)
@@ -25,7 +25,7 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case refreshHandlers
     /// Make the folder at the Inbox's path the Inbox.
     case adoptInbox
-    /// Deliver an arrival anew.
+    /// Deliver an arrival again.
     case retry(arrival: Int64)
     /// An arrival is about to leave the Inbox: wait until no handler reads it, or with `now` not.
     case release(arrival: Int64, now: Bool)
@@ -35,22 +35,22 @@ package enum ControlRequest: Codable, Sendable, Equatable {
     case outbox(OutboxRequest)
 }
 
-/// What the command line wants of the outbox. What is in it stands on the disk.
+/// A request of the command line about the outbox. The contents of the outbox are on the disk.
 package enum OutboxRequest: Codable, Sendable, Equatable {
-    /// Something has been put into it.
+    /// A job was added.
     case lookAgain
     case cancel(Int)
     case retry(Int)
-    /// How far those are that are being sent.
+    /// The progress of the jobs that are being sent.
     case progress
 }
 
-/// How far a job of the outbox is that is being sent.
+/// The progress of a job of the outbox that is being sent.
 package struct JobProgress: Codable, Sendable, Equatable {
     package var job: Int
     /// Bytes of contents that were handed over, or were there already.
     package var bytes: UInt64
-    /// Bytes of all that was accepted; nil where that is not known.
+    /// Bytes of all accepted items; nil if unknown.
     package var total: UInt64?
 
     package init(job: Int, bytes: UInt64, total: UInt64?) {
@@ -69,10 +69,10 @@ package enum ControlReply: Codable, Sendable, Equatable {
     case watching
     /// The offer was answered.
     case done
-    /// To `acceptItems` with a folder: the offer was answered, and these of its items seem to be in the Inbox already, outside
-    /// that folder. They are not stored again.
+    /// To `acceptItems` with a folder: the offer was answered. These of its items seem to be in the Inbox already,
+    /// outside that folder, and are not stored again.
     case accepted(present: [PresentItem])
-    /// What was asked for could not be done: one line for the user.
+    /// The request could not be carried out: one line for the user.
     case refused(String)
     /// No offer, item, arrival or job has the number that was given: one line for the user.
     case unknown(String)
@@ -109,10 +109,10 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var port: Int
     package var inbox: String
     package var accept: String
-    /// `avahi-daemon`, `embedded`, `off`, or what went wrong.
+    /// `avahi-daemon`, `embedded`, `off`, or the error.
     package var discovery: String
-    /// `published as NAME, port N`, or why AirDrop's peers do not find it. A receiver that is older than the command line
-    /// does not say.
+    /// `published as NAME, port N`, or why AirDrop's peers do not find it. Nil from a receiver that is older than the
+    /// command line.
     package var airdrop: String?
     /// Bytes free for the Inbox; nil when it cannot be reached.
     package var freeRoom: UInt64?
@@ -124,21 +124,21 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var activeTransfers: Int
     package var processID: Int
     package var hook: String?
-    /// What the kernel has to restrict handlers with, or why it has nothing.
+    /// The means of the kernel to restrict handlers, or why it has none.
     package var sandbox: String?
-    /// Who sees it: `off`, `contacts`, `everyone`.
+    /// The peers that can see the receiver: `off`, `contacts`, `everyone`.
     package var visible: String?
     /// The visibility that the user has stored, if the one given at the receiver's start overrides it.
     package var visibleStored: String?
-    /// Seconds for which that holds, rounded up, and what comes then; nil for a choice for good.
+    /// Seconds until this visibility ends, rounded up, and the next visibility; nil for a permanent choice.
     package var visibleSeconds: Int64?
     package var visibleThen: String?
     /// Handlers that are in use.
     package var handlers: Int?
-    /// Deliveries that wait for a handler, that nobody is asked about any more, and that failed.
+    /// Deliveries that wait for a handler, that are parked, and that failed.
     package var waitingDeliveries: Int?
     package var parkedDeliveries: Int?
-    /// Items that did not come whole and are kept to be gone on with, and their bytes.
+    /// Interrupted items that are kept to be resumed, and their bytes.
     package var keptPartials: Int?
     package var keptBytes: UInt64?
     package var failedDeliveries: Int?
@@ -146,7 +146,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var waitingJobs: Int?
     package var sendingJobs: Int?
     package var failedJobs: Int?
-    /// Whether the configuration file has changed since the start, which the receiver does not notice; nil if it has not.
+    /// Whether the configuration file has changed since the start. The receiver does not notice this. Nil if not.
     package var settingsChanged: Bool?
     /// One line for each file that is damaged or was set aside as damaged; nil if there is none.
     package var damage: [String]?
@@ -199,13 +199,13 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         }
     }
 
-    /// Who asks, as the user knows it. A receiver that is older than the command line does not say.
+    /// The sender, as the user knows it. Nil from a receiver that is older than the command line.
     package struct Asker: Codable, Sendable, Equatable {
-        /// One line: the contact's name, or `stranger`, what it calls itself, and its key. Not escaped.
+        /// One line: the contact's name, or `stranger`, the name that it gives itself, and its key. Not escaped.
         package var line: String
-        /// What the user calls it; nil for a stranger.
+        /// The user's name for the peer; nil for a stranger.
         package var contact: String?
-        /// One line, where a stranger calls itself like a contact. Not escaped.
+        /// One line, if a stranger gives itself the name of a contact. Not escaped.
         package var warning: String?
 
         package init(line: String, contact: String?, warning: String?) {
@@ -219,9 +219,9 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     /// The short form of its key's id, and the whole of it; nil for a peer that proved none.
     package var peerID: String?
     package var peer: String?
-    /// The dialect by which it came.
+    /// The dialect of the offer.
     package var via: String?
-    /// What it calls itself.
+    /// The name that the peer gives itself.
     package var peerName: String
     package var asker: Asker?
     package var transfer: String?
@@ -235,7 +235,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     package var hintedSize: UInt64?
     package var freeRoom: UInt64
 
-    /// A question with thousands of lines is no question.
+    /// People cannot answer a question with thousands of lines.
     package static let shownItems = 100
     /// Items in one reply to `ControlRequest.items`.
     package static let itemsPerPage = 1_000

@@ -22,10 +22,10 @@ package struct ControlServer: Sendable {
     private let refusals = NIOLockedValueBox(LogRateLimiter(interval: .seconds(60)))
     private let logger: Logger
 
-    /// Binds the socket, taking the place of one that a crash left behind.
+    /// Binds the socket, and replaces one that a crash left behind.
     ///
     /// - Parameter proofTimeout: how long a connection may stay open without sending the secret.
-    /// - Throws: `ControlError.alreadyRunning` when somebody answers there; `broken` when it cannot be bound.
+    /// - Throws: `ControlError.alreadyRunning` if a receiver answers there; `broken` if the socket cannot be bound.
     package static func bind(
         _ socket: ControlSocket,
         on group: any EventLoopGroup,
@@ -35,7 +35,7 @@ package struct ControlServer: Sendable {
         let lock = try ControlLock(beside: socket)
         if await ControlClient.somebodyListens(socket, on: group) { throw .alreadyRunning(socket.path) }
         unlink(socket.path)
-        // Nobody may connect between bind and chmod: the folder is 0700, and the uid is checked besides.
+        // No other user can connect between bind and chmod: the folder is 0700, and the uid is checked as well.
         do {
             let secret = try ControlSecret.make(for: socket)
             let listener = try await ServerBootstrap(group: group)
@@ -173,7 +173,7 @@ package struct ControlServer: Sendable {
         defer { watching.leave() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                // Whatever ends this ends the reading below.
+                // Every end of this task also ends the reading below.
                 defer { channel.close(promise: nil) }
                 try await outbound.write(ControlCoding.line(ControlReply.watching))
                 for await line in watching.lines {
@@ -182,7 +182,7 @@ package struct ControlServer: Sendable {
                 }
             }
             defer { group.cancelAll() }
-            // What it says is passed over; that it says nothing more is its end.
+            // Further lines are ignored. The end of the lines ends the watching.
             while try await lines.next() != nil {}
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a receiver listens for its user's commands.
+/// The socket on which a receiver listens for its user's commands.
 package struct ControlSocket: Sendable, Hashable {
     package let path: String
     /// Path of the secret (`ControlSecret`), a file that only the user's own programs can read.
@@ -17,15 +17,15 @@ package struct ControlSocket: Sendable, Hashable {
     }
 }
 
-/// Why the control socket is of no use.
+/// Why the control socket cannot be used.
 package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         case pathTooLong
-        /// Nobody listens there.
+        /// No receiver listens there.
         case notRunning
-        /// Somebody listens there already.
+        /// A receiver listens there already.
         case alreadyRunning
-        /// It answers, and does not do what it was asked.
+        /// The receiver answers, but does not carry out the request.
         case refused
         /// The receiver takes no commands from this program.
         case denied

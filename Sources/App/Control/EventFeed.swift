@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Hands events to everybody who watches.
+/// Hands events to all watchers.
 ///
-/// Nobody is waited for: what a watcher has not read yet is kept for it, up to a limit, and one that reads so little that
-/// more would have to be kept is dropped. Lines are encoded once and shared, so that many of those cost no more than one.
+/// It waits for no watcher: unread lines are kept for a watcher up to a limit, and a watcher that exceeds it is
+/// dropped. Lines are encoded once and shared, so that many watchers need no more memory than one.
 package final class EventFeed: Sendable {
     private struct Watcher {
         var lines: AsyncStream<ByteBuffer>.Continuation
@@ -27,7 +27,7 @@ package final class EventFeed: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - backlogBytes: what is kept for one watcher, beyond that with which it begins.
+    ///   - backlogBytes: bytes that are kept for one watcher, beyond those with which it begins.
     ///   - mostWatchers: fewer than `ControlServer` has seats, so that others can always be served.
     package init(backlogBytes: Int = 8 << 20, mostWatchers: Int = 16) {
         self.backlogBytes = backlogBytes
@@ -36,7 +36,7 @@ package final class EventFeed: Sendable {
 
     /// From any thread; in the order in which calls end, the same for every watcher.
     package func send(_ event: ControlEvent) {
-        // The state of things is kept for those who come later; the rest is of no use where nobody watches.
+        // Events about the current state are kept for later watchers; other events are useless without a watcher.
         switch event {
         case .ready, .offer, .settled: break
         case .stored, .opened, .left, .ended: guard isWatched else { return }
@@ -77,7 +77,7 @@ package final class EventFeed: Sendable {
     /// How many watch just now.
     package var watchers: Int { state.withLockedValue { $0.watchers.count } }
 
-    /// Whether it is of use to send what only those hear who watch now.
+    /// Whether any client is watching.
     package var isWatched: Bool { watchers > 0 }
 
     /// Bytes that have not been written, for all watchers.
@@ -115,7 +115,7 @@ package final class EventFeed: Sendable {
 
 /// One watcher's share of a feed.
 struct Watching: Sendable {
-    /// What is to be written; ends when the watcher was dropped, or left.
+    /// Lines to be written; ends when the watcher is dropped or leaves.
     let lines: AsyncStream<ByteBuffer>
     fileprivate let number: Int
     fileprivate let feed: EventFeed

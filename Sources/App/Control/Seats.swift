@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// The places for connections. When all are taken, who comes gets that of the connection that has waited longest for
-/// nothing: commands that hang, or were stopped, keep nobody from answering an offer.
+/// The places for connections. When all are taken, a new connection replaces the one that has been idle longest:
+/// commands that hang, or were stopped, keep no user from answering an offer.
 final class Seats: Sendable {
     private struct Occupant {
         var leave: @Sendable () -> Void
@@ -58,7 +58,7 @@ final class Seats: Sendable {
     }
 }
 
-/// One of them. Who lost it to another need not know: all that is done with it then does nothing.
+/// A place. A connection that has lost it need not know this: all later calls do nothing.
 struct Seat: Sendable {
     fileprivate let number: Int
     fileprivate let seats: Seats

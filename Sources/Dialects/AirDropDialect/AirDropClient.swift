@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 package import Sharing
 
-/// The receiver does not take the form of the body, whatever its TXT record says.
+/// The receiver rejects the form of the body, although its TXT record may announce it.
 package struct BodyFormRefusal: Error {
     let status: Int
 
@@ -13,26 +13,26 @@ package struct BodyFormRefusal: Error {
     }
 }
 
-/// The sender's side of AirDrop, on one connection. Used by one task, on an executor whose threads may block.
+/// The sender's side of AirDrop, on one connection. One task uses it, on an executor whose threads may block.
 ///
-/// Discovery wants a connection of its own; the question and the contents go over another, both.
+/// Discovery needs its own connection. The question and the contents share another one.
 package struct AirDropClient {
     private let http: HTTPClient
     private let card: AirDropCard
     private let instance: String
 
     /// - Parameters:
-    ///   - card: what this sender calls itself.
-    ///   - instance: its id, as `AirDropDialect.makeInstance` makes it.
+    ///   - card: the name and model that this sender shows.
+    ///   - instance: the sender's id, made by `AirDropDialect.makeInstance`.
     package init(_ http: HTTPClient, card: AirDropCard, instance: String) {
         self.http = http
         self.card = card
         self.instance = instance
     }
 
-    /// What the receiver calls itself.
-    /// - Returns: nil where it does not show itself.
-    /// - Throws: `HTTPFault` when the connection broke off.
+    /// Asks the receiver for its name and model.
+    /// - Returns: nil if the receiver does not show itself.
+    /// - Throws: `HTTPFault` if the connection breaks.
     package func discover(patience: Duration) async throws -> AirDropCard? {
         let answer = try await post(
             .discover, AirDropMessage.discover.encoded(), connection: "close", patience: patience)
@@ -45,12 +45,12 @@ package struct AirDropClient {
             isWaft: message[AirDropMessage.waftKey]?.truth == true)
     }
 
-    /// Asks, and waits for the answer; closing the connection withdraws the question.
+    /// Sends the question and waits for the answer. Closing the connection withdraws the question.
     ///
-    /// Where there are links alone, an accepted question is the whole sending.
+    /// If all items are links, an accepted question completes the sending.
     /// - Parameter patience: maximum wait for the other side's user, including interim answers.
-    /// - Throws: `HTTPFault.silence` when nobody answers; `TransferFault` for what does not fit into a question, before
-    ///   it is asked.
+    /// - Throws: `HTTPFault.silence` if the receiver does not answer; `TransferFault`, before the question is sent, if
+    ///   the items do not fit into one.
     package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
         let question = try AirDropMessage.question(plan, from: card, instance: instance).encoded()
         guard question.readableBytes <= AirDropLimits.askBytes else {
@@ -60,25 +60,25 @@ package struct AirDropClient {
         do {
             answer = try await post(.ask, question, patience: patience)
         } catch let fault as HTTPFault where fault == .closed {
-            // Some receivers say no by closing.
+            // Some receivers decline by closing the connection.
             return Self.declined(plan, "the other side closed the connection")
         }
         guard answer.status == .ok else { return Self.declined(plan, "the other side said no") }
         return Verdict(all: .accepted, count: plan.offer.items.count)
     }
 
-    /// Sends the contents after an accepted question, and waits until the receiver says that it has them: AirDrop knows no
-    /// receipt that says more.
+    /// Sends the contents after an accepted question, and waits until the receiver confirms them. AirDrop has no more
+    /// detailed receipt.
     ///
     /// - Parameters:
     ///   - flags: the receiver's.
     ///   - patience: how long the other side may be silent.
     ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` is added.
-    ///   - cancellation: when it is requested the connection is broken off, which is AirDrop's word for it.
+    ///   - cancellation: a request closes the connection, because AirDrop has no other way to cancel.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
-    /// - Returns: also where a source could not be read: then nothing of it all has arrived.
-    /// - Throws: `BodyFormRefusal` when the receiver does not take the form of the body; `HTTPFault` when the connection broke off, `TransferFault` for what could not be packed,
-    ///   `CancellationError`.
+    /// - Returns: an outcome also if a source could not be read: then no item has arrived.
+    /// - Throws: `BodyFormRefusal` if the receiver rejects the form of the body; `HTTPFault` if the connection breaks;
+    ///   `TransferFault` if the contents cannot be packed; `CancellationError`.
     package func upload(
         _ plan: SendingPlan,
         to flags: AirDropFlags,
@@ -107,7 +107,7 @@ package struct AirDropClient {
                 return try packer.nextPiece()
             }
         } catch let fault as SourceFault {
-            // An archive has no word for a file that cannot be read on: the whole is broken off.
+            // An archive cannot mark a file as unreadable: the whole transfer stops.
             let rest = TransferFault(.interrupted, "the transfer was interrupted: \(fault.message)")
             let unread = packer.currentItem
             return SendOutcome(
@@ -133,7 +133,7 @@ package struct AirDropClient {
     }
 
     private var headers: HTTPHeaders {
-        // A host is asked for by HTTP/1.1, and names nothing here.
+        // HTTP/1.1 requires a host; this one has no meaning.
         ["host": "airdrop", "user-agent": AirDropDialect.userAgent]
     }
 
@@ -144,7 +144,7 @@ package struct AirDropClient {
         var headers = self.headers
         headers.add(name: "content-type", value: AirDropDialect.propertyListType)
         headers.add(name: "connection", value: connection)
-        // With its length said: not everybody reads a question in chunks.
+        // The body has a stated length, because some receivers cannot read a question in chunks.
         return try await http.exchange(
             .POST, resource.rawValue, headers: headers, body: message, patience: patience)
     }
@@ -155,8 +155,8 @@ package struct AirDropClient {
 }
 
 extension SendingPlan {
-    /// What the transfer is called towards the receiver: a UUID in capitals, as Apple writes it, of the transfer's digits. It
-    /// has the version and the variant of a random one (RFC 9562, section 5.4).
+    /// The id of the transfer for the receiver: a UUID in capitals, as Apple writes it, made of the transfer's digits.
+    /// It has the version and the variant of a random UUID (RFC 9562, section 5.4).
     var identifier: String {
         var digits = Array(offer.transfer.text.uppercased())
         digits[12] = "4"
@@ -173,13 +173,13 @@ extension SendingPlan {
         }
     }
 
-    /// That the receiver has said that it has everything: this side's own digests, for it says none.
+    /// The outcome after the receiver has confirmed everything, with this side's digests: AirDrop returns none.
     fileprivate func outcome(_ read: [Int: ContentsPacker.ReadItem]) -> SendOutcome {
         var names = Dictionary(uniqueKeysWithValues: files.map { ($0.item, $0.name.text) })
         for link in links { names[link.item] = sources[link.item].offered.name.text }
         let items = sources.indices.map { item -> SendOutcome.Item in
             let name = names[item] ?? sources[item].offered.name.text
-            // A link that went in the question was not read.
+            // A link that was sent in the question has not been read.
             let unread = ContentsPacker.ReadItem(bytes: sources[item].offered.size ?? 0, digest: .of(.xxh3_128, []))
             let known = read[item] ?? unread
             return .acknowledged(

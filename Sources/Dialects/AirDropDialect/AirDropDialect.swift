@@ -1,12 +1,12 @@
 import Sharing
 
-/// The facts of AirDrop that both sides share, as independent implementations and Apple's devices were seen to have them.
+/// AirDrop's facts that both sides share, as observed in independent implementations and in Apple's devices.
 package enum AirDropDialect {
     /// The DNS-SD service type.
     package static let serviceType = "_airdrop._tcp"
-    /// Where Apple's receivers listen: ours too where it is free.
+    /// The port of Apple's receivers. Waft uses it too if it is free.
     package static let defaultPort: UInt16 = 8_770
-    /// The largest member of an odc archive: eleven octal digits.
+    /// Maximum bytes of a file: a member's size in an odc archive has eleven octal digits.
     package static let largestFile: UInt64 = (8 << 30) - 1
 
     /// The only key of the TXT record.
@@ -15,12 +15,12 @@ package enum AirDropDialect {
     /// The whole TXT record of a receiver.
     package static func txt(_ flags: AirDropFlags) -> [String: String] { [flagsKey: String(flags.rawValue)] }
 
-    /// What a receiver's TXT record says; what says nothing answers discovery and no more.
+    /// Reads the flags in a receiver's TXT record. Without flags the receiver answers only discovery.
     package static func flags(txt: [String: String]) -> AirDropFlags {
         txt[flagsKey].flatMap { UInt64($0) }.map { AirDropFlags(rawValue: $0) } ?? .standard
     }
 
-    /// An instance name, which is the sender's id too: twelve hexadecimal digits, new at each start (security rule 14).
+    /// An instance name: twelve hexadecimal digits, new at each start (security rule 14). It is the sender's id too.
     package static func makeInstance() -> String {
         let digits = String(UInt64.random(in: 0..<(1 << 48)), radix: 16)
         return String(repeating: "0", count: 12 - digits.count) + digits
@@ -34,7 +34,7 @@ package enum AirDropDialect {
         static let cpio = "application/x-cpio"
         static let dvzip = "application/x-dvzip"
 
-        /// Whether a body with this type is looked into: what it is, it says itself.
+        /// Whether the receiver reads a body with this type. The body itself shows which form it has.
         static func isKnown(_ mediaType: String?) -> Bool {
             guard let mediaType else { return true }
             let bare = mediaType.split(separator: ";").first.map { $0.trimmingSpaces().lowercased() } ?? ""
@@ -42,7 +42,6 @@ package enum AirDropDialect {
         }
     }
 
-    /// The resources.
     enum Resource: String {
         case root = "/"
         case discover = "/Discover"
@@ -59,7 +58,7 @@ extension Substring {
     }
 }
 
-/// What a receiver can do, as its TXT record says.
+/// The abilities of a receiver, from its TXT record.
 package struct AirDropFlags: OptionSet, Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -71,29 +70,29 @@ package struct AirDropFlags: OptionSet, Hashable, Sendable {
     package static let links = AirDropFlags(rawValue: 0x01)
     /// Takes dvzip bodies.
     package static let dvzip = AirDropFlags(rawValue: 0x02)
-    /// Takes contents before it has answered. Never ours: nothing is on the disk before consent.
+    /// Takes contents before it has answered. Waft never sets it: it stores nothing before consent.
     package static let pipelining = AirDropFlags(rawValue: 0x04)
-    /// Takes different kinds in one transfer.
+    /// Takes items of different kinds in one transfer.
     package static let mixedTypes = AirDropFlags(rawValue: 0x08)
     /// Answers discovery.
     package static let discover = AirDropFlags(rawValue: 0x80)
 
-    /// The same receiver, to be sent the other form of a body.
+    /// The flags that make a sender choose the other form of a body.
     package var inOtherForm: AirDropFlags { symmetricDifference(.dvzip) }
 
-    /// Of a receiver that says nothing.
+    /// The flags of a receiver whose record has none.
     package static let standard: AirDropFlags = [.discover]
-    /// Ours.
+    /// The flags of Waft's receiver.
     package static let own: AirDropFlags = [.links, .dvzip, .mixedTypes, .discover]
 }
 
-/// What a receiver, or sender, of AirDrop calls itself.
+/// The name and the model that a receiver or sender of AirDrop shows.
 package struct AirDropCard: Hashable, Sendable {
-    /// Shown to people.
+    /// Shown to users.
     package var name: String
-    /// Such as `MacBookPro18,3`; decides which picture a peer shows.
+    /// A model such as `MacBookPro18,3`; decides which picture a peer shows.
     package var model: String
-    /// Whether the receiver says that it is one of Waft.
+    /// Whether the receiver states that it is Waft.
     package var isWaft: Bool
 
     package init(name: String, model: String, isWaft: Bool = false) {
@@ -103,33 +102,33 @@ package struct AirDropCard: Hashable, Sendable {
     }
 }
 
-/// What a stranger may make this dialect hold, besides `Limits` (security rule 6).
+/// Bounds on the memory and disk that a stranger can use through this dialect, besides `Limits` (security rule 6).
 enum AirDropLimits {
-    /// Bytes of a question, most of them a preview.
+    /// Maximum bytes of a question; a preview takes most of them.
     static let askBytes = 8 << 20
-    /// Files that this side asks about at once: as many as it would take itself.
+    /// Maximum number of files in a question that this side sends: as many as it accepts.
     static let files = Limits.items
-    /// Names in the path at which an announced item comes.
+    /// Maximum number of names in the path of an announced item.
     static let announcedDepth = 8
-    /// Bytes of any other message.
+    /// Maximum bytes of any other message.
     static let messageBytes = 1 << 20
-    /// Bytes of an identifier that is only compared.
+    /// Maximum bytes of an identifier that is only compared.
     static let identifierBytes = 128
 
-    /// What a block of dvzip may hold.
+    /// Maximum bytes of a block of dvzip.
     static let blockBytes = 128 << 10
-    /// What a body may inflate to in any case, and how often its own size beyond that. What was offered with its size may
-    /// come however small it was packed.
+    /// Bytes to which any body may inflate, and the factor of its own size that it may use beyond that. Contents that
+    /// were offered with a size may reach that size at any ratio.
     static let inflatedBytes: UInt64 = 64 << 20
     static let inflationRatio: UInt64 = 100
     /// Bytes around the contents of one member: its header, name and padding.
     static let memberOverhead: UInt64 = 4 << 10
-    /// Bytes that may come between the contents of one member and those of the next, a link's target among them.
+    /// Maximum bytes between the contents of two members, including a link's target.
     static let headerBytes = 2 << 20
-    /// Members that say they have several names: the archive library keeps a list of them.
+    /// Maximum number of members that claim several names: libarchive keeps a list of them.
     static let linkedMembers = 32_768
-    /// Bytes of the paths of one tree's folders that are remembered.
+    /// Maximum bytes of the remembered paths of one tree's folders.
     static let folderPathBytes = 32 << 20
-    /// Bytes of members that are not kept: sidecars.
+    /// Maximum bytes of members that are not kept, such as sidecars.
     static let ignoredBytes: UInt64 = 256 << 20
 }

@@ -1,23 +1,23 @@
 import Sharing
 
-/// Something that came otherwise than it was sent: one entry was left out, or has another name here.
+/// A difference between the sent and the stored items: one entry was left out or renamed.
 package struct AirDropRemark: Equatable, Sendable {
-    /// The entry as the sender calls it. Foreign text.
+    /// The sender's name of the entry. Foreign text.
     package let entry: String
     /// One clause: `left out: the link leads out of its folder`.
     package let reason: String
 }
 
-/// The remarks on one transfer: a few, and the number of the others.
+/// The remarks on one transfer: the first ones, and the number of the others.
 struct RemarkList {
     private static let shown = 20
-    /// Characters of an entry.
+    /// Maximum characters of an entry.
     private static let entryLength = 200
 
     private var first: [AirDropRemark] = []
     private var others = 0
 
-    /// All of them; the last one counts those that are not listed.
+    /// The listed remarks; a last one counts the others.
     var all: [AirDropRemark] {
         others == 0 ? first : first + [AirDropRemark(entry: "\(others) more", reason: "left out or renamed")]
     }

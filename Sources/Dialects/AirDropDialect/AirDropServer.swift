@@ -4,7 +4,7 @@ import NIOHTTP1
 package import Sharing
 package import UniformTypes
 
-/// The receiver's side of AirDrop: HTTP requests in, calls on the `Reception`, answers out.
+/// The receiver's side of AirDrop: reads HTTP requests, calls the `Reception` and writes the answers.
 package struct AirDropServer: Sendable {
     private let reception: Reception
     private let registry: @Sendable () -> TypeRegistry
@@ -13,10 +13,10 @@ package struct AirDropServer: Sendable {
     private let remarked: @Sendable (Offer, PeerID, [AirDropRemark]) -> Void
 
     /// - Parameters:
-    ///   - registry: the types known now; for files whose sender does not say what they are.
-    ///   - refused: called with why a question could not be put to anybody. Any stranger can bring that about.
-    ///   - remarked: called after a transfer of which entries were left out or renamed.
-    ///   - card: what this receiver calls itself; nil where it shows itself to nobody.
+    ///   - registry: the types known now; used for files without an announced type.
+    ///   - refused: called with the reason if a question is invalid. Any stranger can cause such calls.
+    ///   - remarked: called after a transfer in which entries were left out or renamed.
+    ///   - card: the name and model that this receiver shows; nil if it hides.
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
@@ -31,7 +31,7 @@ package struct AirDropServer: Sendable {
         self.card = card
     }
 
-    /// What has been agreed on over one connection: the question and its contents belong together.
+    /// The accepted question of one connection: its contents come over the same connection.
     private final class Agreement {
         var asked: (offer: AskedOffer, verdict: Verdict)?
     }
@@ -45,7 +45,7 @@ package struct AirDropServer: Sendable {
         _ connection: HTTPServer.Connection, visitor: Visitor, isIdle: (Bool) -> Void = { _ in }
     ) async {
         let agreement = Agreement()
-        // Nobody's sender waits for interim answers while people think.
+        // No known sender needs interim answers while users decide.
         await HTTPServer.serve(
             connection, idle: agreement.asked == nil ? Limits.idleStranger : Limits.contentsWait,
             silence: Limits.silence, interim: .seconds(86_400), isIdle: { isIdle($0 && agreement.asked == nil) }
@@ -72,10 +72,10 @@ package struct AirDropServer: Sendable {
     }
 
     private func discover(_ exchange: HTTPExchange) async throws {
-        // Answered before the body is requested, as in every question.
+        // Refuses before it requests the body, as for every question.
         guard let card = card() else { return try await exchange.respondAndClose(.unauthorized) }
         try await exchange.inviteBody()
-        // What it says of the sender is not looked at: hashes of telephone numbers prove nothing and are nobody's business.
+        // The sender's facts are ignored: hashes of telephone numbers prove nothing and are private.
         try await exchange.readBody(upTo: AirDropLimits.messageBytes) { _ in true }
         try await exchange.answer(AirDropMessage.showing(card))
     }
@@ -98,7 +98,7 @@ package struct AirDropServer: Sendable {
             return try await exchange.respondAndClose(.unauthorized)
         }
         if asked.places.isEmpty {
-            // Links alone: the answer is the end of it, and says that they are stored.
+            // There are only links: this answer ends the transfer and confirms that they are stored.
             try await receive(asked, verdict, from: visitor.peer) { _ in .success(()) }
         } else {
             agreement.asked = (asked, verdict)
@@ -106,7 +106,7 @@ package struct AirDropServer: Sendable {
         try await exchange.answer(AirDropMessage.accepting(card))
     }
 
-    /// - Returns: nil if there is no memory for it now.
+    /// - Returns: nil if there is no memory for the question now.
     private func question(in exchange: HTTPExchange) async throws -> AskedOffer? {
         let claim = reception.bodies.claim(isContact: false)
         defer { claim.giveBack() }
@@ -119,7 +119,7 @@ package struct AirDropServer: Sendable {
         guard hasCome else { return nil }
         do throws(TransferFault) {
             let asked = try AskedOffer(AskReading(body), registry: registry())
-            // Without this library nothing could be unpacked after the user has accepted.
+            // Without this library the contents could not be unpacked after the user has accepted.
             if !asked.places.isEmpty { _ = try ArchiveLibrary.functions() }
             return asked
         } catch {
@@ -152,8 +152,8 @@ package struct AirDropServer: Sendable {
         try await exchange.respondAndClose(.ok)
     }
 
-    /// Opens the transfer, has its contents taken, and closes it whatever happens.
-    /// - Throws: `TransferFault` where not everything that was accepted is stored.
+    /// Opens the transfer, takes its contents and closes it, also after an error.
+    /// - Throws: `TransferFault` if an accepted item is not stored.
     private func receive(
         _ asked: AskedOffer, _ verdict: Verdict, from peer: PeerID,
         _ contents: (IncomingTransfer) async -> Result<Void, TransferFault>
@@ -175,26 +175,26 @@ package struct AirDropServer: Sendable {
     }
 }
 
-/// One archive on its way from a connection into a transfer.
+/// Moves one archive from a connection into a transfer.
 ///
-/// Sendable, although what it holds is not: either the thread that unpacks runs, or the task that feeds it, never both
-/// (`BodyPull`).
+/// Sendable, although its properties are not: `BodyPull` never runs the unpacking thread and the feeding task at the
+/// same time.
 private final class Unpacking: @unchecked Sendable {
     private let transfer: IncomingTransfer
     private let asked: AskedOffer
     private let verdict: Verdict
     private let pull = BodyPull()
     private var result: Result<Void, TransferFault> = .failure(TransferFault(.unexpected, "nothing was unpacked"))
-    /// What was left out or renamed.
+    /// Entries that were left out or renamed.
     private(set) var remarks: [AirDropRemark] = []
-    /// Why no more bytes come, where that is not because they have ended.
+    /// Why the bytes stopped before their end; nil at a normal end.
     private var interruption: TransferFault?
 
     init(_ transfer: IncomingTransfer, _ asked: AskedOffer, _ verdict: Verdict) {
         (self.transfer, self.asked, self.verdict) = (transfer, asked, verdict)
     }
 
-    /// - Parameter next: the next bytes, nil at their end.
+    /// - Parameter next: returns the next bytes, nil at their end.
     func run(_ next: () async throws -> ByteBuffer?) async -> Result<Void, TransferFault> {
         var demand = await pull.start { self.unpack() }
         while case .more = demand {
@@ -219,7 +219,7 @@ private final class Unpacking: @unchecked Sendable {
         }
     }
 
-    /// On the thread of the pull.
+    /// Runs on the thread of the pull.
     private func unpack() {
         do throws(TransferFault) {
             let archive = try CPIOReader(BodyInflater(InflationBudget(asked.offer))) { self.pull.take() }
@@ -234,7 +234,7 @@ private final class Unpacking: @unchecked Sendable {
 }
 
 extension HTTPExchange {
-    /// Answers with a message; ends the connection where the client asked for that.
+    /// Answers with a message, and ends the connection if the client asked for that.
     fileprivate func answer(_ message: PropertyListValue) async throws {
         let body = try message.encoded()
         if head.isKeepAlive {
@@ -244,14 +244,14 @@ extension HTTPExchange {
         }
     }
 
-    /// An answer that is only its status, after which the connection ends.
+    /// Answers with a status only, and ends the connection.
     fileprivate func respondAndClose(_ status: HTTPResponseStatus) async throws {
         try await respondAndClose(status, contentType: nil, body: ByteBuffer())
     }
 }
 
 extension TransferFault {
-    /// The status of an answer that means it. Apple's senders know two: 200, and everything else.
+    /// The HTTP status for this fault. Apple's senders distinguish only 200 from all others.
     fileprivate var airDropStatus: HTTPResponseStatus {
         switch code {
         case .protocolViolation, .sizeMismatch, .digestMismatch, .notAsDeclared, .unsafeName: .badRequest

@@ -1,19 +1,19 @@
 import Sharing
 
-/// Where in the archive the items of a question come.
+/// The places of a question's items in the archive.
 struct AnnouncedPlaces {
-    /// By the paths of their members. Files that were announced with the same path come in the order of the question.
+    /// Item numbers by the paths of their members. Files with the same path come in the order of the question.
     private var items: [String: [Int]] = [:]
     /// Paths of the announced folders.
     private var trees: Set<String> = []
-    /// Folders of the archive that have announced items in them.
+    /// Folders of the archive that contain announced items.
     private var folders: Set<String> = []
-    /// Most names in the path of an announced item.
+    /// Number of names in the longest path of an announced item.
     private var depth = 0
 
     var isEmpty: Bool { items.isEmpty }
 
-    /// - Throws: `protocolViolation` for a folder in the place of another item, or the other way round.
+    /// - Throws: `protocolViolation` if a folder and another item have the same place.
     mutating func add(_ number: Int, _ kind: ItemKind, at path: MemberPath) throws(TransferFault) {
         if items[path.text] != nil, kind == .tree || trees.contains(path.text) {
             throw .malformed("two items in one place, one of them a folder")
@@ -24,11 +24,11 @@ struct AnnouncedPlaces {
         for count in 1..<path.names.count { folders.insert(path.names.prefix(count).joined(separator: "/")) }
     }
 
-    /// The numbers of the items that come at a place; nil if none was announced.
+    /// The numbers of the items at a place; nil if none was announced.
     subscript(_ place: String) -> [Int]? { items[place] }
 
-    /// Finds the announced item that a member is, or is in.
-    /// - Returns: its place, and the number of names in it; nil if nothing of it was announced.
+    /// Finds the announced item that is the member or contains it.
+    /// - Returns: the item's place, and the number of names in it; nil if no announced item fits.
     func item(of member: MemberPath) -> (place: String, depth: Int)? {
         var place = ""
         for (index, name) in member.names.prefix(depth).enumerated() {

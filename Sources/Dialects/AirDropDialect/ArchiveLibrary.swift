@@ -1,18 +1,18 @@
 import CArchiveShims
 import Sharing
 
-/// libarchive, which is loaded at the first archive and stays.
+/// Loads libarchive for the first archive, and keeps it.
 enum ArchiveLibrary {
-    /// Its name by its interface, which has been the same since 2012; programs that are linked look for this name too.
+    /// The name of the library's interface, unchanged since 2012. Linked programs look for this name too.
     static let fileName = "libarchive.so.13"
 
     private static let loaded = Result { () throws(TransferFault) in try load(fileName) }
 
-    /// Its functions, by their own names.
-    /// - Throws: `unexpected` where it is not installed, in words for the user.
+    /// The library's functions, by their own names.
+    /// - Throws: `unexpected`, with a message for the user, if the library is not installed.
     static func functions() throws(TransferFault) -> CArchiveShims_Functions { try loaded.get() }
 
-    /// Loads a library of that name, each time.
+    /// Loads a library with this name at each call.
     static func load(_ name: String) throws(TransferFault) -> CArchiveShims_Functions {
         try withUnsafeTemporaryAllocation(of: CArchiveShims_Functions.self, capacity: 1) {
             (room) throws(TransferFault) in

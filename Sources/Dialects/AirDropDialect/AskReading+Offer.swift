@@ -2,15 +2,15 @@ import NIOCore
 import Sharing
 import UniformTypes
 
-/// What a question becomes here: an offer, and which member of the archive is which item.
+/// A question as an offer, with the members of the archive for each item.
 struct AskedOffer {
     var offer: Offer
-    /// What the sender calls the transfer.
+    /// The sender's identifier of the transfer.
     var identifier: String?
     private(set) var places = AnnouncedPlaces()
-    /// The links, which come after the files.
+    /// The links; their item numbers follow those of the files.
     var links: [(item: Int, contents: ByteBuffer)] = []
-    /// What is stored under another name than was announced.
+    /// Items that are stored under a name other than the announced one.
     private(set) var remarks = RemarkList()
 
     /// - Throws: `protocolViolation` or `unsafeName`.
@@ -30,9 +30,9 @@ struct AskedOffer {
                 OfferedItem(kind: .url, name: shortcut.name, type: .url, size: UInt64(contents.readableBytes)))
         }
         var annotation: [String: String] = [:]
-        // A courtesy, as the name is.
+        // Optional information for the user, like the sender's name.
         annotation[SourceApplication.key] = SourceApplication.valid(ask.application)
-        // The sender's own name for the transfer is not taken: it could be another's.
+        // The offer does not use the sender's id of the transfer: it could equal another sender's.
         offer = try Offer(
             items: items, annotation: annotation, senderName: PeerName.fit(ask.senderName), dialect: .airdrop
         ).checked(by: registry)
@@ -46,17 +46,17 @@ extension AskReading.File {
         let safe = SafeName(fitting: MemberPath.composed(name))
         let type = AnnouncedType.of(
             said: type.flatMap { UniformType($0) }, name: safe.text, kind: isFolder ? .tree : .file, registry)
-        // What a sender says of a folder is the size of its entry on the disk, and nothing about what is in it.
+        // The announced size of a folder is that of its directory entry, not of its contents.
         guard !isFolder else { return OfferedItem(kind: .tree, name: safe, type: type, size: nil, entries: nil) }
         if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
-        // Pictures and films are converted for this receiver, and the size can be that of the original.
+        // Senders convert pictures and films for this receiver; the announced size can be that of the original.
         let isConverted = [UniformType.image, .audiovisualContent].contains { registry.conforms(type, to: $0) }
         var item = OfferedItem(kind: .file, name: safe, type: type, size: isConverted ? nil : size)
         if isConverted { item.sizeHint = size }
         return item
     }
 
-    /// Where in the archive it comes.
+    /// The item's path in the archive.
     fileprivate func member() throws(TransferFault) -> MemberPath {
         do throws(NameRefusal) {
             var path = try MemberPath(path)

@@ -1,25 +1,25 @@
 import NIOCore
 import Sharing
 
-/// What a question says, read with suspicion.
+/// The fields of a question, checked against the bounds.
 struct AskReading {
     struct File {
         var name: String
         var type: String?
-        /// Where it lies in the archive; its name where that is not said.
+        /// The path in the archive; the name if the sender states no path.
         var path: String
         var isFolder: Bool
         var size: UInt64?
     }
 
     var senderName: String
-    /// What the sender calls the transfer; only compared.
+    /// The sender's identifier of the transfer; only compared.
     var identifier: String?
     var application: String?
     var files: [File] = []
     var links: [String] = []
 
-    /// - Throws: `protocolViolation` in one line, without what came.
+    /// - Throws: `protocolViolation` in one line, without foreign text.
     init(_ body: ByteBuffer) throws(TransferFault) {
         guard let message = BinaryPropertyList.read(body)?.dictionary else {
             throw .malformed(
@@ -54,7 +54,7 @@ struct AskReading {
 }
 
 extension TransferFault {
-    /// A message that is not what the protocol allows.
+    /// A message that violates the protocol.
     static func malformed(_ what: String) -> TransferFault {
         TransferFault(.protocolViolation, "the message is malformed: \(what)")
     }

@@ -2,13 +2,13 @@ import NIOCore
 
 /// Reads binary property lists (`bplist00`) within bounds.
 ///
-/// Not Foundation's reader: objects of this form refer to each other by number, so that a few bytes can stand for a value
-/// without end, and Foundation follows wherever that leads. Here every visit counts.
+/// Foundation's reader is not used: objects of this form refer to each other by number, so a few bytes can describe an
+/// endless value, and Foundation follows every reference. This reader counts every visit.
 struct BinaryPropertyList {
-    /// How deep values may lie in each other; messages have four levels.
+    /// Maximum depth of nested values; messages have four levels.
     private static let depth = 12
-    /// Values, each counted as often as it is referred to. A question has thirteen for each file: `AirDropLimits.files` of them fit, and
-    /// what a stranger can make of this is some 30 MB, while it is read.
+    /// Maximum number of values, each counted at every reference. A question has thirteen for each file:
+    /// `AirDropLimits.files` files fit. A stranger can make the reader use some 30 MB.
     private static let values = 1 << 18
 
     private let bytes: ByteBuffer
@@ -17,10 +17,10 @@ struct BinaryPropertyList {
     private let referenceSize: Int
     private let objectCount: Int
     private var valuesLeft = Self.values
-    /// Bytes of texts and data taken so far: what is referred to often must not become much.
+    /// Remaining bytes of texts and data: repeated references to a value must not take much memory.
     private var bytesLeft: Int
 
-    /// - Returns: nil for what is no binary property list, or goes beyond the bounds.
+    /// - Returns: nil if the bytes are no binary property list or exceed the bounds.
     static func read(_ bytes: ByteBuffer) -> PropertyListValue? {
         guard var list = BinaryPropertyList(bytes), let top = list.topObject else { return nil }
         return list.value(top, depth: 0)
@@ -70,13 +70,13 @@ struct BinaryPropertyList {
         case (1, let power) where power <= 3:
             return number(at: place, size: 1 << Int(power)).map { .integer($0) }
         case (1, 4):
-            // As wide as Foundation writes numbers without a sign.
+            // Foundation writes unsigned numbers with this width.
             guard number(at: place, size: 8) == 0 else { return .other }
             return number(at: place + 8, size: 8).map { .integer($0) }
         case (1, _), (2, _), (3, _), (8, _): return .other
         case (4, let count): return data(count, place).map { .data($0) }
         case (5, let count):
-            // ASCII, which is UTF-8 too.
+            // ASCII is UTF-8 too.
             return data(count, place).flatMap { String(validating: $0.readableBytesView, as: UTF8.self) }
                 .map { .string($0) }
         case (6, let count): return wideString(count, place).map { .string($0) }
@@ -86,8 +86,8 @@ struct BinaryPropertyList {
         }
     }
 
-    /// A count that stands in the marker, or behind it where it is 15 or more.
-    /// - Returns: the count, and where what is counted begins; nothing counted has fewer bytes than its count.
+    /// A count from the marker, or from the bytes after it if it is 15 or more.
+    /// - Returns: the count, and the place of the first element; each element has at least `size` bytes.
     private func counted(_ nibble: UInt8, _ place: Int, size: Int) -> (count: Int, place: Int)? {
         var (count, place) = (UInt64(nibble), place)
         if nibble == 15 {
@@ -135,7 +135,7 @@ struct BinaryPropertyList {
             guard case .string(let key)? = referred(place + index * referenceSize, depth),
                 let value = referred(place + (count + index) * referenceSize, depth)
             else { return nil }
-            // Twice the same key is nothing that a writer writes, and readers would not agree on.
+            // No writer repeats a key, and readers would choose different values.
             guard values.updateValue(value, forKey: key) == nil else { return nil }
         }
         return .dictionary(values)

@@ -2,17 +2,17 @@ import CZlib
 import NIOCore
 import Sharing
 
-/// Packs the bytes of an archive as the receiver takes them: dvzip, or gzip. Without I/O.
+/// Packs the bytes of an archive in a form that the receiver takes: dvzip or gzip. Without I/O.
 ///
-/// What does not become smaller is stored: a sample of each stretch tells. Compressing pictures, films and archives once
-/// more costs ten times what everything else does, and saves nothing.
+/// Stores contents that do not become smaller; a sample of each stretch decides. Compressing pictures, films and
+/// archives again costs ten times as much as all other work, and saves nothing.
 final class BodyDeflater {
     enum Form: Sendable {
         case dvzip
         case gzip
     }
 
-    /// What one sample decides about.
+    /// Bytes for which one sample decides.
     private static let stretchBytes = 1 << 20
     private static let sampleBytes = 16 << 10
     private static let level: Int32 = 1
@@ -20,20 +20,20 @@ final class BodyDeflater {
     private let form: Form
     private let deflating: DeflateStream
     private let sampling: DeflateStream
-    /// The block that is being filled.
+    /// The unfinished block.
     private var block = [UInt8]()
     private var stretchLeft = 0
     private var isStoring = false
 
     init(_ form: Form) throws(TransferFault) {
         self.form = form
-        // 31: as 15, the largest window, in gzip's form.
+        // 31 is 15, the largest window, plus 16 for gzip's form.
         deflating = try DeflateStream(level: Self.level, windowBits: form == .gzip ? 31 : 15)
         sampling = try DeflateStream(level: Self.level, windowBits: 15)
         block.reserveCapacity(AirDropLimits.blockBytes)
     }
 
-    /// Takes bytes, and appends what has become of them.
+    /// Takes bytes and appends the packed ones.
     func add(_ bytes: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -49,7 +49,7 @@ final class BodyDeflater {
         }
     }
 
-    /// Appends what is left, and the form's own end.
+    /// Appends the rest and the form's own end.
     func finish(into output: inout ByteBuffer) {
         emitBlock(to: &output)
         if form == .gzip { deflating.finish(into: &output) }
@@ -89,12 +89,12 @@ final class BodyDeflater {
         output.writeBytes(bytes)
     }
 
-    /// Whether what comes now is worth compressing.
+    /// Decides whether the next stretch is worth compressing.
     private func judge(_ bytes: UnsafeRawBufferPointer) {
         stretchLeft -= bytes.count
         guard stretchLeft <= 0 else { return }
         stretchLeft = Self.stretchBytes
-        // From the middle: files begin with heads that say little about the rest.
+        // From the middle: the beginning of a file is rarely typical of the rest.
         let sample = bytes.dropFirst((bytes.count - min(bytes.count, Self.sampleBytes)) / 2).prefix(Self.sampleBytes)
         var packed = ByteBuffer()
         sampling.reset()
@@ -104,12 +104,12 @@ final class BodyDeflater {
     }
 }
 
-/// One stream of zlib's, which writes into buffers that grow.
+/// One stream of zlib, which writes into growing buffers.
 private final class DeflateStream {
-    /// `z_stream`, owned: zlib wants it to stay where it is.
+    /// `z_stream`, owned. zlib requires a constant address.
     private let stream: UnsafeMutablePointer<z_stream>
     private var level: Int32
-    /// Room that is made at a time.
+    /// Bytes to reserve at a time.
     private static let roomBytes = 64 << 10
 
     init(level: Int32, windowBits: Int32) throws(TransferFault) {
@@ -135,7 +135,7 @@ private final class DeflateStream {
     func add(_ bytes: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
         stream.pointee.next_in = UnsafeMutablePointer(
             mutating: bytes.assumingMemoryBound(to: UInt8.self).baseAddress)
-        // Blocks, which fit.
+        // `avail_in` has 32 bits; the input is at most a block.
         stream.pointee.avail_in = UInt32(bytes.count)
         while stream.pointee.avail_in > 0 { run(into: &output) { deflate($0, Z_NO_FLUSH) } }
         stream.pointee.next_in = nil
@@ -148,7 +148,7 @@ private final class DeflateStream {
     func setLevel(_ level: Int32, into output: inout ByteBuffer) {
         guard level != self.level else { return }
         self.level = level
-        // What has been taken is finished with the old level first, which needs room.
+        // zlib first finishes the earlier bytes with the old level, which needs room.
         while run(into: &output, { deflateParams($0, level, Z_DEFAULT_STRATEGY) }) == Z_BUF_ERROR {}
     }
 

@@ -1,12 +1,12 @@
 import CZlib
 import Sharing
 
-/// What a body may inflate to: what was offered with its size, and otherwise so many times what came.
+/// The bytes to which a body may inflate: the offered sizes, or a multiple of the received bytes.
 struct InflationBudget {
-    /// Bytes of everything that was offered, with room for what stands around it; nil where not all of it has a size.
+    /// Bytes of the whole offer, with room for headers; nil if an item has no size.
     private let announced: UInt64?
 
-    /// - Parameter offer: nil in place of its sizes where any of them is not known.
+    /// - Parameter offer: its sizes count only if all of them are known.
     init(_ offer: Offer) {
         let isWhole = offer.items.allSatisfy { $0.size != nil && $0.entries != nil }
         let around = UInt64(offer.items.count + 2) * AirDropLimits.memberOverhead
@@ -22,7 +22,7 @@ struct InflationBudget {
     }
 }
 
-/// Makes a cpio archive of the bytes of a body, whichever form it has: bare, gzip or dvzip. Without I/O; bounded.
+/// Turns the bytes of a body into a cpio archive, from any form: bare, gzip or dvzip. Without I/O; bounded.
 ///
 ///     beginning ──'0'──▶ bare
 ///         │ ─────1F────▶ gzip ──end of stream──▶ ended
@@ -33,7 +33,7 @@ final class BodyInflater {
         case bare
         case gzip
         case ended
-        /// Bytes of the block's header that have come, as a number.
+        /// The bytes of the block's header so far, as a number.
         case header(bytes: Int, value: UInt32)
         case stored(left: Int)
         case deflated(left: Int, inflated: Int)
@@ -41,7 +41,7 @@ final class BodyInflater {
 
     private let budget: InflationBudget
     private var state = State.beginning
-    /// `z_stream`, owned: zlib wants it to stay where it is. Nil where there is none.
+    /// `z_stream`, owned; nil without compression. zlib requires a constant address.
     private var stream: UnsafeMutablePointer<z_stream>?
     private var compressed: UInt64 = 0
     private var inflated: UInt64 = 0
@@ -56,11 +56,11 @@ final class BodyInflater {
         stream.deallocate()
     }
 
-    /// Takes some of `input` and writes what it becomes.
+    /// Takes some of `input` and writes the inflated bytes.
     ///
     /// - Parameter output: not empty.
-    /// - Returns: bytes of `input` that are done with, and bytes written. Nothing written means that more input is needed.
-    /// - Throws: `protocolViolation` for what is no body, or one that becomes more than it may.
+    /// - Returns: the consumed bytes of `input`, and the written bytes. 0 written bytes mean that more input is needed.
+    /// - Throws: `protocolViolation` if the bytes are no body; `sizeMismatch` if it inflates beyond the budget.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TransferFault) -> (consumed: Int, produced: Int) {
@@ -82,7 +82,7 @@ final class BodyInflater {
         return (consumed, produced)
     }
 
-    /// Whether the body may end here: between two blocks, or in a form that ends otherwise.
+    /// Whether the body may end here: between two blocks, or in a form with another end.
     var isBetweenBlocks: Bool {
         switch state {
         case .bare, .ended, .header(bytes: 0, _): true
@@ -90,7 +90,7 @@ final class BodyInflater {
         }
     }
 
-    /// Whether zlib may have output that it had no room for.
+    /// Whether zlib may hold output that did not fit.
     private var hasPending: Bool {
         switch state {
         case .gzip, .deflated: true
@@ -109,7 +109,7 @@ final class BodyInflater {
             if hasEnded { state = .ended }
             return (took, made)
         case .ended:
-            // What some writers put behind the end of the stream.
+            // Some writers put bytes after the end of the stream.
             return (input.count, 0)
         case .header(let bytes, let value): return (try takeHeader(input, bytes, value), 0)
         case .stored(let left):
@@ -127,8 +127,8 @@ final class BodyInflater {
         return (count, count)
     }
 
-    /// Tells the form by the first byte, whatever type was said: `070707` or `070701`, `1F 8B`, or the header of a block,
-    /// which is too short for its upper bits to be anything.
+    /// Recognizes the form by the first byte, not by the announced type: `070707` or `070701`, `1F 8B`, or the header
+    /// of a block, whose short length leaves the upper bits 0.
     private func recognize(_ input: UnsafeRawBufferPointer) throws(TransferFault) {
         switch input.first {
         case nil: break
@@ -153,7 +153,7 @@ final class BodyInflater {
         }
         let isStored = value >> 31 == 1
         let count = Int(value & 0x7FFF_FFFF)
-        // What deflate adds to what it cannot make smaller: five bytes in 16 KiB, and the stream's own.
+        // deflate adds to contents that it cannot compress: five bytes in 16 KiB, and the stream's header and end.
         let most = isStored ? AirDropLimits.blockBytes : AirDropLimits.blockBytes + 1_024
         guard (1...most).contains(count) else { throw .malformed("a block of \(count) bytes, or no archive at all") }
         if !isStored, let stream { inflateReset(stream) }
@@ -168,7 +168,7 @@ final class BodyInflater {
         let (left, inflated) = (left - took, inflated + made)
         guard inflated <= AirDropLimits.blockBytes else { throw .malformed("a block that inflates to too much") }
         guard hasEnded else {
-            // All of it is here, there is room for more, and no more comes.
+            // The input is complete and the output has room, but the block has no end.
             if left == 0, made < output.count { throw .malformed("a block that does not end") }
             state = .deflated(left: left, inflated: inflated)
             return (took, made)
@@ -194,7 +194,7 @@ final class BodyInflater {
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
     ) throws(TransferFault) -> (Int, Int, hasEnded: Bool) {
         guard let stream else { throw TransferFault(.unexpected, "nothing is being inflated") }
-        // zlib counts in 32 bits; whoever calls goes on where this has stopped.
+        // zlib counts in 32 bits; the caller continues with the rest.
         let (input, output) = (input.prefix(1 << 30), output.prefix(1 << 30))
         stream.pointee.next_in = UnsafeMutablePointer(
             mutating: UnsafeRawBufferPointer(rebasing: input).assumingMemoryBound(to: UInt8.self).baseAddress)
@@ -205,7 +205,7 @@ final class BodyInflater {
         let result = CZlib.inflate(stream, Z_NO_FLUSH)
         let took = input.count - Int(stream.pointee.avail_in)
         let made = output.count - Int(stream.pointee.avail_out)
-        // No pointer into memory of others stays behind.
+        // The stream keeps no pointer into the caller's memory.
         stream.pointee.next_in = nil
         stream.pointee.avail_in = 0
         switch result {

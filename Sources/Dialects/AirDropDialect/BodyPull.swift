@@ -3,13 +3,13 @@ import Foundation
 import NIOCore
 private import Synchronization
 
-/// Joins one who waits for bytes by awaiting (the connection) to one who can only be called back for them (the archive
-/// library): a coroutine on a thread of its own. Exactly one of the two runs at a time, and nothing is queued: after each
-/// piece the giver knows whether more is wanted, so that it never waits for a sender that has said all it will.
+/// Joins a giver that awaits bytes (the connection) to a consumer that blocks for them in a callback (the archive
+/// library): a coroutine on its own thread. Only one of the two runs at a time, without a queue. After each piece the
+/// giver knows whether the consumer wants more, so it never waits for a sender that has finished.
 final class BodyPull: Sendable {
     enum Demand: Sendable {
         case more
-        /// The work has ended; nothing is taken any more.
+        /// The work has ended and takes no more bytes.
         case finished
     }
 
@@ -20,15 +20,15 @@ final class BodyPull: Sendable {
     }
 
     private let state = Mutex(State())
-    /// What the thread waits on; signalled once for each piece.
+    /// The thread waits on it; each piece signals it once.
     private let given = DispatchSemaphore(value: 0)
 
-    /// Bytes of the thread's stack: as much as any other thread of a program has by default is not needed.
+    /// Bytes of the thread's stack; the work does not need the default size.
     private static let stackBytes = 1 << 20
 
     // MARK: The giver
 
-    /// Starts the work on its thread. Until it has finished, each `more` must be answered by `give`.
+    /// Starts the work on its thread. The caller must answer each `more` with `give`, until `finished`.
     func start(_ work: @escaping @Sendable () -> Void) async -> Demand {
         await withCheckedContinuation { continuation in
             state.withLock { $0.giver = continuation }
@@ -57,7 +57,7 @@ final class BodyPull: Sendable {
 
     // MARK: The work
 
-    /// The next piece, nil at the end of the bytes. Called on the work's thread, which waits.
+    /// The next piece, nil at the end of the bytes. Blocks the work's thread.
     func take() -> ByteBuffer? {
         let giver = state.withLock { state in
             defer { state.giver = nil }

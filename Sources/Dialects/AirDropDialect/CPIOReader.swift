@@ -3,9 +3,9 @@ import CArchiveShims
 import NIOCore
 import Sharing
 
-/// Reads the members of a cpio archive (odc and newc) as its bytes come, by libarchive.
+/// Reads the members of a cpio archive (odc and newc) by libarchive, while the bytes arrive.
 ///
-/// Used on one thread, which waits in it for more bytes.
+/// Runs on one thread, which it blocks while it waits for bytes.
 final class CPIOReader {
     /// One member's header.
     struct Member {
@@ -17,7 +17,7 @@ final class CPIOReader {
             case special
         }
 
-        /// As it stands there.
+        /// The unchanged path from the archive.
         var path: String
         var kind: Kind
         var size: UInt64
@@ -32,9 +32,9 @@ final class CPIOReader {
     private var linkedMembers = 0
 
     /// - Parameters:
-    ///   - inflater: makes the archive of the bytes.
-    ///   - next: the next bytes, nil at their end. It may wait.
-    /// - Throws: `unexpected` when there is no library or no memory.
+    ///   - inflater: turns the bytes into the archive.
+    ///   - next: returns the next bytes, nil at their end. It may block.
+    /// - Throws: `unexpected` if there is no library or no memory.
     init(_ inflater: BodyInflater, next: @escaping () -> ByteBuffer?) throws(TransferFault) {
         libarchive = try ArchiveLibrary.functions()
         guard let archive = libarchive.archive_read_new() else {
@@ -47,7 +47,7 @@ final class CPIOReader {
 
     deinit { _ = libarchive.archive_read_free(archive) }
 
-    /// Begins to read. Before anything else, and once.
+    /// Begins to read. The caller calls it once, before all other functions.
     func open() throws(TransferFault) {
         source.allowance = AirDropLimits.headerBytes
         // The source outlives the archive: this object owns both.
@@ -55,8 +55,8 @@ final class CPIOReader {
         guard libarchive.archive_read_open(archive, data, nil, readCallback, nil) == ARCHIVE_OK else { throw fault() }
     }
 
-    /// The next member; what was not read of the one before is passed over.
-    /// - Returns: nil at the archive's own end (`TRAILER!!!`), whatever follows it.
+    /// The next member; skips the unread rest of the last one.
+    /// - Returns: nil at the archive's own end (`TRAILER!!!`); bytes after it do not matter.
     func next() throws(TransferFault) -> Member? {
         source.allowance = AirDropLimits.headerBytes
         // `struct archive_entry *`, borrowed until the next call.
@@ -64,7 +64,7 @@ final class CPIOReader {
         let result = libarchive.archive_read_next_header(archive, &entry)
         source.allowance = .max
         if result == ARCHIVE_EOF { return nil }
-        // A warning is a header that had to be looked for, or a name that could not be read: no sender of good will.
+        // A warning means that libarchive searched for a header or could not read a name: no honest sender causes that.
         guard result == ARCHIVE_OK, let entry else { throw fault() }
         let format = libarchive.archive_format(archive)
         guard Self.formats.contains(format) else { throw .malformed("an archive of another kind") }
@@ -86,8 +86,8 @@ final class CPIOReader {
             modified: Timestamp(seconds: Int64(libarchive.archive_entry_mtime(entry)), nanoseconds: 0))
     }
 
-    /// The next bytes of the member's contents.
-    /// - Returns: nil at their end. The bytes are valid until the next call.
+    /// The next bytes of the member's contents, valid until the next call.
+    /// - Returns: nil at their end.
     func data() throws(TransferFault) -> UnsafeRawBufferPointer? {
         var block: UnsafeRawPointer?
         var count = 0
@@ -118,17 +118,17 @@ final class CPIOReader {
         }
     }
 
-    /// Why reading has failed: what the bytes were, before what libarchive made of them.
+    /// The reason of the failure: a fault in the bytes precedes libarchive's own error.
     private func fault() -> TransferFault {
         source.fault ?? .malformed("contents that are no whole cpio archive")
     }
 
-    /// Where libarchive has its bytes from.
+    /// The source of libarchive's bytes.
     fileprivate final class Source {
-        /// What was wrong with the bytes, if anything.
+        /// The fault in the bytes, if any.
         private(set) var fault: TransferFault?
-        /// Bytes that may still be asked for before the next member's contents: libarchive holds all of a header and its
-        /// name, however long that says it is.
+        /// Bytes that libarchive may still read before the next member's contents. It holds a whole header and name,
+        /// however long the stated length is.
         var allowance = Int.max
 
         private let inflater: BodyInflater
@@ -144,7 +144,7 @@ final class CPIOReader {
 
         deinit { output.deallocate() }
 
-        /// - Returns: bytes of the archive, valid until the next call; none at the end, nil after a fault.
+        /// - Returns: bytes of the archive, valid until the next call; empty at the end, nil after a fault.
         func read() -> UnsafeRawBufferPointer? {
             guard fault == nil else { return nil }
             do throws(TransferFault) {
@@ -176,7 +176,7 @@ final class CPIOReader {
     }
 }
 
-/// Gives libarchive its next bytes; it is asked on the thread that reads.
+/// Gives libarchive its next bytes, on the reading thread.
 private func readCallback(
     _: OpaquePointer?, data: UnsafeMutableRawPointer?, block: UnsafeMutablePointer<UnsafeRawPointer?>?
 ) -> la_ssize_t {

@@ -2,18 +2,18 @@ import CArchive
 import CArchiveShims
 import Sharing
 
-/// Writes an odc cpio archive member by member, by libarchive; its bytes go to a sink as they come, without a buffer of
-/// its own.
+/// Writes an odc cpio archive member by member, by libarchive. It passes the bytes to a sink at once, without its own
+/// buffer.
 final class CPIOWriter {
     private let libarchive: CArchiveShims_Functions
     /// `struct archive *`, owned.
     private let archive: OpaquePointer
-    /// `struct archive_entry *`, owned; serves for one member after the other.
+    /// `struct archive_entry *`, owned; reused for every member.
     private let entry: OpaquePointer
     private let sink: Sink
 
-    /// - Parameter write: takes bytes of the archive, which are valid during the call only.
-    /// - Throws: `unexpected` when there is no library or no memory.
+    /// - Parameter write: takes bytes of the archive, which are valid only during the call.
+    /// - Throws: `unexpected` if there is no library or no memory.
     init(_ write: @escaping (UnsafeRawBufferPointer) -> Void) throws(TransferFault) {
         libarchive = try ArchiveLibrary.functions()
         guard let archive = libarchive.archive_write_new() else { throw Self.noMemory }
@@ -24,7 +24,7 @@ final class CPIOWriter {
         (self.archive, self.entry) = (archive, entry)
         sink = Sink(write)
         _ = libarchive.archive_write_set_format_cpio_odc(archive)
-        // Neither blocks nor padding: each write goes through.
+        // No blocks and no padding: each write reaches the sink.
         _ = libarchive.archive_write_set_bytes_per_block(archive, 0)
         let data = Unmanaged.passUnretained(sink).toOpaque()
         let result = libarchive.archive_write_open2(archive, data, nil, writeCallback, nil, nil)
@@ -33,7 +33,7 @@ final class CPIOWriter {
 
     deinit {
         libarchive.archive_entry_free(entry)
-        // Without an end of its own: an archive that is given up must not look whole.
+        // Does not write the archive's end: an abandoned archive must not look complete.
         _ = libarchive.archive_write_fail(archive)
         _ = libarchive.archive_write_free(archive)
     }
@@ -49,7 +49,7 @@ final class CPIOWriter {
         try writeHeader()
     }
 
-    /// Begins a file; exactly `size` bytes of contents are to be written then.
+    /// Begins a file; the caller then writes exactly `size` bytes of contents.
     func file(_ path: String, size: UInt64, executable: Bool, modified: Timestamp?) throws(TransferFault) {
         begin(path, mode: executable ? 0o100755 : 0o100644, size: Int64(clamping: size), modified)
         try writeHeader()
@@ -61,19 +61,18 @@ final class CPIOWriter {
         }
     }
 
-    /// Writes the archive's end.
     func finish() throws(TransferFault) {
         guard libarchive.archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
     }
 
-    /// Neither owner nor device: they are nobody's business, and the numbers of files are made up.
+    /// Sets no owner and no device: they are private. libarchive makes up the file numbers.
     private func begin(_ path: String, mode: UInt32, size: Int64, _ modified: Timestamp?) {
         _ = libarchive.archive_entry_clear(entry)
         libarchive.archive_entry_set_pathname(entry, path)
         libarchive.archive_entry_set_mode(entry, mode)
         libarchive.archive_entry_set_size(entry, size)
         libarchive.archive_entry_set_nlink(entry, 1)
-        // Eleven octal digits, and nothing before 1970.
+        // The field has eleven octal digits and cannot be negative.
         let seconds = min(max(modified?.seconds ?? 0, 0), 0o777_7777_7777)
         libarchive.archive_entry_set_mtime(entry, time_t(seconds), 0)
     }
@@ -98,7 +97,7 @@ final class CPIOWriter {
     }
 }
 
-/// Takes what libarchive writes, on the thread that writes.
+/// Takes libarchive's output, on the writing thread.
 private func writeCallback(
     _: OpaquePointer?, data: UnsafeMutableRawPointer?, bytes: UnsafeRawPointer?, count: Int
 ) -> la_ssize_t {

@@ -2,23 +2,23 @@ import Digests
 import NIOCore
 import Sharing
 
-/// Produces the body of the contents from item sources, a large buffer at a time.
+/// Produces the body of the contents from item sources, in large buffers.
 ///
-/// Reads the disk where it is called: to be used on a thread that may block.
+/// Reads the disk on the calling thread, which must be allowed to block.
 final class ContentsPacker {
-    /// Bytes of one piece of the body, about: large enough that a system call or a wake-up a piece does not count.
+    /// Approximate bytes of one piece of the body: the cost of a system call and a wake-up for each is negligible.
     private static let pieceBytes = 512 << 10
     private static let readBytes = 256 << 10
 
-    /// What was read of an item.
+    /// The size and digest of an item that was read.
     struct ReadItem {
         var bytes: UInt64
         var digest: Digest
     }
 
-    /// By item; those that were read to their end.
+    /// The completely read items, by number.
     private(set) var read: [Int: ReadItem] = [:]
-    /// Bytes of contents that have been put into pieces.
+    /// Bytes of contents in the pieces so far.
     private(set) var contentBytes: UInt64 = 0
 
     private let plan: SendingPlan
@@ -36,12 +36,12 @@ final class ContentsPacker {
     /// Owned.
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytes, alignment: 4_096)
 
-    /// Where pieces grow.
+    /// Holds the growing piece.
     private final class Output {
         var piece = ByteBuffer()
     }
 
-    /// The item that is being read, or could not be.
+    /// The item that is being read, or that could not be read.
     var currentItem: Int? { next < plan.files.count ? plan.files[next].item : nil }
 
     init(_ plan: SendingPlan, _ form: BodyDeflater.Form) throws(TransferFault) {
@@ -55,8 +55,8 @@ final class ContentsPacker {
     deinit { scratch.deallocate() }
 
     /// - Returns: the next piece of the body, nil after the last.
-    /// - Throws: `SourceFault` when a source cannot be read as it was offered, `TransferFault` when it cannot be packed:
-    ///   then the archive cannot be finished, for it has no word for that.
+    /// - Throws: `SourceFault` if a source no longer matches its offer or cannot be read; `TransferFault` if it cannot
+    ///   be packed. The archive cannot be finished then, because its format cannot mark a fault.
     func nextPiece() throws -> ByteBuffer? {
         guard !hasEnded else { return nil }
         output.piece.reserveCapacity(Self.pieceBytes + (128 << 10))

@@ -1,35 +1,35 @@
 import NIOCore
 import Sharing
 
-/// Feeds the members of an archive into an incoming transfer, each held against what was announced.
+/// Moves the members of an archive into an incoming transfer, and compares each with the announced items.
 final class ContentsUnpacker {
     private let transfer: IncomingTransfer
     private let asked: AskedOffer
     private let accepted: [Bool]
     private let archive: CPIOReader
 
-    /// The item whose members are coming.
+    /// The item of the current members.
     private var current: Item?
     private var ignoredBytes: UInt64 = 0
     private var ignoredMembers: UInt64 = 0
-    /// How many members have come at the places for which several files were announced.
+    /// Number of members so far at places for which several files were announced.
     private var turns: [String: Int] = [:]
-    /// What was left out or renamed.
+    /// Entries that were left out or renamed.
     private(set) var remarks: RemarkList
 
-    /// What is known of the tree that is coming.
+    /// The state of the current item.
     private struct Item {
         var number: Int
         var isTree: Bool
         var modified: Timestamp?
-        /// All folders that were made, for archives do not always name a folder before what is in it.
+        /// All folders made so far: some archives list the contents of a folder before the folder.
         var folders: Set<SafeRelativePath> = []
         var folderBytes = 0
-        /// Those that the last member lies in, outermost first, to be closed when something outside them comes.
+        /// The open folders around the last member, outermost first; a member outside them closes them.
         var open: [(path: SafeRelativePath, modified: Timestamp?)] = []
     }
 
-    /// - Parameter verdict: the answer that was given; members of items that were not accepted are passed over.
+    /// - Parameter verdict: the given answer; the unpacker skips members of items that were not accepted.
     init(_ transfer: IncomingTransfer, _ asked: AskedOffer, _ verdict: Verdict, archive: CPIOReader) {
         self.transfer = transfer
         self.asked = asked
@@ -45,7 +45,7 @@ final class ContentsUnpacker {
         try endItem()
     }
 
-    /// The links of the question, which come in no archive.
+    /// Stores the links of the question, which are in no archive.
     static func takeLinks(
         of asked: AskedOffer, _ verdict: Verdict, into transfer: IncomingTransfer
     ) throws(TransferFault) {
@@ -72,7 +72,7 @@ final class ContentsUnpacker {
         }
         let item = asked.places.item(of: found)
         let isItem = item?.depth == found.names.count
-        // The archive's root, the wrapper, or a folder around an item.
+        // This is the archive's root, the wrapper, or a folder around an item.
         if item == nil, asked.places.isAround(found) {
             guard case .folder = member.kind else { throw .malformed("an archive that is one file") }
             return try ignore()
@@ -100,7 +100,7 @@ final class ContentsUnpacker {
         try take(member, at: path, found.text, start)
     }
 
-    /// The item that comes at a place. Of several files announced for one place each member is the next.
+    /// The item at a place. If several files were announced for it, each member is the next of them.
     private func number(of place: String, isItem: Bool) -> Int? {
         guard let numbers = asked.places[place] else { return nil }
         guard numbers.count > 1, isItem else { return numbers.first }
@@ -184,7 +184,7 @@ final class ContentsUnpacker {
         try makeFolders(above: path)
     }
 
-    /// Closes the folders that `path` does not lie in, innermost first; nil: all of them.
+    /// Closes the open folders that do not contain `path`, innermost first; nil closes all.
     private func leaveFolders(without path: SafeRelativePath?) throws(TransferFault) {
         while let last = current?.open.last, path.map({ !$0.isBelow(last.path) }) ?? true {
             current?.open.removeLast()
@@ -218,10 +218,10 @@ final class ContentsUnpacker {
 
     // MARK: What is not kept
 
-    /// Apple's sender puts what Linux file systems do not hold beside a file: resource forks and Finder's facts.
+    /// Apple's sender adds sidecars for metadata that Linux file systems do not store: resource forks and Finder data.
     private static let sidecarMagic: [UInt8] = [0x00, 0x05, 0x16, 0x07]
 
-    /// - Parameter beginning: bytes of it that have been read.
+    /// - Parameter beginning: number of its bytes that have been read.
     private func ignoreContents(beginning: Int) throws(TransferFault) {
         try ignore()
         ignoredBytes += UInt64(beginning)
@@ -236,13 +236,13 @@ final class ContentsUnpacker {
         guard ignoredMembers <= Limits.entriesPerItem else { throw .malformed("too much beside the contents") }
     }
 
-    /// What cannot be stored here, and costs only itself.
+    /// Leaves out an entry that cannot be stored; the other entries are unaffected.
     private func leaveOut(_ entry: String, _ reason: some CustomStringConvertible) throws(TransferFault) {
         remarks.leftOut(entry, reason)
         try passOver()
     }
 
-    /// What was announced and not accepted: AirDrop has no word for "this, but not that".
+    /// Skips a member of an item that was not accepted: AirDrop's answer cannot decline single items.
     private func passOver() throws(TransferFault) {
         try ignore()
         while try archive.data() != nil {}

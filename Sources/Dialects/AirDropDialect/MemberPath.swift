@@ -1,16 +1,16 @@
 import Foundation
 import Sharing
 
-/// Where a member lies in an archive, in the one form in which paths are compared here: names joined by `/` without `./`,
-/// in Unicode's composed form, for Apple's senders decompose them.
+/// The path of a member in an archive, in one comparable form: names joined by `/` without `./`, in Unicode's composed
+/// form, because Apple's senders decompose them.
 struct MemberPath: Equatable {
-    /// What some senders put around everything; never a part of a path here.
+    /// The prefix of a folder that some senders put around everything; paths here never contain it.
     private static let wrapperPrefix = "NSIRD_AirDrop_"
 
-    /// The item's own name first; none for the archive's root.
+    /// The item's own name first; empty for the archive's root.
     var names: [Substring]
 
-    /// - Throws: `NameRefusal` for a path that is absolute, goes upwards, or is too long.
+    /// - Throws: `NameRefusal` if the path is absolute, goes upwards, or is too long.
     init(_ text: String) throws(NameRefusal) {
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > 2 * SafeRelativePath.maximumBytes { throw .tooDeep }
@@ -19,16 +19,16 @@ struct MemberPath: Equatable {
         if names.count > SafeRelativePath.maximumDepth + 2 { throw .tooDeep }
     }
 
-    /// Takes the wrapper away, unless it was announced under its own name.
-    /// - Parameter isAnnounced: whether an item goes by a name.
+    /// Removes the wrapper, unless it was announced under its own name.
+    /// - Parameter isAnnounced: whether an item has this name.
     mutating func unwrap(_ isAnnounced: (String) -> Bool) {
         guard let first = names.first, first.utf8.starts(with: Self.wrapperPrefix.utf8), !isAnnounced(String(first))
         else { return }
         names.removeFirst()
     }
 
-    /// Where it lies in its item, with names that can be stored.
-    /// - Parameter depth: of the item itself.
+    /// The path in its item, with names that can be stored.
+    /// - Parameter depth: number of names in the item's own path.
     /// - Returns: nil for the item itself.
     /// - Throws: `NameRefusal.tooDeep`.
     func path(below depth: Int) throws(NameRefusal) -> SafeRelativePath? {
@@ -40,10 +40,10 @@ struct MemberPath: Equatable {
     /// All names, as in the archive.
     var text: String { names.joined(separator: "/") }
 
-    /// Whether it is named like an AppleDouble sidecar.
+    /// Whether its name is that of an AppleDouble sidecar.
     var looksLikeSidecar: Bool { names.last.map { $0.utf8.starts(with: "._".utf8) && $0.utf8.count > 2 } ?? false }
 
-    /// Whether it is named like a file in which a Mac's Finder keeps how it shows a folder.
+    /// Whether its name is that of a file in which a Mac's Finder stores how it shows a folder.
     var looksLikeFinderFile: Bool { names.last == ".DS_Store" || names.last == "Icon\r" }
 
     static func composed(_ text: String) -> String {

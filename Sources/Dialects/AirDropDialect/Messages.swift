@@ -1,17 +1,17 @@
 import NIOCore
 import Sharing
 
-/// The messages as this side writes them, by the published keys.
+/// The messages that this side writes, with the published keys.
 enum AirDropMessage {
-    /// What a sender asks everybody: who are you? Without what it could say of itself, which would be its own addresses,
-    /// hashed so that they can be guessed (security rule 14).
+    /// A sender's question to every receiver for its name. It omits the sender's own record: that would contain hashed
+    /// addresses, which can be guessed (security rule 14).
     static let discover = PropertyListValue.dictionary([senderRecord: noRecord])
 
-    /// What current receivers of Apple's say that they support. Senders were seen to expect it; its bits are not known, and
-    /// those of the TXT record decide what is sent.
+    /// The features that Apple's current receivers report. Senders appear to expect it. Its bits are unknown; those of
+    /// the TXT record decide what a sender sends.
     private static let deviceSupportFlags: UInt64 = 111_611
 
-    /// Says that a receiver is one of Waft. Other senders pass over a key that they do not know.
+    /// Marks a receiver as Waft. Other senders ignore an unknown key.
     static let waftKey = "Waft"
 
     /// The answer to discovery.
@@ -19,7 +19,7 @@ enum AirDropMessage {
         .dictionary([
             "ReceiverComputerName": .string(card.name),
             "ReceiverModelName": .string(card.model),
-            // JSON. Version 1 and no more: what cannot be shown everywhere is to be converted by who sends it.
+            // JSON. Only version 1: the sender must convert formats that not every device can show.
             "ReceiverMediaCapabilities": .data(ByteBuffer(string: "{\"Version\":1}")),
             "IsAirDropable": .bool(true),
             "DeviceSupportFlags": .integer(deviceSupportFlags),
@@ -27,12 +27,12 @@ enum AirDropMessage {
         ])
     }
 
-    /// The answer to a question: yes.
+    /// Accepts a question.
     static func accepting(_ card: AirDropCard) -> PropertyListValue {
         .dictionary(["ReceiverComputerName": .string(card.name), "ReceiverModelName": .string(card.model)])
     }
 
-    /// The question whether something may come.
+    /// The question whether the receiver accepts the items.
     /// - Parameter instance: the sender's id.
     static func question(_ plan: SendingPlan, from card: AirDropCard, instance: String) -> PropertyListValue {
         var message: [String: PropertyListValue] = [

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// A value of a property list; kinds that no message has are left out.
+/// A value of a property list; kinds that no message uses are left out.
 indirect enum PropertyListValue: Equatable {
     case bool(Bool)
     /// Integers of up to eight bytes, as their bits.
@@ -28,7 +28,7 @@ indirect enum PropertyListValue: Equatable {
         return nil
     }
 
-    /// Truth, also where it is said by a number: some senders do.
+    /// A truth value, also in the form of a number: some senders write one.
     var truth: Bool? {
         switch self {
         case .bool(let truth): truth
@@ -44,7 +44,7 @@ indirect enum PropertyListValue: Equatable {
 }
 
 extension PropertyListValue: Encodable {
-    /// As a binary property list.
+    /// The value as a binary property list.
     func encoded() throws -> ByteBuffer {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
@@ -60,7 +60,7 @@ extension PropertyListValue: Encodable {
             var container = encoder.container(keyedBy: Key.self)
             for (key, value) in values { try container.encode(value, forKey: Key(stringValue: key)) }
         case .bool(let truth): try Self.encode(truth, to: encoder)
-        // With a sign: Foundation writes others in sixteen bytes, which hardly anybody expects.
+        // Signed: Foundation writes unsigned numbers in sixteen bytes, which few readers expect.
         case .integer(let number): try Self.encode(Int64(clamping: number), to: encoder)
         case .string(let text): try Self.encode(text, to: encoder)
         case .data(let bytes): try Self.encode(Data(bytes.readableBytesView), to: encoder)

@@ -2,29 +2,29 @@ import NIOCore
 package import Sharing
 import UniformTypes
 
-/// What one sending is in AirDrop's terms: which sources are files of an archive, and which are links of the question.
+/// One transfer in AirDrop's form: some sources become files of an archive, others links of the question.
 package struct SendingPlan: Sendable {
     struct File: Sendable {
-        /// The source's place.
+        /// The source's index.
         var item: Int
-        /// Unlike all others in this archive.
+        /// Unique in this archive.
         var name: SafeName
         var type: String
         var isFolder: Bool
         var size: UInt64?
-        /// A link that goes as a file of Apple's form.
+        /// The contents of a link that is sent as a file of Apple's form.
         var replacement: [UInt8]?
     }
 
     package let offer: Offer
     let sources: [any ItemSource]
     var files: [File] = []
-    /// Each with its source's place; without files only.
+    /// Each with its source's index; empty if there are files.
     var links: [(item: Int, url: String)] = []
 
     /// - Parameter flags: the receiver's.
-    /// - Throws: `TransferFault` with what AirDrop cannot carry, before anything is sent; `SourceFault` for a link that
-    ///   cannot be read.
+    /// - Throws: `TransferFault`, before anything is sent, for items that AirDrop cannot carry; `SourceFault` for a
+    ///   link that cannot be read.
     package init(_ offer: Offer, _ sources: [any ItemSource], to flags: AirDropFlags) throws {
         self.offer = offer
         self.sources = sources
@@ -47,7 +47,7 @@ package struct SendingPlan: Sendable {
         guard max(files.count, links.count) <= AirDropLimits.files else { throw Self.tooMany(sources.count) }
     }
 
-    /// What is asked about in one message, which not everybody takes at any length.
+    /// The fault for a question with too many items: not every receiver takes a long message.
     static func tooMany(_ count: Int) -> TransferFault {
         TransferFault(
             .unreadable,
@@ -79,7 +79,7 @@ package struct SendingPlan: Sendable {
         return free
     }
 
-    /// The URL that a source of a link holds.
+    /// The URL in a source of a link.
     private static func url(of source: any ItemSource) throws -> String {
         let reading = try source.open()
         var contents: [UInt8] = []

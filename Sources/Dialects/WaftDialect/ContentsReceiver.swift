@@ -2,7 +2,7 @@ import HTTPChannel
 import NIOCore
 import Sharing
 
-/// Feeds the frames of a body into an incoming transfer.
+/// Moves the frames of a body into an incoming transfer.
 final class ContentsReceiver: FrameSink {
     private let transfer: IncomingTransfer
     private var decoder: FrameDecoder
@@ -14,7 +14,7 @@ final class ContentsReceiver: FrameSink {
     }
 
     /// Reads the body to its end.
-    /// - Throws: `TransferFault` for what the sender did wrong or the disk refused; `HTTPFault` for the connection.
+    /// - Throws: `TransferFault` for an error of the sender or the disk; `HTTPFault` for one of the connection.
     func receiveAll(from exchange: HTTPExchange) async throws {
         while let bytes = try await exchange.nextBytes() {
             try Task.checkCancellation()

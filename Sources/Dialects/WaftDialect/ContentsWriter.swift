@@ -2,30 +2,30 @@ import Digests
 import NIOCore
 import Sharing
 
-/// Produces the body of the contents from item sources, a large buffer at a time.
+/// Produces the body of the contents from item sources, in large buffers.
 ///
-/// Reads the disk where it is called: to be used on a thread that may block.
+/// Reads the disk on the calling thread, which must be allowed to block.
 final class ContentsWriter {
-    /// What became of an item on this side.
+    /// The result of an item on this side.
     enum SourceOutcome {
         case notReached
         case sent(SentContents)
-        /// By the receipt of an earlier attempt the other side has it.
+        /// The receipt of an earlier attempt shows that the receiver has it.
         case storedBefore
         case failed(SourceFault)
     }
 
-    /// Who writes in this process, and how large their pieces are.
+    /// Counts this process's writers and sets the size of their pieces.
     private static let share = PieceShare()
-    /// Not worth a data frame: the piece is sent and the next one begun.
+    /// Room too small for a data frame: the writer ends the piece.
     private static let leastRoom = 4 << 10
 
     private(set) var outcomes: [SourceOutcome]
-    /// Bytes of contents that have been put into pieces, or that the other side has already.
+    /// Bytes of contents in the pieces so far, or already at the receiver.
     private(set) var contentBytes: UInt64 = 0
     /// The same for the current item.
     private var itemBytes: UInt64 = 0
-    /// Bytes of contents that have been put into pieces.
+    /// Bytes of contents in the pieces so far.
     private(set) var movedBytes: UInt64 = 0
 
     private let sources: [any ItemSource]
@@ -35,9 +35,9 @@ final class ContentsWriter {
     private let kept: KeptList?
     private var next = 0
     private var reader: (any ItemReading)?
-    /// Finds out whether the current item is what the other side has in its Inbox.
+    /// Compares the current item with the one in the receiver's Inbox.
     private var comparison: ItemComparison?
-    /// Finds out how much of the file that was begun the other side has.
+    /// Finds how much of the current file the receiver has.
     private var search: PrefixSearch?
     private var file: FileEntry?
     private var fileDigest: DigestState
@@ -46,17 +46,17 @@ final class ContentsWriter {
     private var hasEnded = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
-    /// Memory for the pieces. One that has left serves anew.
+    /// Memory for the pieces; reused once the connection has released it.
     private var ring = Array(repeating: ByteBuffer(), count: 4)
     private var turn = 0
-    /// Bytes of the current piece, and how many there were before it.
+    /// Bytes of the current piece, and the number of earlier pieces.
     private var pieceBytes = 0
     private var pieces = 0
 
     /// - Parameters:
-    ///   - stored: items that the other side has stored in an earlier attempt at this transfer, by its receipt.
-    ///   - contradicted: items of which it was said in vain that they are there.
-    ///   - kept: what the other side has kept; nil where it said nothing of the kind.
+    ///   - stored: items that the receiver stored in an earlier attempt at this transfer, by its receipt.
+    ///   - contradicted: items that this side declared present and the receiver did not have.
+    ///   - kept: the receiver's kept parts; nil if it listed none.
     init(
         _ sources: [any ItemSource], verdict: Verdict, stored: [Int: Digest] = [:], contradicted: Set<Int> = [],
         kept: KeptList? = nil
@@ -79,10 +79,10 @@ final class ContentsWriter {
         guard !hasEnded else { return nil }
         pieceBytes = Self.share.pieceBytes(after: pieces)
         pieces += 1
-        // The first that has left already: it may still be in the cache.
+        // The first released buffer: it may still be in the processor's cache.
         turn = ring.indices.first { ring[$0].modifyIfUniquelyOwned { _ in } != nil } ?? (turn + 1) % ring.count
         if ring[turn].capacity >= 2 * pieceBytes { ring[turn] = ByteBuffer() }
-        // Takes new memory by itself if the connection still holds the old.
+        // Allocates new memory if the connection still holds the old.
         ring[turn].clear(minimumCapacity: pieceBytes)
         isOverdue = false
         while ring[turn].writerIndex < pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
@@ -91,7 +91,7 @@ final class ContentsWriter {
         return ring[turn]
     }
 
-    /// The frame that tells the other side that no more comes.
+    /// The frame that cancels the transfer.
     static func cancelPiece() -> ByteBuffer {
         var piece = ByteBuffer()
         piece.writeFrame(.cancel(TransferFault(.cancelled, "the sender cancelled")))
@@ -151,13 +151,13 @@ final class ContentsWriter {
             declarePresent(digest, .sent(SentContents(digest: digest, size: sources[next].offered.size ?? 0)))
         case .different:
             self.comparison = nil
-            // From its beginning.
+            // The new reader starts at the beginning.
             self.reader = try sources[next].open()
             announceItem()
         }
     }
 
-    /// In place of the item's contents.
+    /// Writes a frame in place of the item's contents.
     private func declarePresent(_ digest: Digest, _ outcome: SourceOutcome) {
         ring[turn].writeFrame(.present(next, digest))
         contentBytes += sources[next].offered.size ?? 0
@@ -165,7 +165,7 @@ final class ContentsWriter {
         closeItem()
     }
 
-    /// Comparing takes its time: what there is of the piece leaves now, so that the other side hears that we live.
+    /// Comparing takes time: the unfinished piece is sent now, to show the receiver that this side is alive.
     private func showLife() {
         ring[turn].writeWaiting()
         isOverdue = true
@@ -239,7 +239,7 @@ final class ContentsWriter {
 
     private func abandon(_ fault: SourceFault) {
         let code: TransferFault.Code = fault.code == .changed ? .changed : .unreadable
-        // Not the fault's own message: it names paths of this machine.
+        // Not the fault's own message, which contains paths of this machine.
         let message = code == .changed ? "it changed while it was read" : "the sender could not read it"
         ring[turn].writeFrame(.itemAbandoned(next, TransferFault(code, message)))
         outcomes[next] = .failed(fault)

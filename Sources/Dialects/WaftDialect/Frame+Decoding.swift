@@ -3,9 +3,9 @@ import NIOCore
 import Sharing
 
 extension Frame {
-    /// Reads the payload of a frame that has come whole.
+    /// Reads the payload of a complete frame.
     ///
-    /// - Throws: `protocolViolation` for what is malformed, `unsafeName` for a path or target that is not safe.
+    /// - Throws: `protocolViolation` if the payload is malformed, `unsafeName` for an unsafe path or target.
     init(_ type: FrameType, payload: inout ByteBuffer, digest: DigestAlgorithm) throws(TransferFault) {
         switch type {
         case .item:
@@ -57,12 +57,12 @@ extension Frame {
     }
 }
 
-/// The fields of one frame, by tag: where in the payload each lies. Nothing is copied and nothing allocated, because
-/// a tree of small files has five such frames a file.
+/// The places of one frame's fields in its payload, by tag. Copies and allocates nothing, because a tree of small files
+/// has five such frames for each file.
 private struct Fields {
     private struct Place {
         var start = 0
-        /// Negative: the field is not there.
+        /// Negative if the field is missing.
         var length = -1
     }
 

@@ -14,17 +14,17 @@ extension ByteBuffer {
         setInteger(UInt32(writerIndex - start - FrameHeader.byteCount), at: start + 4)
     }
 
-    /// Appends a frame that says nothing but that more will come.
+    /// Appends a frame that only announces that more will come.
     mutating func writeWaiting() {
         writeInteger(FrameType.waiting)
         writeRepeatingByte(0, count: FrameHeader.byteCount - 1)
     }
 
-    /// Appends a data frame whose contents are written by `fill` right where they are to lie.
+    /// Appends a data frame; `fill` writes its contents in place.
     ///
     /// - Parameters:
-    ///   - capacity: most bytes of contents, 1...`Limits.frameBytes`.
-    ///   - fill: writes into the buffer and returns how many bytes; with 0 no frame is written.
+    ///   - capacity: maximum bytes of contents, 1...`Limits.frameBytes`.
+    ///   - fill: writes into the buffer and returns the number of bytes; 0 writes no frame.
     /// - Returns: the bytes of contents.
     mutating func writeDataFrame<Failure: Error>(
         capacity: Int,
@@ -131,7 +131,7 @@ extension Frame {
 }
 
 extension String {
-    /// The longest beginning of whole characters that has at most `limit` bytes.
+    /// The longest prefix of whole characters with at most `limit` bytes.
     func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var count = 0

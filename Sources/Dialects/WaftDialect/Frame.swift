@@ -2,7 +2,7 @@ import Digests
 import NIOCore
 import Sharing
 
-/// A frame of the contents, but for data, which passes by without being held (Protocol, section 4).
+/// A frame of the contents, except data, which is never held (Protocol, section 4).
 enum Frame: Equatable {
     case item(Int)
     case file(FileEntry)
@@ -32,9 +32,9 @@ enum FrameType: UInt8 {
     case cancel = 0x0B
     case present = 0x0C
 
-    /// Types from here on may be skipped by those who do not know them.
+    /// The first type that a receiver may skip if it does not know it.
     static let firstOptional: UInt8 = 0x80
-    /// Says that the sender lives while it compares; without a payload.
+    /// Shows that the sender is alive while it compares; no payload.
     static let waiting: UInt8 = 0x80
 }
 
@@ -54,6 +54,6 @@ enum FieldTag: UInt8 {
 enum FrameHeader {
     /// Type, three zero bytes, length.
     static let byteCount = 8
-    /// Bytes of a `message` field.
+    /// Maximum bytes of a `message` field.
     static let messageBytes = 1_024
 }

@@ -2,34 +2,34 @@ import Digests
 import NIOCore
 import Sharing
 
-/// Takes what a frame decoder finds.
+/// Takes the frames from a decoder.
 protocol FrameSink: AnyObject {
     func receive(_ frame: Frame) throws(TransferFault)
-    /// Some bytes of the current data frame: not empty, valid during the call only.
+    /// Takes some bytes of the current data frame: not empty, valid only during the call.
     func receive(data: UnsafeRawBufferPointer) throws(TransferFault)
 }
 
-/// Turns the body of the contents, in whatever pieces it comes, into frames. Sans I/O.
+/// Turns the body of the contents into frames; the pieces may have any size. Without I/O.
 ///
-/// Data is handed on as it comes and never held; any other frame is held until it is whole, which its limit bounds.
-/// After a fault the decoder is of no use.
+/// Passes data on at once and never holds it. Holds any other frame until it is complete; the frame's limit bounds
+/// that. After a fault the decoder cannot be used.
 struct FrameDecoder: ~Copyable {
     private enum State {
         case header
-        /// A frame that is collected.
+        /// Collects a frame.
         case payload(FrameType, length: Int)
-        /// Data that is passed on.
+        /// Passes data on.
         case data(remaining: Int)
-        /// A frame that nobody knows and that may be skipped.
+        /// Skips an unknown frame that may be skipped.
         case skipping(remaining: Int)
     }
 
     private var state: State = .header
-    /// A header or a payload that has not come whole.
+    /// An incomplete header or payload.
     private var partial = ByteBuffer()
     private let digest: DigestAlgorithm
 
-    /// - Parameter digest: the one that the verdict named.
+    /// - Parameter digest: the algorithm from the verdict.
     init(digest: DigestAlgorithm) {
         self.digest = digest
     }
@@ -40,7 +40,7 @@ struct FrameDecoder: ~Copyable {
         return false
     }
 
-    /// - Throws: `protocolViolation`, or what the sink throws.
+    /// - Throws: `protocolViolation`, or the sink's error.
     mutating func decode(_ bytes: consuming ByteBuffer, into sink: some FrameSink) throws(TransferFault) {
         while bytes.readableBytes > 0 {
             switch state {
@@ -60,7 +60,7 @@ struct FrameDecoder: ~Copyable {
                 bytes.moveReaderIndex(forwardBy: count)
                 state = count == remaining ? .header : .skipping(remaining: remaining - count)
             }
-            // A frame without payload is whole with its header.
+            // A frame without payload is complete with its header.
             if case .payload(let type, 0) = state {
                 var nothing = ByteBuffer()
                 state = .header
@@ -69,7 +69,7 @@ struct FrameDecoder: ~Copyable {
         }
     }
 
-    /// - Returns: `count` bytes, or nil, with what there is put aside.
+    /// - Returns: `count` bytes; nil if there are fewer, which are kept.
     private mutating func collect(_ count: Int, from bytes: inout ByteBuffer) -> ByteBuffer? {
         if partial.readableBytes == 0, let whole = bytes.readSlice(length: count) { return whole }
         let missing = min(count - partial.readableBytes, bytes.readableBytes)

@@ -7,28 +7,28 @@ import Sharing
 /// Parsers recurse. They also accept texts that RFC 8259 forbids or leaves open: other encodings than UTF-8, a byte
 /// order mark, a comma before a closing bracket, a name twice in one object. The parser checks all other rules itself.
 struct JSONBounds {
-    /// Arrays and objects inside each other; the protocol's own documents have four.
+    /// Maximum depth of nested arrays and objects; the protocol's own documents have four levels.
     static let depth = 32
 
     private var inString = false
     private var escaped = false
     private var afterComma = false
     private var open: [Container] = []
-    /// Names of the objects that are open, the innermost object's last.
+    /// Names in the open objects, the innermost object's last.
     private var seen: [UInt64] = []
-    /// The name that is being read; nil in any other string.
+    /// The current name; nil inside any other string.
     private var name: JSONName?
 
     private struct Container {
         var isObject: Bool
         /// Whether the next string is a name.
         var expectsName: Bool
-        /// Where its names begin in `seen`.
+        /// Index of its first name in `seen`.
         var start: Int
         /// All its names, if there are more than `few`.
         var many: Set<UInt64> = []
 
-        /// Up to this number, names are compared one by one.
+        /// Maximum number of names to compare one by one.
         static let few = 32
     }
 
@@ -40,7 +40,7 @@ struct JSONBounds {
         }
     }
 
-    /// - Parameter byte: the next one of the text.
+    /// - Parameter byte: the next byte of the text.
     /// - Throws: `protocolViolation` if the text so far is out of bounds or not valid.
     private mutating func see(_ byte: UInt8) throws(TransferFault) {
         if inString { try seeInString(byte) } else { try seeOutside(byte) }
@@ -108,13 +108,13 @@ struct JSONName {
     private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
 
     private var isEscape = false
-    /// Hexadecimal digits that are to come.
+    /// Number of missing hexadecimal digits.
     private var digits = 0
     private var unit: UInt32 = 0
     /// The first half of a surrogate pair.
     private var high: UInt32?
 
-    /// - Parameter byte: the next one between the quotation marks.
+    /// - Parameter byte: the next byte between the quotation marks.
     mutating func see(_ byte: UInt8) {
         if digits > 0 {
             unit = unit << 4 | UInt32(Self.value(byte))
@@ -138,14 +138,14 @@ struct JSONName {
         }
     }
 
-    /// A UTF-16 code unit of an escape.
+    /// Takes a UTF-16 code unit of an escape.
     private mutating func take(_ unit: UInt32) {
         if let first = high, (0xDC00...0xDFFF).contains(unit) {
             high = nil
             return add(scalar: 0x10000 + (first - 0xD800) << 10 + (unit - 0xDC00))
         }
         high = (0xD800...0xDBFF).contains(unit) ? unit : nil
-        // Half a pair alone is refused by the parser.
+        // The parser refuses half a pair.
         if high == nil { add(scalar: unit) }
     }
 

@@ -3,7 +3,7 @@ import NIOCore
 import Sharing
 
 extension ByteBuffer {
-    /// Appends a record of a file that is kept (Protocol, section 3.6), if the list does not get too long by it.
+    /// Appends the record of a kept file (Protocol, section 3.6), if the list has room for it.
     /// - Returns: whether there is room for more.
     mutating func writeKept(_ file: KeptFile, item: Int) -> Bool {
         let length = KeptList.headBytes + (file.digests.first?.algorithm.byteCount ?? 0) * file.digests.count
@@ -20,9 +20,9 @@ extension ByteBuffer {
     }
 }
 
-/// What the other side has kept of a transfer's items: its own statement, which is believed in nothing.
+/// The receiver's statement of the parts of items that it has kept. The sender trusts none of it.
 ///
-/// The list stays as it came, and of each file it is remembered where its record lies: four bytes, since a tree has many.
+/// The list keeps its encoded form. Each file needs only the start of its record: four bytes, as a tree has many files.
 struct KeptList {
     /// Item, hash of the path, size, exponent of the block's size.
     static let headBytes = 4 + 8 + 8 + 1
@@ -31,14 +31,14 @@ struct KeptList {
 
     /// One file of the list.
     struct File {
-        /// Bytes that the other side has, by its own word.
+        /// Bytes that the receiver claims to have.
         let size: UInt64
-        /// At most `Limits.keptBlocks` of them, and of each there is a digest.
+        /// Bytes of a block. There are at most `Limits.keptBlocks` blocks, each with a digest.
         let blockBytes: UInt64
         fileprivate let digests: ByteBuffer
         let digestAlgorithm: DigestAlgorithm
 
-        /// The digest of a block, by its number.
+        /// The digest of the block with this number.
         func digest(of block: Int) -> Digest? {
             let start = digests.readerIndex + block * digestAlgorithm.byteCount
             guard let bytes = digests.getSlice(at: start, length: digestAlgorithm.byteCount) else { return nil }
@@ -48,11 +48,11 @@ struct KeptList {
 
     private let list: ByteBuffer
     private let algorithm: DigestAlgorithm
-    /// Where records begin, by the items and hashes in them.
+    /// The starts of the records, ordered by their items and hashes.
     private var starts: [UInt32] = []
 
-    /// - Parameter items: how many the offer has.
-    /// - Throws: `protocolViolation` where it is not what the protocol allows.
+    /// - Parameter items: the offer's number of items.
+    /// - Throws: `protocolViolation` if the list is malformed.
     init(_ list: ByteBuffer, _ algorithm: DigestAlgorithm, items: Int) throws(TransferFault) {
         guard list.readableBytes <= Limits.keptListBytes else { throw .malformed("a list too long") }
         self.list = list
@@ -64,7 +64,7 @@ struct KeptList {
                 (Limits.keptBlockExponent...60).contains(Int(exponent))
             else { throw .malformed("a list of something else") }
             let blocks = KeptFile.blockCount(size: size, exponent: Int(exponent))
-            // Both at once: a count that is no larger than the limit cannot overflow the length.
+            // Both conditions together: a count within the limit cannot overflow the length.
             guard blocks <= Limits.keptBlocks, Int(blocks) * algorithm.byteCount <= rest.readableBytes else {
                 throw .malformed("a list that is cut short")
             }
@@ -76,11 +76,11 @@ struct KeptList {
 
     private static func place(_ list: ByteBuffer, _ start: UInt32) -> Place {
         let index = list.readerIndex + Int(start)
-        // They were read here once already.
+        // The initializer has read these bytes before.
         return (list.getInteger(at: index) ?? 0, list.getInteger(at: index + 4) ?? 0)
     }
 
-    /// Where the record of a file begins; any of several.
+    /// The start of a file's record; if there are several, any of them.
     private func start(of place: Place) -> Int? {
         var (low, high) = (0, starts.count)
         while low < high {

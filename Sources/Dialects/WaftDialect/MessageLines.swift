@@ -2,14 +2,14 @@ import Foundation
 import NIOCore
 import Sharing
 
-/// Reads a message of lines as its text comes: the message itself on the first line, then one item a line.
+/// Reads a message of lines while its text arrives: the message on the first line, then one item on each line.
 struct MessageLineReader<Message: ListMessage> {
     private var message: Message?
-    /// The line that has not ended yet.
+    /// The unfinished line.
     private var line = ByteBuffer()
 
     /// - Parameter text: the next bytes.
-    /// - Returns: the items whose lines have ended, in order.
+    /// - Returns: the items of the finished lines, in order.
     /// - Throws: `protocolViolation`.
     mutating func read(_ text: ByteBuffer) throws(TransferFault) -> [Message.Item] {
         var (text, items) = (text, [Message.Item]())
@@ -23,7 +23,7 @@ struct MessageLineReader<Message: ListMessage> {
         return items
     }
 
-    /// - Returns: the message, and the last item if its line has not ended before.
+    /// - Returns: the message, and the last item if its line had no end.
     /// - Throws: `protocolViolation`.
     consuming func finish() throws(TransferFault) -> (message: Message, last: Message.Item?) {
         let last = line.readableBytes > 0 ? try endLine() : nil
@@ -41,9 +41,9 @@ struct MessageLineReader<Message: ListMessage> {
     }
 }
 
-/// Writes a message and its items, one a line, in pieces.
+/// Writes a message and its items, one on each line, in pieces.
 struct MessageLineWriter<Item, Line: Encodable> {
-    /// Bytes of a piece, not counting its last line.
+    /// Bytes of a piece without its last line.
     private static var pieceBytes: Int { 64 << 10 }
 
     private let encoder = WaftDialect.encoder()
@@ -51,7 +51,7 @@ struct MessageLineWriter<Item, Line: Encodable> {
     private var items: ArraySlice<Item>
     private var piece: ByteBuffer
 
-    /// - Parameter form: an item as it is written.
+    /// - Parameter form: turns an item into its written form.
     init(_ message: some ListMessage, _ items: [Item], _ form: @escaping (Item) -> Line) throws {
         self.items = items[...]
         self.form = form
@@ -69,7 +69,7 @@ struct MessageLineWriter<Item, Line: Encodable> {
         return piece.readableBytes > 0 ? piece : nil
     }
 
-    /// All of the text that is left.
+    /// The rest of the text.
     consuming func joined() throws -> ByteBuffer {
         var text = ByteBuffer()
         while var piece = try nextPiece() { text.writeBuffer(&piece) }

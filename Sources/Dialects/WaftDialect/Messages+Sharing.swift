@@ -4,7 +4,7 @@ import Sharing
 import UniformTypes
 
 extension TransferFault {
-    /// A message that is not what the protocol allows.
+    /// A message that violates the protocol.
     static func malformed(_ what: String) -> TransferFault {
         TransferFault(.protocolViolation, "the message is malformed: \(what)")
     }
@@ -25,7 +25,7 @@ extension CardMessage {
 }
 
 extension OfferMessage {
-    /// All but the items.
+    /// The message without the items.
     init(frameOf offer: Offer) {
         var annotation = offer.annotation
         let application = annotation.removeValue(forKey: SourceApplication.key)
@@ -92,12 +92,12 @@ extension OfferMessage.Item {
 extension VerdictMessage {
     /// The message, and the items whose answers differ from its `default`.
     static func lines(_ verdict: Verdict) -> (message: Self, items: [Item]) {
-        // Most items get the same answer: it is said once.
+        // Most items get the same answer: the message states it once.
         let first = verdict.items.first ?? ItemVerdict(.declined)
         let common = ItemVerdict(first.answer, reason: first.reason)
         var others: [Item] = []
         for (number, var item) in verdict.items.enumerated() {
-            // The sender hears nothing of it.
+            // The sender does not learn these fields.
             (item.destination, item.admittedAs) = (.usual, [])
             if item == common { continue }
             others.append(
@@ -133,7 +133,7 @@ extension VerdictMessage {
             guard answers.indices.contains(item.item) else { throw .malformed("an answer to no item") }
             answers[item.item] = Self.itemVerdict(item.answer, item.reason)
             answers[item.item].hasKept = item.kept ?? false
-            // Of an algorithm that this transfer does not use it says nothing.
+            // Ignores a digest by an algorithm that this transfer does not use.
             answers[item.item].present = item.present.flatMap(Digest.init).flatMap { $0.algorithm == digest ? $0 : nil }
         }
         return Verdict(items: answers, digest: digest)
@@ -172,7 +172,7 @@ extension ReceiptMessage.Item {
         switch item.outcome {
         case .stored(let name, let size, let digest):
             self.init(state: "stored", name: name, size: size, digest: digest.description)
-            // A receipt can have thousands of items: the usual answer is left out.
+            // A receipt can have thousands of items, so it omits the usual answer.
             if item.handler.state != .none {
                 handler = ReceiptMessage.Handler(state: item.handler.state.rawValue, exit: item.handler.exitCode)
             }
@@ -220,7 +220,7 @@ extension ReceiptMessage.Item {
 }
 
 extension ReceiptMessage.Content {
-    /// - Returns: nil for an outcome that is not known here.
+    /// - Returns: nil for an unknown outcome.
     fileprivate var verdict: ContentVerdict? {
         guard let outcome = ContentVerdict.Outcome(rawValue: outcome) else { return nil }
         let explanation = (explanation ?? "").cut(toBytes: FrameHeader.messageBytes)

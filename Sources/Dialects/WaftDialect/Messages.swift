@@ -2,15 +2,15 @@ import Digests
 import Sharing
 import UniformTypes
 
-// The JSON documents of the protocol (section 3), and nothing but their form: the domain's types are made from them
-// and checked in `Messages+Sharing.swift`. Fields that are not named here are ignored.
+// The form of the protocol's JSON documents (section 3). `Messages+Sharing.swift` makes the domain's types from them
+// and checks these. Fields without a name here are ignored.
 
-/// What all messages have: the version of the protocol they are written in.
+/// The field of all messages: the version of their protocol.
 protocol MessageReading: Decodable {
     var v: Int { get }
 }
 
-/// A message that is followed by items, each on a line of its own (section 3).
+/// A message with items after it, one on each line (section 3).
 protocol ListMessage: Codable, MessageReading {
     associatedtype Item: Codable
 }

@@ -1,27 +1,27 @@
 import HTTPChannel
 private import Synchronization
 
-/// How large the pieces of a body are: large enough that what a piece costs besides its bytes does not count, and small
-/// enough that those of all bodies that this process sends at the same time stay within a bound.
+/// Sets the size of a body's pieces: large enough to make the overhead negligible, small enough to bound the memory of
+/// all bodies that this process sends at the same time.
 final class PieceShare: Sendable {
-    /// TLS records that pieces fill, with what HTTP puts around each: with no record for what is left over.
-    /// Twice and half as much as the most cost more.
+    /// Maximum TLS records of a piece, including HTTP's overhead, which leaves no partly filled record. Twice and half
+    /// this number are slower.
     private static let mostRecords = 30
     private static let leastRecords = 4
     private static let recordBytes = 16_384
-    /// Records of one piece of each body together, as long as none has less than the least.
+    /// Maximum records in one piece of each body together, unless that gives a body less than the minimum.
     private static let recordsOfAll = 320
 
     private let bodies = Atomic<Int>(0)
 
-    /// One more body is being sent.
+    /// Registers one more body.
     func begin() { bodies.add(1, ordering: .relaxed) }
 
-    /// One less.
+    /// Removes one body.
     func end() { bodies.subtract(1, ordering: .relaxed) }
 
-    /// - Parameter pieces: how many pieces of the body there were before: the first ones are small, so that the other side
-    ///   has something to do soon, and who sends little takes little memory.
+    /// - Parameter pieces: number of earlier pieces of the body. The first pieces are small: the receiver can start
+    ///   early, and a small transfer takes little memory.
     /// - Returns: bytes of the next piece.
     func pieceBytes(after pieces: Int) -> Int {
         let share = Self.recordsOfAll / max(1, bodies.load(ordering: .relaxed))

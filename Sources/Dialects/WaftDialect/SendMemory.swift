@@ -2,7 +2,7 @@ import Digests
 package import Sharing
 private import Synchronization
 
-/// What a sender knows of one transfer across the connections and attempts that it takes.
+/// The sender's state of one transfer, across all its connections and attempts.
 package final class SendMemory: Sendable {
     private struct State {
         /// The latest receipts, in which an item that was stored before stays stored. Empty before the first.
@@ -17,7 +17,7 @@ package final class SendMemory: Sendable {
 
     package init() {}
 
-    /// Takes in what the other side says of the transfer.
+    /// Records the receiver's latest receipt.
     package func note(_ receipt: Receipt) {
         state.withLock { state in
             if state.receipts.isEmpty {
@@ -35,7 +35,7 @@ package final class SendMemory: Sendable {
         }
     }
 
-    /// Takes in what this side has read and sent.
+    /// Records the bytes and outcomes of an attempt.
     func note(_ writer: ContentsWriter) {
         state.withLock { state in
             state.movedBytes += writer.movedBytes
@@ -49,7 +49,7 @@ package final class SendMemory: Sendable {
         }
     }
 
-    /// What the other side has said of an item that it has stored.
+    /// The receiver's receipt of an item that it has stored; nil for any other item.
     package func receipt(of item: Int) -> ItemReceipt? {
         state.withLock { state in
             state.receipts.indices.contains(item) && state.receipts[item].isStored ? state.receipts[item] : nil
@@ -66,7 +66,7 @@ package final class SendMemory: Sendable {
         }
     }
 
-    /// Bytes of contents that were sent, in all attempts that are over.
+    /// Bytes of contents that all finished attempts have sent.
     package var movedBytes: UInt64 { state.withLock { $0.movedBytes } }
 
     var storedDigests: [Int: Digest] {

@@ -1,7 +1,7 @@
 import Digests
 import Sharing
 
-/// A buffer for contents that are compared and not sent.
+/// A buffer for contents that are compared but not sent.
 private final class Scratch {
     static let byteCount = 256 << 10
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 4_096)
@@ -11,10 +11,10 @@ private final class Scratch {
     }
 }
 
-/// Bytes that are read before the other side is shown that we live: some seconds at the pace of a slow disk.
+/// Bytes to read before the sender shows the receiver that it is alive: some seconds on a slow disk.
 private let stepBytes: UInt64 = 64 << 20
 
-/// Reads an item to find out whether it has a certain digest; a step at a time.
+/// Reads an item in steps, and compares its digest with an expected one.
 final class ItemComparison {
     enum Outcome {
         case undecided
@@ -48,7 +48,7 @@ final class ItemComparison {
                 }
             } else if let step = try reader.next() {
                 take(step)
-                // Names cost time as well.
+                // Names cost time too.
                 read += 4_096
             } else {
                 let ours = listing != nil ? listing?.finalize() : soleFileDigest
@@ -78,34 +78,34 @@ final class ItemComparison {
     }
 }
 
-/// Finds how much of a file the other side has: the blocks from its beginning on whose digests are the same.
+/// Finds how much of a file the receiver has: the leading blocks with equal digests.
 ///
-/// At its end the reader stands behind what is the same, and the digest of the file has just that.
+/// At the end the reader is after the equal part, and the file's digest covers exactly that part.
 final class PrefixSearch {
     private enum State {
-        /// Compares blocks; all before are the same.
+        /// Compares blocks; all earlier ones are equal.
         case comparing(block: Int)
-        /// Something is different: what is the same is read again, for its digest.
+        /// A block differs: the equal part is read again for its digest.
         case reading(upTo: UInt64)
     }
 
     private let kept: KeptList.File
     private let size: UInt64
     private var state = State.comparing(block: 0)
-    /// Bytes before the block that is being compared, or that have been read again.
+    /// Bytes before the compared block, or bytes that have been read again.
     private var offset: UInt64 = 0
     private var blockDigest: DigestState
     private let scratch = Scratch()
 
-    /// - Parameter size: that of our file.
+    /// - Parameter size: the size of this side's file.
     init(_ kept: KeptList.File, size: UInt64) {
         self.kept = kept
         self.size = size
         blockDigest = DigestState(kept.digestAlgorithm)
     }
 
-    /// - Parameter digest: the file's; new when this is called for the first time.
-    /// - Returns: how many bytes are the same, nil while that is not known.
+    /// - Parameter digest: the file's digest so far; empty at the first call.
+    /// - Returns: the number of equal bytes; nil while it is unknown.
     func step(_ reader: any ItemReading, _ digest: inout DigestState) throws(SourceFault) -> UInt64? {
         var budget = stepBytes
         while true {
@@ -113,7 +113,7 @@ final class PrefixSearch {
             case .comparing(let block):
                 let (start, end) = bounds(of: block)
                 guard start < end, end <= size else {
-                    // Nothing more to compare: the reader stands where the last block ended.
+                    // There is nothing more to compare: the reader is at the end of the last block.
                     return start
                 }
                 guard let isSame = try compare(block, until: end, reader, &digest, &budget) else { return nil }
@@ -129,14 +129,14 @@ final class PrefixSearch {
         }
     }
 
-    /// Blocks that begin behind what is kept are empty.
+    /// Blocks that start after the kept part are empty.
     private func bounds(of block: Int) -> (start: UInt64, end: UInt64) {
         let (start, overflow) = UInt64(block).multipliedReportingOverflow(by: kept.blockBytes)
         if overflow || start >= kept.size { return (kept.size, kept.size) }
         return (start, start + min(kept.blockBytes, kept.size - start))
     }
 
-    /// - Returns: nil where the budget ended first.
+    /// - Returns: nil if the budget ended first.
     private func compare(
         _ block: Int, until end: UInt64, _ reader: any ItemReading, _ digest: inout DigestState, _ budget: inout UInt64
     ) throws(SourceFault) -> Bool? {
@@ -155,7 +155,7 @@ final class PrefixSearch {
             guard budget > 0 else { return false }
             let most = Int(min(UInt64(Scratch.byteCount), end - offset))
             let count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<most]))
-            // A reader says by itself when its file has become shorter.
+            // A reader reports by itself that its file has become shorter.
             guard count > 0 else { throw SourceFault(.changed, "it became shorter") }
             take(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
             offset += UInt64(count)

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 package import Sharing
 
-/// The sender's side of the protocol, on one connection. Used by one task, on an executor whose threads may block.
+/// The sender's side of the protocol, on one connection. One task uses it, on an executor whose threads may block.
 package struct WaftClient {
     private let http: HTTPClient
 
@@ -12,13 +12,13 @@ package struct WaftClient {
     }
 
     /// - Parameter patience: maximum wait, including interim answers.
-    /// - Throws: `TransferFault`; `notAccepted` where the peer does not show its card to us.
+    /// - Throws: `TransferFault`; `notAccepted` if the peer hides its card from this sender.
     package func card(patience: Duration) async throws -> Card {
         let answer = try await exchange(.GET, .card, patience: patience)
         return try WaftDialect.decode(CardMessage.self, from: answer.body).card
     }
 
-    /// Waits for consent; cancelling the task, or closing the connection, withdraws the offer.
+    /// Waits for consent. Cancelling the task or closing the connection withdraws the offer.
     /// - Parameter patience: maximum wait for consent, including interim answers.
     package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
         let body = try WaftDialect.writer(offer).joined()
@@ -28,20 +28,20 @@ package struct WaftClient {
         return try message.verdict(items, on: offer)
     }
 
-    /// Sends the contents of what was accepted, and waits for the receipt. What the other side has already, by the verdict
-    /// and by what it has kept, is compared with the sources and not sent where it is the same.
+    /// Sends the contents of the accepted items and waits for the receipt. Compares contents that the receiver has, by
+    /// the verdict or its kept list, with the sources, and does not send equal ones.
     ///
     /// - Parameters:
-    ///   - memory: what earlier attempts at this transfer have brought; takes in what this one brings.
+    ///   - memory: the results of earlier attempts at this transfer; this attempt adds its own.
     ///   - patience: how long the other side may be silent.
     ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` for the offered bytes
-    ///     is added.
-    ///   - cancellation: when it is requested, the other side is told inside the contents. Cancelling the task instead
-    ///     breaks the connection off.
-    ///   - progressed: called with the bytes of contents that were handed to the connection so far, or that the other side
-    ///     has.
-    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` when the answer makes no sense, and
-    ///   `CancellationError` after the other side was told.
+    ///   is added.
+    ///   - cancellation: a request ends the contents with a cancel frame. Cancelling the task closes the connection
+    ///   instead.
+    ///   - progressed: called with the bytes of contents that the connection has taken so far or the receiver already
+    ///   has.
+    /// - Throws: `HTTPFault` if the connection breaks, `TransferFault` if the answer is invalid, and
+    ///   `CancellationError` after the cancel frame.
     package func send(
         _ offer: Offer,
         _ sources: [any ItemSource],
@@ -69,8 +69,8 @@ package struct WaftClient {
             if saidCancel { return nil }
             progressed(writer.contentBytes, memory.movedBytes + writer.movedBytes)
             let piece = cancellation.isRequested ? nil : writer.nextPiece()
-            // Asked again after the reading, which can last (standard input): what was read then is not sent any more,
-            // or the end of the input that came with the interruption would make the item whole.
+            // Checked again after reading, which can last (standard input). The last piece is dropped: an end of input
+            // that came with the interruption would make the item complete.
             guard cancellation.isRequested else { return piece }
             saidCancel = true
             return ContentsWriter.cancelPiece()
@@ -81,7 +81,7 @@ package struct WaftClient {
         return outcome(receipt, fault, offer, verdict, writer, memory)
     }
 
-    /// What the other side has kept of the items that are to be sent; nil where it has said of none that it has.
+    /// The receiver's list of kept parts of the items to send; nil if its verdict mentions none.
     private func kept(
         of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, patience: Duration,
         maximum: Duration
@@ -95,11 +95,11 @@ package struct WaftClient {
         return try KeptList(answer.body, verdict.digest, items: offer.items.count)
     }
 
-    /// Asks for the receipt of a transfer that has ended.
+    /// Requests the receipt of a finished transfer.
     /// - Parameters:
-    ///   - answered: wait until the handlers have answered.
+    ///   - answered: whether to wait until the handlers have answered.
     ///   - patience: how long the other side may be silent.
-    ///   - maximum: how long it may take in all; nil for `patience`.
+    ///   - maximum: maximum total time; nil for `patience`.
     package func receipt(
         of offer: Offer, answered: Bool, patience: Duration, maximum: Duration? = nil
     ) async throws -> Receipt {
@@ -109,12 +109,12 @@ package struct WaftClient {
         return try reader.finish()
     }
 
-    /// Sends a message of a pairing and waits for the answer, which can wait for the other side's user.
+    /// Sends a message of a pairing and waits for the answer. The other side's user may delay it.
     ///
     /// - Parameters:
     ///   - patience: how long the other side may be silent.
-    ///   - maximum: how long it may take in all; nil for `patience`.
-    /// - Throws: `HTTPFault` when the connection broke off, `TransferFault` where the peer knows no pairing.
+    ///   - maximum: maximum total time; nil for `patience`.
+    /// - Throws: `HTTPFault` if the connection breaks, `TransferFault` if the peer has no pairing.
     package func pair(
         _ letter: PairingLetter, patience: Duration, maximum: Duration? = nil
     ) async throws -> PairingLetter {
@@ -177,7 +177,7 @@ package struct WaftClient {
                 (.storedBefore, let item?) where item.outcome != .notSent:
                 return .acknowledged(item, sent: memory.sent(number))
             case (.storedBefore, _):
-                // Said once and for all.
+                // An earlier receipt stays valid.
                 guard let before = memory.receipt(of: number) else { fallthrough }
                 return .acknowledged(before, sent: memory.sent(number))
             default:

@@ -2,7 +2,7 @@ import NIOCore
 import Sharing
 import UniformTypes
 
-// Messages with items: read as they come and written as they leave, an item at a time.
+// Messages with items. The readers and writers process one item at a time.
 
 /// Reads an offer.
 struct OfferReader {
@@ -15,8 +15,8 @@ struct OfferReader {
         for item in try lines.read(text) { try take(item) }
     }
 
-    /// - Parameter registry: the types that are known here.
-    /// - Throws: as `read`.
+    /// - Parameter registry: the types known here.
+    /// - Throws: the same errors as `read`.
     consuming func finish(_ registry: TypeRegistry) throws(TransferFault) -> Offer {
         let (message, last) = try lines.finish()
         if let last { try take(last) }
@@ -46,7 +46,7 @@ struct ReceiptReader {
         for item in try lines.read(text) { try take(item) }
     }
 
-    /// - Throws: as `read`.
+    /// - Throws: the same errors as `read`.
     consuming func finish() throws(TransferFault) -> Receipt {
         let (message, last) = try lines.finish()
         if let last { try take(last) }
@@ -64,7 +64,7 @@ extension WaftDialect {
     /// The content type of a message that is followed by items.
     static let linesType = "application/x-ndjson"
 
-    /// A whole message and its items.
+    /// A complete message and its items.
     /// - Throws: `protocolViolation`.
     static func lines<Message: ListMessage>(
         of type: Message.Type, in body: ByteBuffer

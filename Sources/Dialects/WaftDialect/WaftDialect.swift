@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Sharing
 
-/// The facts of the protocol that both sides share.
+/// The constants of the protocol that both sides share.
 package enum WaftDialect {
     /// The ALPN name (Protocol, section 2).
     package static let alpn = "waft/1"
@@ -10,13 +10,12 @@ package enum WaftDialect {
     package static let serviceType = "_waft._tcp"
     /// The whole TXT record.
     package static let txt = ["v": "1"]
-    /// Where `--to HOST` connects to when no port is given: W, A, F, T on a telephone's keys.
+    /// The port of `--to HOST` without a port: W, A, F, T on a telephone's keys.
     package static let defaultPort: UInt16 = 9_238
 
     static let contentsType = "application/waft-contents"
     static let keptType = "application/waft-kept"
 
-    /// The resources, by path.
     enum Resource: Equatable {
         case card
         case offers
@@ -37,7 +36,7 @@ package enum WaftDialect {
             }
         }
 
-        /// - Returns: nil for a path that names nothing here.
+        /// - Returns: nil for an unknown path.
         init?(path uri: String) {
             guard uri.utf8.count <= 256 else { return nil }
             let parts = uri.split(separator: "?", maxSplits: 1)
@@ -72,7 +71,7 @@ package enum WaftDialect {
         return encoder
     }
 
-    /// - Throws: `TransferFault.protocolViolation` in one line, without the text that came.
+    /// - Throws: `TransferFault.protocolViolation` in one line, without foreign text.
     static func decode<Message: MessageReading>(
         _ type: Message.Type,
         from body: ByteBuffer
@@ -83,7 +82,7 @@ package enum WaftDialect {
     }
 
     /// Parses one JSON document of at most `Limits.messageBytes`.
-    /// - Throws: as `decode`.
+    /// - Throws: the same errors as `decode`.
     static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferFault) -> Value {
         guard body.readableBytes <= Limits.messageBytes else { throw .outOfBounds }
         try JSONBounds.check(body)

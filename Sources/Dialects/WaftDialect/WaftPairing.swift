@@ -2,11 +2,11 @@ import Foundation
 import NIOCore
 import Sharing
 
-/// One message of a pairing as the dialect bears it (Protocol, section 3.5).
+/// One message of a pairing, as this dialect carries it (Protocol, section 3.5).
 package struct PairingLetter: Sendable, Hashable {
-    /// What Pairing says: JSON of at most `byteLimit` bytes. Whether it makes sense is for pairing to find out.
+    /// The message: JSON of at most `byteLimit` bytes. The Pairing module checks its meaning.
     package var message: [UInt8]
-    /// What the sender calls itself, fit to be shown; it decides nothing. Nil where it does not tell.
+    /// The sender's own name, fit to show; it decides nothing. Nil if the sender gives none.
     package var name: String?
 
     package init(message: [UInt8], name: String? = nil) {
@@ -14,7 +14,7 @@ package struct PairingLetter: Sendable, Hashable {
         self.name = name
     }
 
-    /// Bytes of a message, its name included (Pairing, section 3).
+    /// Maximum bytes of a message, including its name (Pairing, section 3).
     package static let byteLimit = 1_024
 
     private struct Name: Decodable {
@@ -29,7 +29,7 @@ package struct PairingLetter: Sendable, Hashable {
         name = found.name.map { PeerName.fit($0) }
     }
 
-    /// The message with the name as one more field of it, where there is room for one.
+    /// The message, with the name as another field if there is room.
     var body: ByteBuffer {
         guard let name, message.starts(with: #"{""#.utf8), let text = try? JSONEncoder().encode(name) else {
             return ByteBuffer(bytes: message)
@@ -39,7 +39,7 @@ package struct PairingLetter: Sendable, Hashable {
     }
 }
 
-/// What answers the pairing messages of one connection, one after the other.
+/// Answers the pairing messages of one connection, one at a time.
 ///
-/// It is cancelled when the client leaves while it waits. It bears its own refusals: to the dialect each answer is good.
+/// Cancelled if the client leaves while it waits. Its answer may be a refusal; the dialect treats all answers alike.
 package typealias PairingPort = @Sendable (PairingLetter) async -> PairingLetter

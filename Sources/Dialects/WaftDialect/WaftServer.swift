@@ -4,7 +4,7 @@ import NIOHTTP1
 package import Sharing
 package import UniformTypes
 
-/// The receiver's side of the protocol: HTTP requests in, calls on the `Reception`, answers out.
+/// The receiver's side of the protocol: reads HTTP requests, calls the `Reception` and writes the answers.
 package struct WaftServer: Sendable {
     private let reception: Reception
     private let registry: @Sendable () -> TypeRegistry
@@ -41,10 +41,10 @@ package struct WaftServer: Sendable {
 
     /// Serves one connection until it is closed.
     ///
-    /// To be run on an executor whose threads may block: contents are written to the disk inline.
+    /// Needs an executor whose threads may block: it writes contents to the disk inline.
     /// - Parameters:
     ///   - visitor: the peer whose key the connection's handshake proved.
-    ///   - pairing: answers this connection's pairing messages; nil where there is no pairing.
+    ///   - pairing: answers this connection's pairing messages; nil without pairing.
     ///   - isIdle: called with whether the connection may be closed in favour of another one.
     package func serve(
         _ connection: HTTPServer.Connection, visitor: Visitor, pairing: PairingPort? = nil,
@@ -85,7 +85,7 @@ package struct WaftServer: Sendable {
         switch (exchange.head.method, resource) {
         case (.GET, .card):
             guard let card = card(peer) else {
-                // Not the end of the connection: whoever is hidden from may still be heard.
+                // Keeps the connection: a peer that may not see the card may still offer.
                 course.wasRefused = true
                 let fault = TransferFault(.notAccepted, "no card for this peer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
@@ -103,7 +103,7 @@ package struct WaftServer: Sendable {
                 await reception.receipt(of: id, from: peer, answered: answered)
             }
             guard let receipt else {
-                // Not the end of the connection: whoever goes on with a transfer asks for this first.
+                // Keeps the connection: a sender that resumes a transfer asks for the receipt first.
                 course.wasRefused = true
                 let fault = TransferFault(.notAccepted, "no receipt for this transfer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
@@ -131,7 +131,7 @@ package struct WaftServer: Sendable {
         let (reception, visitor) = (reception, course.visitor)
         let access = reception.access(of: visitor.peer, by: .waft)
         if case .barred(let verdict) = access {
-            // Answered before the body, which is read only as far as the connection needs for another request.
+            // Answers before the body. Reads the body only as far as another request on this connection needs.
             course.wasRefused = true
             refused(visitor.peer, verdict)
             let answer = try WaftDialect.encode(VerdictMessage(refusing: verdict))
@@ -146,7 +146,7 @@ package struct WaftServer: Sendable {
         try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(verdict))
     }
 
-    /// - Returns: nil if there is no memory for it now.
+    /// - Returns: nil if there is no memory for the offer now.
     private func offer(in exchange: HTTPExchange, isContact: Bool) async throws -> Offer? {
         let claim = reception.bodies.claim(isContact: isContact)
         defer { claim.giveBack() }
@@ -166,7 +166,7 @@ package struct WaftServer: Sendable {
         try await exchange.respond(.ok, contentType: WaftDialect.linesType) { try writer.nextPiece() }
     }
 
-    /// Answers with what is kept of a transfer's items, summed up as it lies on the disk now.
+    /// Answers with the kept parts of a transfer's items, with digests of the disk's present contents.
     private func list(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
         let list = await exchange.keepingClientInformed { () -> Result<ByteBuffer, TransferFault> in
             var list = ByteBuffer()
@@ -188,7 +188,7 @@ package struct WaftServer: Sendable {
         let receiver = ContentsReceiver(transfer)
         let receipt: Receipt
         do {
-            // Reading again what was kept, looking at what is there, and syncing a lot to a slow disk take their time.
+            // Rereading kept parts, examining present items and syncing to a slow disk take time.
             receipt = try await exchange.keepingClientInformed { () -> Result<Receipt, any Error> in
                 do {
                     try await receiver.receiveAll(from: exchange)
@@ -211,7 +211,7 @@ package struct WaftServer: Sendable {
 
     private static let stopping = TransferFault(.stopping, "the receiver is being stopped")
 
-    /// What has become of a transfer whose request could not be read to its end.
+    /// The fault of a transfer whose request could not be read completely.
     private static func interruption(_ error: any Error) -> TransferFault {
         if error is CancellationError || Task.isCancelled { return stopping }
         if let fault = error as? HTTPFault { return TransferFault(.interrupted, fault.description) }
@@ -229,7 +229,7 @@ package struct WaftServer: Sendable {
 }
 
 extension TransferFault {
-    /// The status of an answer that bears the fault (Protocol, section 6).
+    /// The HTTP status for this fault (Protocol, section 6).
     fileprivate var status: HTTPResponseStatus {
         switch code {
         case .protocolViolation: .badRequest

@@ -4,11 +4,11 @@ package import Sharing
 import Synchronization
 import SystemCalls
 
-/// The Inbox on the disk: a folder into which whole items are moved, and nothing else is ever written.
+/// The Inbox on the disk: a folder into which whole items are moved. Nothing else is ever written there.
 ///
-/// One receiver has an Inbox for itself, as long as this object or an item that it staged lives.
+/// A receiver has its Inbox exclusively while this object or an item that it staged is alive.
 package final class FileInbox: InboxStoring {
-    /// Where it lies: absolute.
+    /// Absolute path of the Inbox.
     package let path: String
 
     private let reserve: DiskReserve
@@ -33,15 +33,15 @@ package final class FileInbox: InboxStoring {
         var checker: ContentChecker?
     }
 
-    /// Opens an Inbox, and makes it and the folders above it (for this user only) where they are missing. What an
-    /// earlier receiver left half-written is kept within bounds, or removed.
+    /// Opens an Inbox. Creates it and the folders above it, for this user only, if they are missing. Items that an
+    /// earlier receiver left half-written are kept within bounds, or removed.
     ///
     /// - Parameters:
-    ///   - path: the Inbox folder; relative to the working directory where it is not absolute.
-    ///   - reserve: what of the disk is never offered to senders, nor used up by what they did not announce.
-    ///   - conflict: what becomes of an item whose name is taken.
-    ///   - checker: looks into files before they are moved in; nil where that is not wanted.
-    ///   - partials: bounds of what is kept of items that do not come whole.
+    ///   - path: the Inbox folder; absolute, or relative to the working directory.
+    ///   - reserve: the part of the disk that is neither offered to senders nor used by unannounced contents.
+    ///   - conflict: the rule for an item whose name is taken.
+    ///   - checker: checks the contents of files before they are moved in; nil for no check.
+    ///   - partials: bounds for the kept parts of interrupted items.
     ///   - memory: remembers the Inbox, to recognise it (`InboxRecognition`). While another folder is at the path,
     ///     nothing is created or stored there and every call fails, until the Inbox is back or `adopt` is called. Nil
     ///     accepts any folder as the Inbox.
@@ -91,7 +91,7 @@ package final class FileInbox: InboxStoring {
             state = Mutex(State(inbox: nil, staging: nil, checker: checker))
             return
         }
-        // Whoever made it may have died before its name was on the disk.
+        // The process that created the folder may have died before its name was on the disk.
         FolderMaking.syncParent(of: inbox)
         let staging = try StagingFolder.open(
             ofInbox: inbox, at: path, opening: opening, reserve: reserve, bounds: partials, time: time)
@@ -122,7 +122,7 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    /// Looks into files that come from now on with another checker: the types that handlers declare have changed.
+    /// Checks later files with another checker: the types that handlers declare have changed.
     package func use(_ checker: ContentChecker) {
         state.withLock { $0.checker = checker }
     }
@@ -152,7 +152,7 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    /// Whether something of that name lies in a folder below the Inbox, or in the Inbox itself.
+    /// Whether a folder below the Inbox, or the Inbox itself, holds an entry of that name.
     package func holds(_ name: SafeName, in folder: SafeRelativePath?) -> Bool {
         guard let inbox = try? currentInbox() else { return false }
         var status = stat()
@@ -177,7 +177,7 @@ package final class FileInbox: InboxStoring {
                     in: staging, name: name, isTree: isTree, isKeyed: true, isKept: isThere, checker: checker)
             }
         }
-        // Numbered besides: the transfer's number is the sender's word, and two senders may say the same.
+        // A number is added: the sender chooses the transfer's id, and two senders may choose the same one.
         return try StagedFiles(
             in: staging, name: staging.freshName("\(transfer).\(item)"), isTree: isTree, checker: checker)
     }
@@ -249,12 +249,12 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    /// The staging folder from which what is written comes into the Inbox by a rename: another one than before where the
-    /// Inbox's disk has been mounted anew, or the folder removed.
+    /// The staging folder from which items are renamed into the Inbox. It is a new one if the Inbox's disk has been
+    /// mounted again or the folder was removed.
     ///
     /// On another disk a staging folder is created only if the Inbox there was recognized. Otherwise the folder may be
     /// the empty mount point of the Inbox's disk.
-    /// - Throws: `EXDEV` where there is none; `EBUSY` where an item that was begun before keeps another from being opened.
+    /// - Throws: `EXDEV` if there is none; `EBUSY` if an item that was begun earlier prevents opening another.
     private func currentStaging(of inbox: OpenFolder) throws(SystemError) -> StagingFolder {
         try state.withLock { state throws(SystemError) in
             var mayMake = true
@@ -290,7 +290,7 @@ package final class FileInbox: InboxStoring {
             raw = try systemCall { Glibc.open(path, flags) }
         }
         let folder = OpenFolder(FileDescriptor(owning: raw))
-        // Anything but a no is no answer (some containers forbid the call), and is found out when something arrives.
+        // Only these two errors count (some containers forbid the call); other problems show when something arrives.
         if faccessat(folder.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS { throw .last }
         return (folder, isNew)
     }

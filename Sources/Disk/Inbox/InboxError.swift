@@ -1,4 +1,4 @@
-/// Why an Inbox cannot be used at all.
+/// The reason why an Inbox cannot be used at all.
 package struct InboxError: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case inUse
@@ -6,15 +6,15 @@ package struct InboxError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     private let code: Code
-    /// One line for the user: what, its path, why, what to do.
+    /// One line for the user: the failure, the path, the reason, and advice.
     package let message: String
 
     package var description: String { message }
 
-    /// Whether another receiver has it.
+    /// Whether another receiver has the Inbox.
     package var isInUse: Bool { code == .inUse }
 
-    /// - Parameter process: the number of the process that has it, where that is known.
+    /// - Parameter process: the number of the process that has the Inbox; nil if unknown.
     static func inUse(_ path: String, process: Int32?) -> InboxError {
         let holder = process.map { "process \($0)" } ?? "another process"
         return InboxError(
@@ -24,8 +24,8 @@ package struct InboxError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// - Parameters:
-    ///   - what: what could not be done, such as "cannot open".
-    ///   - advice: what to do.
+    ///   - what: the step that failed, such as "cannot open".
+    ///   - advice: what the user can do.
     static func unusable(_ what: String, _ path: String, _ why: String, advice: String) -> InboxError {
         InboxError(code: .unusable, message: "\(what) \(path): \(why); \(advice)")
     }

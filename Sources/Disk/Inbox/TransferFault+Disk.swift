@@ -4,8 +4,8 @@ import SystemCalls
 
 extension TransferFault {
     /// - Parameters:
-    ///   - what: what failed to happen, such as "cannot write".
-    ///   - path: to what; for people.
+    ///   - what: the step that failed, such as "cannot write".
+    ///   - path: the path concerned; for people.
     ///   - disk: a file on the file system in question, for the figures.
     static func disk(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
         switch error.number {
@@ -22,7 +22,7 @@ extension TransferFault {
         }
     }
 
-    /// For an Inbox that cannot take anything now: said to senders, so without its path.
+    /// For an Inbox that can store nothing now. Senders see the message, so it has no path.
     static func unreachable(_ error: SystemError) -> TransferFault {
         let why =
             switch error.number {

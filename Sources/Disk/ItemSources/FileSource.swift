@@ -15,8 +15,8 @@ package final class FileSource: ItemSource {
     package var origin: String { path }
 
     /// - Parameters:
-    ///   - path: where it lies; a link there is followed.
-    /// - Throws: `SourceFault` where it cannot be read.
+    ///   - path: its path; a link there is followed.
+    /// - Throws: `SourceFault` if it cannot be read.
     init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
         var file = try Self.open(path)
         if file.size > Limits.itemBytes {

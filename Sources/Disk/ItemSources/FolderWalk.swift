@@ -2,14 +2,14 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Goes through a folder and everything in it, in the order in which it is sent: each folder before what is in it, the
-/// names of a folder by their bytes.
+/// Walks through a folder and its contents in the order of sending: each folder before its contents, the names of a
+/// folder by their bytes.
 ///
 /// Holds the names of the folders on the way down to where it is and one descriptor for each, at most
 /// `SafeRelativePath.maximumDepth` and one. No link is followed, and each name is opened in the folder it was read
 /// from, so the walk never leaves the tree, whatever is moved about meanwhile.
 final class FolderWalk {
-    /// What has been reached.
+    /// An entry that has been reached.
     enum Step {
         case folder(SafeRelativePath)
         /// A regular file, when its folder was read. `withFile` opens it.
@@ -64,9 +64,9 @@ final class FolderWalk {
     private var levels: [Level]
 
     /// - Parameters:
-    ///   - origin: what the user called the folder; for messages.
-    ///   - isOffered: whether an offer has been made of it. Then what cannot be sent is a change, because there was no
-    ///     such thing when it was offered.
+    ///   - origin: the user's name for the folder; for messages.
+    ///   - isOffered: whether the folder has been offered. Then an unsendable entry is reported as a change, because
+    ///     there was none at the time of the offer.
     ///   - selection: which entries are reached.
     init(
         _ root: consuming FileDescriptor, origin: String, isOffered: Bool, selection: TreeSelection = .everything
@@ -235,7 +235,7 @@ final class FolderWalk {
         return isOffered ? .changed(path, "it is no longer a file") : .special(path, mode: status.st_mode)
     }
 
-    /// What the kernel said of something whose name was read a moment ago.
+    /// The fault for the kernel's error on an entry whose name was read a moment ago.
     func fault(_ path: String, _ error: SystemError) -> SourceFault {
         switch error.number {
         case ENOENT:

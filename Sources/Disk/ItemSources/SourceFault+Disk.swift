@@ -6,13 +6,13 @@ extension SourceFault {
     /// A fault of one file, folder or link.
     ///
     /// - Parameters:
-    ///   - path: where it lies; escaped here.
-    ///   - what: what is wrong, and what to do.
+    ///   - path: its path; escaped here.
+    ///   - what: the problem, and advice.
     static func at(_ path: String, _ code: Code, _ what: String) -> SourceFault {
         SourceFault(code, "\(PathText.printable(path)): \(what)")
     }
 
-    /// What the kernel said about one file, folder or link.
+    /// The fault for the kernel's error on one file, folder or link.
     static func disk(_ path: String, _ error: SystemError) -> SourceFault {
         switch error.number {
         case ENOENT:

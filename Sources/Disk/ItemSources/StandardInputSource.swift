@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 package import UniformTypes
 
-/// What is piped in: of unknown size, and read once only.
+/// Piped input: of unknown size, and readable only once.
 package final class StandardInputSource: ItemSource {
     package let offered: OfferedItem
     package let origin: String

@@ -1,4 +1,4 @@
-/// Bytes as lower-case hexadecimal digits: how they stand in messages.
+/// Bytes as lower-case hexadecimal digits, the form of messages.
 enum Hexadecimal {
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
@@ -10,7 +10,7 @@ enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: nil unless `text` is the digits of exactly `count` bytes.
+    /// - Returns: nil unless `text` has the digits of exactly `count` bytes.
     static func bytes(_ text: String, count: Int) -> [UInt8]? {
         let digits = Array(text.utf8.prefix(count * 2 + 1))
         guard digits.count == count * 2 else { return nil }

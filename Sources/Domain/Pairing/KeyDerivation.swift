@@ -1,12 +1,12 @@
 internal import COpenSSL
 internal import COpenSSLShims
 
-/// What pairing derives by libcrypto: SHA-256, HMAC, HKDF, scrypt, and the comparison that takes the same time always.
+/// The libcrypto functions for pairing: SHA-256, HMAC, HKDF, scrypt, and a comparison in constant time.
 enum KeyDerivation {
-    /// Bytes of a SHA-256, and of an HMAC by it.
+    /// Bytes of a SHA-256 digest, and of its HMAC.
     static let hashBytes = 32
 
-    /// Each part behind its length (4 bytes, big-endian): no two lists of parts have the same text.
+    /// Puts before each part its length (4 bytes, big-endian): two different lists of parts never give the same bytes.
     static func joined(_ parts: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(parts.reduce(0) { $0 + 4 + $1.count })
@@ -69,7 +69,7 @@ enum KeyDerivation {
         }
     }
 
-    /// scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: 16 MiB for a moment.
+    /// scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: needs 16 MiB while it runs.
     static func scrypt(password: SecretBytes, salt: [UInt8], count: Int) throws(PairingFault) -> SecretBytes {
         try SecretBytes(count: count) { (room) throws(PairingFault) in
             let start = room.bindMemory(to: UInt8.self).baseAddress
@@ -82,12 +82,12 @@ enum KeyDerivation {
         }
     }
 
-    /// Whether both are the same, in a time that depends on their length only.
+    /// Whether both are equal, in a time that depends only on their length.
     static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 
-    /// `count` bytes of the kernel's generator.
+    /// `count` bytes from the kernel's generator.
     static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

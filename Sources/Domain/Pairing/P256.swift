@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// The group of NIST P-256, by libcrypto: what SPAKE2 needs of it.
+/// The group NIST P-256 by libcrypto, as far as SPAKE2 needs it.
 ///
-/// For one calculation on one thread: libcrypto's scratch space is in it. Multiplications are by one scalar each, which
-/// is the form that libcrypto does in a time that does not depend on the scalar.
+/// For one calculation on one thread: it contains libcrypto's scratch space. Each multiplication has one scalar: in
+/// this form libcrypto's time does not depend on the scalar.
 final class P256 {
     /// Bytes of an uncompressed point (SEC 1, section 2.3.3).
     static let pointBytes = 65
@@ -32,7 +32,7 @@ final class P256 {
         EC_GROUP_free(group)
     }
 
-    /// A number of libcrypto, wiped when it goes.
+    /// A number of libcrypto. Its memory is wiped when it is released.
     final class Scalar {
         /// `BIGNUM *`, owned.
         private let handle: OpaquePointer
@@ -45,13 +45,13 @@ final class P256 {
 
         deinit { BN_clear_free(handle) }
 
-        /// Lends the handle: without this the number could be freed before a call that was given its handle.
+        /// Lends the handle: without this the number could be freed before the call that uses its handle.
         fileprivate func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
             withExtendedLifetime(self) { body(handle) }
         }
     }
 
-    /// A point of the curve, wiped when it goes.
+    /// A point of the curve. Its memory is wiped when it is released.
     final class Point {
         /// `EC_POINT *`, owned.
         private let handle: OpaquePointer
@@ -63,7 +63,7 @@ final class P256 {
 
         deinit { EC_POINT_clear_free(handle) }
 
-        /// Lends the handle: without this the point could be freed before a call that was given its handle.
+        /// Lends the handle: without this the point could be freed before the call that uses its handle.
         fileprivate func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
             withExtendedLifetime(self) { body(handle) }
         }
@@ -78,7 +78,7 @@ final class P256 {
 
     /// The big-endian number in `bytes`, modulo the group's order; never zero.
     ///
-    /// Give 16 bytes more than the order has, or more, and it is as good as uniform.
+    /// If `bytes` is at least 16 bytes longer than the order, the result is practically uniform.
     func scalar(reducing bytes: SecretBytes) throws(PairingFault) -> SecretBytes {
         let whole = try number(bytes)
         let reduced = try Scalar()
@@ -93,7 +93,7 @@ final class P256 {
         return try encoded(reduced)
     }
 
-    /// A random scalar from 1 to the order less 1.
+    /// A random scalar from 1 to the order minus 1.
     func randomScalar() throws(PairingFault) -> SecretBytes {
         let scalar = try Scalar()
         repeat {
@@ -126,9 +126,9 @@ final class P256 {
 
     // MARK: Points
 
-    /// A point out of its compressed or uncompressed form.
+    /// Reads a point from its compressed or uncompressed form.
     ///
-    /// - Returns: nil for anything that is not a point of the curve, and for the point at infinity.
+    /// - Returns: nil for bytes that are not a point of the curve, and for the point at infinity.
     func point(_ bytes: [UInt8]) throws(PairingFault) -> Point? {
         let point = try Point(group)
         ERR_set_mark()
@@ -176,14 +176,14 @@ final class P256 {
         }
     }
 
-    /// `one` and `other` together.
+    /// `one` plus `other`.
     func sum(_ one: Point, _ other: Point) throws(PairingFault) -> Point {
         try calculated { group, result, scratch in
             one.lend { one in other.lend { EC_POINT_add(group, result, one, $0, scratch) } }
         }
     }
 
-    /// `one` without `other`.
+    /// `one` minus `other`.
     func difference(_ one: Point, _ other: Point) throws(PairingFault) -> Point {
         let negated = try calculated { group, result, scratch in
             other.lend { EC_POINT_copy(result, $0) == 1 ? EC_POINT_invert(group, result, scratch) : 0 }
@@ -191,7 +191,7 @@ final class P256 {
         return try sum(one, negated)
     }
 
-    /// A new point, made by `body`, which returns 1 when it succeeded.
+    /// A new point that `body` computes; `body` returns 1 on success.
     private func calculated(
         _ body: (_ group: OpaquePointer, _ result: OpaquePointer, _ scratch: OpaquePointer) -> Int32
     ) throws(PairingFault) -> Point {

@@ -1,10 +1,10 @@
 internal import Sharing
 
-/// What every derivation of a pairing is bound to: both keys, who began, and the very TLS connection.
+/// The values that every derivation of a pairing includes: both keys, the initiator, and the TLS connection itself.
 struct PairingBinding: Sendable {
     let initiator: PeerID
     let responder: PeerID
-    /// What TLS exports by `PairingSession.exporterLabel`.
+    /// The bytes that TLS exports by `PairingSession.exporterLabel`.
     let exporter: [UInt8]
 
     private var parts: [[UInt8]] { [initiator.bytes, responder.bytes, exporter] }
@@ -15,13 +15,13 @@ struct PairingBinding: Sendable {
 
     // MARK: By comparing (Pairing, section 4)
 
-    /// What the initiator commits to.
+    /// The commitment that the initiator sends.
     func commitment(to nonce: [UInt8]) throws(PairingFault) -> [UInt8] {
         let text = SecretBytes(KeyDerivation.joined([Self.label("commitment")] + parts + [nonce]))
         return try KeyDerivation.sha256(text).revealed
     }
 
-    /// What both sides derive when they know both nonces.
+    /// The values that both sides derive from both nonces.
     func comparison(initiatorNonce: [UInt8], responderNonce: [UInt8]) throws(PairingFault) -> Comparison {
         let nonces = SecretBytes(KeyDerivation.joined([initiatorNonce, responderNonce]))
         func derive(_ purpose: String, _ count: Int) throws(PairingFault) -> [UInt8] {
@@ -37,7 +37,7 @@ struct PairingBinding: Sendable {
 
     // MARK: By a code (Pairing, section 5)
 
-    /// The code, stretched, as a scalar.
+    /// The stretched code as a scalar.
     func scalar(of code: PairingCode) throws(PairingFault) -> SecretBytes {
         let salt = KeyDerivation.joined([Self.label("code"), initiator.bytes, responder.bytes])
         return try P256().scalar(
@@ -57,16 +57,16 @@ struct PairingBinding: Sendable {
     }
 }
 
-/// What the two sides of a pairing by comparison have in common when they know both nonces.
+/// The values that both sides of a pairing by comparison share once they know both nonces.
 struct Comparison: Sendable {
-    /// What the users compare.
+    /// The string that the users compare.
     let shown: ShortString
-    /// The responder's proof that it derived the same.
+    /// The responder's proof that it derived the same values.
     let agreement: [UInt8]
     let initiatorConfirmation: [UInt8]
     let responderConfirmation: [UInt8]
 
-    /// What a side's yes is.
+    /// The bytes by which a side confirms.
     func confirmation(of role: PairingRole) -> [UInt8] {
         switch role {
         case .initiator: initiatorConfirmation

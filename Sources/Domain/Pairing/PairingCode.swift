@@ -1,6 +1,6 @@
 /// The one-time code of a pairing without a screen: nine decimal digits, which are 29.9 bits.
 ///
-/// It is worth one try, so a guess succeeds once in 10^9. It is wiped when the last copy goes; texts made of it are not.
+/// It allows one try, so a guess succeeds once in 10^9. The last copy is wiped when it is released; texts are not.
 package struct PairingCode: Sendable {
     /// Digits in a code.
     package static let digitCount = 9
@@ -12,7 +12,7 @@ package struct PairingCode: Sendable {
         self.digits = digits
     }
 
-    /// A new code, by the kernel's generator; each of the 10^9 is equally likely.
+    /// A new code from the kernel's generator; each of the 10^9 codes is equally likely.
     package static func random() -> PairingCode {
         var generator = SystemRandomNumberGenerator()
         return PairingCode(
@@ -23,9 +23,9 @@ package struct PairingCode: Sendable {
             })
     }
 
-    /// Reads a code as people type it: spaces and hyphens between the digits do not matter.
+    /// Reads a code as users type it: spaces and hyphens between the digits do not matter.
     ///
-    /// - Returns: nil unless there are exactly `digitCount` ASCII digits and nothing else but these.
+    /// - Returns: nil unless there are exactly `digitCount` ASCII digits and no other characters.
     package init?(text: String) {
         var digits = text.utf8.prefix(64).filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
         defer { for index in digits.indices { digits[index] = 0 } }
@@ -36,7 +36,7 @@ package struct PairingCode: Sendable {
         self.init(digits: SecretBytes(digits))
     }
 
-    /// The code for people: `123-456-789`.
+    /// The code for display: `123-456-789`.
     package var text: String {
         var text = ""
         digits.withBytes { digits in

@@ -1,9 +1,9 @@
 internal import Sharing
 
-// Who is let in, and what becomes of it: called with the desk's lock held.
+// The admission of pairings and their results. Called with the desk's lock held.
 
 extension PairingDesk.Ledger {
-    /// Ends what has had its time.
+    /// Ends pairing mode and the pairing whose time is over.
     mutating func expire(at now: ContinuousClock.Instant) {
         if let opening, opening.until <= now { self.opening = nil }
         if let active, active.deadline <= now { settle(active.ticket, isVerified: false, at: active.deadline) }
@@ -14,7 +14,7 @@ extension PairingDesk.Ledger {
         return tries.locked(peer, at: now) != nil
     }
 
-    /// Lets a stranger in, or says why not. Nothing is counted that ends here: the stranger has learnt nothing.
+    /// Admits a stranger, or returns the reason why not. A refusal is no try: the stranger has learnt nothing.
     mutating func admit(
         _ message: PairingMessage, from peer: PeerID, _ limits: PairingLimits, at now: ContinuousClock.Instant
     ) -> Result<(UInt64, PairingMethod), PairingFault> {
@@ -28,7 +28,7 @@ extension PairingDesk.Ledger {
         default: return .failure(.outOfOrder(message.name))
         }
         guard active == nil else { return .failure(.busy) }
-        // A code is worth one try, whatever becomes of it.
+        // A code allows one try, whatever its result.
         if case .code = opening.method { self.opening = nil }
         return .success((admit(peer, .responder, until: now + limits.exchange), opening.method))
     }

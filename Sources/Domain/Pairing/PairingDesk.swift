@@ -1,17 +1,17 @@
 package import Sharing
 private import Synchronization
 
-/// Where all pairings of this side begin: it knows whether pairing mode is open, lets one pairing go on at a time, and
-/// counts the tries that fail.
+/// All pairings of this side begin here. The desk knows whether pairing mode is open, allows one pairing at a time, and
+/// counts failed tries.
 ///
-/// - Strangers are answered only while pairing mode is open. It is used up by a code's first try, by the first pairing
-///   that gets as far as a short string, and by time.
-/// - After `PairingLimits.failures` failed tries it is closed and locked for a while. What names a peer is not locked by
-///   others' tries: `initiate`, and pairing mode opened for one peer.
-/// - Every pairing that a stranger began and that was not verified is a failed try, however it ended: a peer in between
-///   could otherwise try until chance gives it the right digits.
+/// - Strangers are answered only while pairing mode is open. It ends at a code's first try, at the first pairing that
+///   shows a short string, or when its time is over.
+/// - After `PairingLimits.failures` failed tries it is closed and locked for a while. Tries of other peers do not lock
+///   calls that name a peer: `initiate`, and pairing mode for one peer.
+/// - Every pairing that a stranger began and that was not verified is a failed try, however it ended: otherwise an
+///   intermediary could try until it gets the right digits by chance.
 ///
-/// Instants are the caller's, of one clock, and never go back.
+/// All instants come from the caller, from one clock, and never go back.
 package final class PairingDesk: Sendable {
     struct Opening {
         let method: PairingMethod
@@ -47,10 +47,10 @@ package final class PairingDesk: Sendable {
 
     // MARK: Pairing mode
 
-    /// Opens pairing mode, in place of one that is open.
+    /// Opens pairing mode, and replaces an open one.
     ///
     /// - Parameters:
-    ///   - peer: the only one that may pair; nil for any.
+    ///   - peer: the only peer that may pair; nil for any.
     ///   - until: when it ends by itself; `PairingLimits.openness` from now at the latest.
     /// - Throws: `PairingFault` (`locked`).
     package func open(
@@ -65,26 +65,26 @@ package final class PairingDesk: Sendable {
         if isLocked { throw .locked }
     }
 
-    /// Ends pairing mode. A pairing that is under way goes on.
+    /// Ends pairing mode. A pairing that has begun continues.
     package func close() {
         ledger.withLock { $0.opening = nil }
     }
 
-    /// What the user can be told.
+    /// The state of the desk for the user.
     package struct Standing: Sendable {
-        /// Until when pairing mode is open; nil if it is not.
+        /// The end of open pairing mode; nil if it is not open.
         package let openUntil: ContinuousClock.Instant?
-        /// The only peer that it is open for; nil for any.
+        /// The only peer that may pair; nil for any.
         package let openFor: PeerID?
-        /// Until when strangers are locked out; nil if they are not.
+        /// The end of the lock for strangers; nil if they are not locked out.
         package let lockedUntil: ContinuousClock.Instant?
-        /// The other side of the pairing that is under way.
+        /// The other side of the current pairing.
         package let underWay: PeerID?
-        /// Failed tries that are remembered.
+        /// Stored failed tries.
         package let failures: [PeerID: Int]
     }
 
-    /// How things stand.
+    /// The current state of the desk.
     package func standing(now: ContinuousClock.Instant) -> Standing {
         ledger.withLock { ledger in
             ledger.expire(at: now)
@@ -99,11 +99,11 @@ package final class PairingDesk: Sendable {
 
     // MARK: Beginning
 
-    /// Begins a pairing because this side's user wants it.
+    /// Begins a pairing at the request of this side's user.
     ///
     /// - Parameters:
-    ///   - peer: whose key the connection's handshake proved.
-    ///   - exporter: what the connection exports by `PairingSession.exporterLabel`.
+    ///   - peer: the peer whose key the connection's handshake proved.
+    ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
     /// - Returns: the pairing, and the first message.
     /// - Throws: `PairingFault` (`sameKey`, `locked` by this peer's own tries, `busy`).
     package func initiate(
@@ -124,13 +124,13 @@ package final class PairingDesk: Sendable {
         }
     }
 
-    /// Answers the first message of a peer that wants to pair. A code is spent by it.
+    /// Answers the first message of a peer that wants to pair. This uses up a code.
     ///
     /// - Parameters:
-    ///   - peer: whose key the connection's handshake proved.
-    ///   - exporter: what the connection exports by `PairingSession.exporterLabel`.
+    ///   - peer: the peer whose key the connection's handshake proved.
+    ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
     /// - Returns: the pairing, and the answer.
-    /// - Throws: `PairingFault`; its `reply` is the answer then.
+    /// - Throws: `PairingFault`; its `reply` is then the answer.
     package func respond(
         to message: [UInt8], from peer: PeerID, exporter: [UInt8], now: ContinuousClock.Instant
     ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
@@ -160,9 +160,9 @@ package final class PairingDesk: Sendable {
         }
     }
 
-    // MARK: What pairings report
+    // MARK: Reports of pairings
 
-    /// - Returns: whether the pairing is still the one that is under way.
+    /// - Returns: whether the pairing is still the current one.
     func update(
         _ ticket: UInt64, deadline: ContinuousClock.Instant, isTry: Bool, isShown: Bool
     ) -> Bool {
@@ -175,7 +175,7 @@ package final class PairingDesk: Sendable {
         }
     }
 
-    /// - Returns: whether the pairing was still the one that is under way.
+    /// - Returns: whether the pairing was still the current one.
     @discardableResult
     func settle(_ ticket: UInt64, isVerified: Bool, at now: ContinuousClock.Instant) -> Bool {
         ledger.withLock { $0.settle(ticket, isVerified: isVerified, at: now) }

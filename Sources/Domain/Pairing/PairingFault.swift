@@ -1,8 +1,8 @@
 /// Why a pairing did not begin, or ended without a verified peer.
 ///
-/// `code` is for programs, `description` for people: one line, lower case, with nothing in it that a peer wrote.
+/// `code` is for programs, `description` for people: one line, lower case, without any text from a peer.
 package struct PairingFault: Error, Hashable {
-    /// What kind of fault it is.
+    /// The kind of fault.
     package struct Code: Hashable, Sendable {
         private enum Value {
             case declined
@@ -22,27 +22,27 @@ package struct PairingFault: Error, Hashable {
 
         private let value: Value
 
-        /// This side's user said no.
+        /// This side's user declined.
         package static let declined = Code(value: .declined)
-        /// The other side ended it; `refusal` says why.
+        /// The other side ended it; `refusal` has its reason.
         package static let refusedByPeer = Code(value: .refusedByPeer)
         /// The time for it is over.
         package static let timedOut = Code(value: .timedOut)
-        /// It was given up: the connection broke, or the program was stopped.
+        /// The pairing was cancelled: the connection broke, or the program was stopped.
         package static let cancelled = Code(value: .cancelled)
-        /// What the peer says now is not what it committed to, or is of another pairing.
+        /// The peer's message does not match its commitment, or belongs to another pairing.
         package static let mismatch = Code(value: .mismatch)
-        /// The peer does not know the code, or somebody is in between.
+        /// The peer does not know the code, or an intermediary intercepts the connection.
         package static let wrongCode = Code(value: .wrongCode)
-        /// There were too many tries without success.
+        /// There were too many failed tries.
         package static let locked = Code(value: .locked)
         /// Another pairing is under way.
         package static let busy = Code(value: .busy)
-        /// Pairing mode is not open: for this peer, or in this way.
+        /// Pairing mode is not open for this peer or by this method.
         package static let closed = Code(value: .closed)
-        /// A message has not the form that it should have.
+        /// A message does not have the required form.
         package static let malformed = Code(value: .malformed)
-        /// A message or an answer of the user came when it should not.
+        /// A message or a user's answer came at the wrong time.
         package static let outOfOrder = Code(value: .outOfOrder)
         /// The peer has this side's own key.
         package static let sameKey = Code(value: .sameKey)
@@ -50,10 +50,10 @@ package struct PairingFault: Error, Hashable {
         package static let noCryptography = Code(value: .noCryptography)
     }
 
-    /// What kind of fault it is.
+    /// The kind of fault.
     package let code: Code
 
-    /// Why the other side ended it, when `code` is `refusedByPeer`.
+    /// The other side's reason, if `code` is `refusedByPeer`.
     package let refusal: PairingRefusal?
 
     private let message: String
@@ -64,10 +64,10 @@ package struct PairingFault: Error, Hashable {
         self.refusal = refusal
     }
 
-    /// The message that tells the peer: to be sent when the pairing ends by this fault.
+    /// The message to send to the peer when the pairing ends by this fault.
     package var reply: [UInt8] { PairingMessage.refused(told).encoded }
 
-    /// What the peer is told of it.
+    /// The reason that the peer receives.
     private var told: PairingRefusal {
         switch code {
         case .declined: .declined
@@ -83,25 +83,25 @@ package struct PairingFault: Error, Hashable {
     }
 }
 
-/// Why a peer ended a pairing, as it tells the other (Pairing, section 3).
+/// The reason for which a peer ends a pairing, as it sends it (Pairing, section 3).
 package enum PairingRefusal: String, Sendable {
-    /// Its user said no.
+    /// Its user declined.
     case declined
     /// The time is over.
     case expired
-    /// What was revealed is not what was committed to.
+    /// The revealed value does not match the commitment.
     case mismatch
     /// The code is wrong.
     case code
     /// There were too many tries.
     case locked
-    /// It is pairing already.
+    /// It is pairing with another peer.
     case busy
     /// It is not in pairing mode.
     case closed
     /// A message was malformed or out of order.
     case `protocol`
-    /// Something else, and every reason that is not known here.
+    /// Another reason, and every unknown reason.
     case failed
 
     var explanation: String {

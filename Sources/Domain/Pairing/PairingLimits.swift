@@ -1,21 +1,21 @@
-/// Every bound on what a stranger can make pairing hold, try or wait for, in one place (security rule 6).
+/// Every bound on the memory, tries and time that a stranger can use in pairing (security rule 6).
 package struct PairingLimits: Hashable, Sendable {
     /// Bytes of a message.
     package static let messageBytes = 1_024
-    /// Longest that pairing mode stays open.
+    /// Maximum time for which pairing mode stays open.
     package static let openness: Duration = .seconds(600)
 
-    /// How long the programs may take before there is something to compare, or, with a code, in all.
+    /// Maximum time until there is a string to compare; with a code, maximum time of the whole pairing.
     package var exchange: Duration = .seconds(15)
-    /// How long the users may take to compare. Less than a connection may lie idle.
+    /// Maximum time for the users to compare. Shorter than the idle limit of a connection.
     package var comparing: Duration = .seconds(110)
-    /// Failed tries in all after which strangers are locked out.
+    /// Failed tries of all peers after which strangers are locked out.
     package var failures = 10
     /// Failed tries of one peer after which this peer is locked out.
     package var failuresPerPeer = 5
-    /// How long a failed try is remembered.
+    /// Time for which a failed try is stored.
     package var memory: Duration = .seconds(3_600)
-    /// How long a lock lasts.
+    /// Duration of a lock.
     package var lock: Duration = .seconds(600)
 
     package init() {}

@@ -1,20 +1,20 @@
 package import Sharing
 
-/// How two sides find out that nobody is between them.
+/// The way in which two sides verify that they are connected directly.
 package enum PairingMethod: Sendable {
-    /// Both sides show a short string, and people compare.
+    /// Both sides show a short string, and the users compare it.
     case compare
-    /// One side shows a code, and somebody types it on the other.
+    /// One side shows a code, and a user types it on the other side.
     case code(PairingCode)
 }
 
-/// What is to be done, in this order, when a message came or a user answered.
+/// An action for the caller after a message or a user's answer. Actions are done in their order.
 package enum PairingAction: Hashable, Sendable {
-    /// Send these bytes: an initiator as its next request, a responder as the answer to the request that waits.
+    /// Send these bytes: an initiator sends its next request, a responder the answer to the waiting request.
     case send([UInt8])
-    /// Show this to the user, who compares it with what the other side shows.
+    /// Show this string to the user, who compares it with the string on the other side.
     case show(ShortString)
-    /// The pairing is done: this peer's key is verified. Store it before what follows is sent.
+    /// The pairing is done: this peer's key is verified. Store it before the next action is done.
     case verified(PeerID)
 }
 
@@ -32,7 +32,7 @@ struct PairingMachine: Sendable {
         case awaitingNonce(own: [UInt8])
         case awaitingRevelation(commitment: [UInt8], own: [UInt8])
         case awaitingAgreement(Comparison)
-        /// `said`: this side's user said yes. `heard`: so did the other's.
+        /// `said`: this side's user confirmed. `heard`: the other side's user confirmed.
         case comparing(Comparison, said: Bool, heard: Bool)
         case awaitingShare(SPAKE2)
         case awaitingProof(expected: [UInt8], own: [UInt8])
@@ -44,16 +44,16 @@ struct PairingMachine: Sendable {
     private let binding: PairingBinding
     private var state: State
 
-    /// Whether the other side could know by now if it would succeed, so that this counts as a try of it.
+    /// Whether the other side could know already if it would succeed: then this counts as its try.
     private(set) var isTry: Bool
 
-    /// What the users compare, from when they should until the end.
+    /// The string to compare, from the beginning of the comparison to its end.
     var shown: ShortString? {
         guard case .comparing(let comparison, _, _) = state else { return nil }
         return comparison.shown
     }
 
-    /// Whether nothing will come of any further call.
+    /// Whether the pairing is over, so that no further call has an effect.
     var isOver: Bool {
         switch state {
         case .verified, .ended: true
@@ -73,7 +73,7 @@ struct PairingMachine: Sendable {
 
     // MARK: Beginning
 
-    /// Begins, and gives the first message.
+    /// Begins, and returns the first message.
     static func initiate(
         _ binding: PairingBinding, _ method: PairingMethod
     ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
@@ -89,7 +89,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Takes the first message, and gives the answer.
+    /// Takes the first message, and returns the answer.
     static func respond(
         to message: PairingMessage, _ binding: PairingBinding, _ method: PairingMethod
     ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
@@ -110,9 +110,9 @@ struct PairingMachine: Sendable {
         }
     }
 
-    // MARK: Going on
+    // MARK: Messages and answers
 
-    /// Takes a message of the other side. After a fault every call repeats it.
+    /// Takes a message of the other side. After a fault every call throws it again.
     mutating func receive(_ bytes: [UInt8]) throws(PairingFault) -> [PairingAction] {
         switch state {
         case .ended(let fault): throw fault
@@ -150,7 +150,7 @@ struct PairingMachine: Sendable {
             state = .comparing(comparison, said: false, heard: false)
             return [.show(comparison.shown)]
 
-        // An initiator's yes is sent first, so it has always been said when the responder's comes.
+        // The initiator confirms first, so it has always confirmed before the responder's confirmation comes.
         case (.comparing(let comparison, let said, false), .confirm(let confirmation))
         where said || role == .responder:
             guard KeyDerivation.areEqual(confirmation, comparison.confirmation(of: role.other)) else {
@@ -175,7 +175,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// This side's user has answered. A second yes, or an answer when there is nothing to compare, is a fault that
+    /// Takes this side's user's answer. A second confirmation, or an answer without a comparison, is a fault that
     /// changes nothing.
     mutating func confirm(_ isSame: Bool) throws(PairingFault) -> [PairingAction] {
         switch state {
@@ -192,7 +192,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Verified if both have said yes.
+    /// Verified if both sides have confirmed.
     private mutating func advance() -> [PairingAction] {
         guard case .comparing(let comparison, true, true) = state else { return [] }
         state = .verified
@@ -200,7 +200,7 @@ struct PairingMachine: Sendable {
             ? [.verified(peer)] : [.verified(peer), send(.confirm(comparison.confirmation(of: role)))]
     }
 
-    /// Gives the pairing up. Nothing happens when it is over.
+    /// Ends the pairing. Does nothing if it is over.
     mutating func end(by fault: PairingFault) {
         if !isOver { state = .ended(fault) }
     }

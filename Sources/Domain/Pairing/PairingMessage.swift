@@ -1,6 +1,6 @@
 private import Foundation
 
-/// Who began a pairing: it sends first, the other answers.
+/// The side of a pairing: the initiator sends first, the responder answers.
 package enum PairingRole: String, Codable, Hashable, Sendable {
     /// Sends a message and waits for the answer.
     case initiator
@@ -11,26 +11,26 @@ package enum PairingRole: String, Codable, Hashable, Sendable {
     package var other: PairingRole { self == .initiator ? .responder : .initiator }
 }
 
-/// What the two sides of a pairing tell each other (Pairing, section 3), checked as far as a message alone can be.
+/// The messages between the two sides of a pairing (Pairing, section 3), each checked as far as possible alone.
 enum PairingMessage: Hashable, Sendable {
-    /// What the initiator has committed to, before it has seen anything.
+    /// The initiator's commitment, sent before it has seen anything.
     case commit([UInt8])
     /// The responder's nonce.
     case nonce([UInt8])
     /// The initiator's nonce, which opens the commitment.
     case reveal([UInt8])
-    /// The responder's proof that it has the same of both nonces.
+    /// The responder's proof that it derived the same values from both nonces.
     case agree([UInt8])
-    /// This side's user said yes, to this very comparison.
+    /// This side's user confirmed this comparison.
     case confirm([UInt8])
     /// A public share of SPAKE2.
     case share([UInt8])
     /// A key confirmation of SPAKE2.
     case prove([UInt8])
-    /// The end, from either side, at any time.
+    /// The end of the pairing, from either side, at any time.
     case refused(PairingRefusal)
 
-    /// What it is, for a fault.
+    /// The name of the message for a fault.
     var name: String {
         switch self {
         case .commit: "a commitment"
@@ -68,7 +68,7 @@ private struct WireMessage: Codable {
 extension PairingMessage {
     /// Reads a message of the side with the role `sender`.
     ///
-    /// - Throws: `PairingFault` (`malformed`); nothing is taken from a message with something wrong in it.
+    /// - Throws: `PairingFault` (`malformed`); an invalid message is refused as a whole.
     init(_ bytes: [UInt8], from sender: PairingRole) throws(PairingFault) {
         guard bytes.count <= PairingLimits.messageBytes else { throw .malformed("it is too long") }
         let message: WireMessage
@@ -99,7 +99,7 @@ extension PairingMessage {
         }
     }
 
-    /// A refusal, which is from either side.
+    /// A refusal, which either side can send.
     var encoded: [UInt8] { encoded(from: nil) }
 
     /// The JSON text, from the side with the role `sender`.
@@ -127,7 +127,7 @@ extension PairingMessage {
         do {
             return [UInt8](try encoder.encode(message))
         } catch {
-            // Strings and a number: there is nothing that could not be encoded.
+            // The message has only strings and a number: encoding cannot fail.
             preconditionFailure("a pairing message could not be encoded: \(error)")
         }
     }

@@ -3,19 +3,19 @@ private import Synchronization
 
 /// One pairing with one peer over one TLS connection, made by a `PairingDesk`.
 ///
-/// Feed it what the peer sends and what the user says, and do what it answers, in that order:
+/// The caller passes in the peer's messages and the user's answers, and does the returned actions in their order:
 ///
-/// - **Initiator**: send the first message; give each answer to `receive`, send what comes of it, and so on. When there is
-///   something to `show`, ask the user and give the answer to `confirm`.
-/// - **Responder**: give each request to `receive`. When no `send` comes of it, the answer waits for the user: it comes of
-///   `confirm`.
-/// - Call `cancel` when the connection breaks, and at `deadline`. A fault ends the pairing for good; its `reply` is to be
-///   sent where that is still possible. Only `PairingAction.verified` makes a peer verified, and it comes once.
+/// - **Initiator**: send the first message; pass each answer to `receive`, send the message that it returns, and so on.
+///   For a `show` action, ask the user and pass the answer to `confirm`.
+/// - **Responder**: pass each request to `receive`. If it returns no `send`, the answer waits for the user: `confirm`
+///   returns it.
+/// - Call `cancel` when the connection breaks, and at `deadline`. A fault ends the pairing for good; send its `reply`
+///   if that is still possible. Only `PairingAction.verified` makes a peer verified, and it comes once.
 ///
-/// A pairing belongs to its connection: messages of another connection are not given to it.
+/// A pairing belongs to its connection: it must not receive messages of another connection.
 package final class PairingSession: Sendable {
-    /// The label by which TLS exports the `exporterBytes` that bind a pairing to its connection (RFC 8446, section 7.5),
-    /// with an empty context. It begins as RFC 5705, section 4, asks of labels for private use.
+    /// The label by which TLS exports the `exporterBytes` that bind a pairing to its connection (RFC 8446, section
+    /// 7.5), with an empty context. It begins as RFC 5705, section 4, requires for private use.
     package static let exporterLabel = "EXPERIMENTAL Waft pairing 1"
 
     /// Bytes of the exporter.
@@ -29,7 +29,7 @@ package final class PairingSession: Sendable {
 
     /// The other side.
     package let peer: PeerID
-    /// Which side this is.
+    /// The role of this side.
     package let role: PairingRole
 
     private let ticket: UInt64
@@ -48,14 +48,14 @@ package final class PairingSession: Sendable {
     }
 
     deinit {
-        // Dropped in the middle: a try all the same.
+        // A pairing that is dropped before its end counts as a try too.
         desk.settle(ticket, isVerified: false, at: state.withLock(\.latest))
     }
 
-    /// When the pairing ends by itself. It moves once, when there is something to compare.
+    /// When the pairing ends by itself. It changes once, when the comparison begins.
     package var deadline: ContinuousClock.Instant { state.withLock(\.deadline) }
 
-    /// What the users compare; nil before they can, and after the end.
+    /// The string that the users compare; nil before the comparison and after the end.
     package var shown: ShortString? { state.withLock(\.machine.shown) }
 
     /// Takes a message of the peer.
@@ -67,19 +67,19 @@ package final class PairingSession: Sendable {
         try advance(now) { (machine) throws(PairingFault) in try machine.receive(message) }
     }
 
-    /// Takes this side's user's answer: whether both sides show the same.
+    /// Takes the answer of this side's user: whether both sides show the same string.
     ///
-    /// A no ends the pairing; the peer is to be told so by what is to be sent. Of several yeses the first counts; the
-    /// others are a fault (`outOfOrder`) that changes nothing.
-    /// - Throws: `PairingFault`; `declined` and the others when it had ended before.
+    /// A negative answer ends the pairing; the returned action tells the peer. Only the first positive answer counts; a
+    /// further one is a fault (`outOfOrder`) that changes nothing.
+    /// - Throws: `PairingFault`; `declined` and the others if the pairing had ended before.
     package func confirm(
         _ isSame: Bool, now: ContinuousClock.Instant
     ) throws(PairingFault) -> [PairingAction] {
         try advance(now) { (machine) throws(PairingFault) in try machine.confirm(isSame) }
     }
 
-    /// Gives the pairing up, because the connection broke, the time is over or the program stops. Nothing happens when
-    /// it is over.
+    /// Ends the pairing because the connection broke, the time is over or the program stops. Does nothing if the
+    /// pairing is over.
     package func cancel(now: ContinuousClock.Instant) {
         state.withLock { state in
             state.latest = now
@@ -113,7 +113,7 @@ package final class PairingSession: Sendable {
         return try result.get()
     }
 
-    /// Tells the desk how it ended. A fault that changes nothing has not ended it.
+    /// Reports the result to the desk. A fault that changes nothing has not ended the pairing.
     private func settle(
         _ state: inout State, _ result: Result<[PairingAction], PairingFault>, _ now: ContinuousClock.Instant
     ) -> Result<[PairingAction], PairingFault> {
@@ -125,7 +125,7 @@ package final class PairingSession: Sendable {
             } else {
                 desk.settle(ticket, isVerified: false, at: now)
             }
-        // The desk has given the place to another pairing in the meantime.
+        // The desk has admitted another pairing in the meantime.
         return isVerified && !isCurrent ? .failure(.timedOut) : result
     }
 }

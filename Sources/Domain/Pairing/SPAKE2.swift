@@ -1,13 +1,13 @@
-/// One side of SPAKE2 with P-256, SHA-256, HKDF and HMAC (RFC 9382): two who share a short code find out that they do,
-/// and one who does not know it learns of one guess whether it was right, and nothing more.
+/// One side of SPAKE2 with P-256, SHA-256, HKDF and HMAC (RFC 9382): two sides verify that they share a short code. A
+/// side without the code learns only whether its one guess was right.
 struct SPAKE2: Sendable {
-    /// Which side: the points M and N and the keys of the confirmations are bound to it.
+    /// The side: the points M and N and the keys of the confirmations depend on it.
     enum Side: Sendable {
         case a
         case b
     }
 
-    /// What is behind M and N (RFC 9382, section 6): points whose logarithm nobody knows.
+    /// M and N (RFC 9382, section 6): points whose logarithm is unknown.
     private static let blindA = "02886e2f97ace46e55ba9dd7242579f2993b64e16ef3dcab95afd497333d8fa12f"
     private static let blindB = "03d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b49"
 
@@ -22,7 +22,7 @@ struct SPAKE2: Sendable {
 
     /// - Parameters:
     ///   - w: the stretched code, a scalar (`P256.scalar(reducing:)`).
-    ///   - secret: this side's random scalar; a new one when nil, as it must be but for test vectors.
+    ///   - secret: this side's random scalar; nil makes a new one. Only test vectors may give one.
     init(_ side: Side, w: SecretBytes, secret: SecretBytes? = nil) throws(PairingFault) {
         let curve = try P256()
         self.side = side
@@ -44,8 +44,8 @@ struct SPAKE2: Sendable {
         return try curve.product(constant, times: w)
     }
 
-    /// The two key confirmations, which are the same on both sides if the codes, the identities, the shares and the
-    /// additional data are.
+    /// The two key confirmations. They are equal on both sides if the codes, the identities, the shares and the
+    /// additional data are equal.
     struct Confirmations {
         /// `cA`
         let a: [UInt8]
@@ -53,7 +53,7 @@ struct SPAKE2: Sendable {
         let b: [UInt8]
     }
 
-    /// - Parameter share: the other side's share, as it came.
+    /// - Parameter share: the other side's share as received.
     /// - Throws: `PairingFault` (`malformed`) if `share` is not an uncompressed point of the curve, or leads to no key.
     func confirmations(
         share other: [UInt8], identityA: [UInt8], identityB: [UInt8], additionalData: [UInt8]
@@ -77,7 +77,7 @@ struct SPAKE2: Sendable {
             b: try KeyDerivation.hmac(key: confirmationKeys[16..<32], transcript))
     }
 
-    /// `TT` (RFC 9382, section 3.3): each part behind its length (8 bytes, little-endian).
+    /// `TT` (RFC 9382, section 3.3): before each part its length (8 bytes, little-endian).
     private func transcript(
         _ other: [UInt8], _ key: SecretBytes, identityA: [UInt8], identityB: [UInt8]
     ) -> SecretBytes {

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// Bytes that are wiped when the last reference to them goes.
+/// Bytes that are wiped when the last reference to them is released.
 ///
-/// Arrays leave copies behind as they grow and are copied; this is one allocation, written once.
+/// Arrays leave copies when they grow and are copied; this is one allocation, written once.
 ///
-/// Sendable: nothing is changed after `init`.
+/// Sendable: nothing changes after `init`.
 final class SecretBytes: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
 
-    /// - Parameter fill: writes the bytes into `count` zeroed ones.
+    /// - Parameter fill: writes the bytes into `count` zeroed bytes.
     init<Failure>(
         count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -26,18 +26,18 @@ final class SecretBytes: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     var count: Int { storage.count }
 
-    /// The bytes, for as long as `body` runs. There is no other way to them: a pointer that outlived the last
-    /// reference would point at memory that is freed.
+    /// The bytes while `body` runs. There is no other access: a pointer that outlives the last reference would point to
+    /// freed memory.
     func withBytes<Result, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withExtendedLifetime(self) { () throws(Failure) in try body(UnsafeRawBufferPointer(storage)) }
     }
 
-    /// A copy that nobody wipes: for what is no secret.
+    /// A copy that is not wiped: only for bytes that are not secret.
     var revealed: [UInt8] { withBytes { Array($0) } }
 
     /// A part of the bytes.

@@ -1,20 +1,20 @@
-/// The short authentication string: what two people compare, in either form.
+/// The short authentication string, which two people compare in either form.
 ///
-/// The two forms come from different bytes of one derivation. Of a peer in between, who cannot know it beforehand, the
-/// digits are the same on both sides by chance once in 10^6, the words once in 2^24.
+/// The two forms come from different bytes of one derivation. An intermediary cannot know it beforehand: the digits of
+/// both sides are equal by chance once in 10^6, the words once in 2^24.
 package struct ShortString: Hashable, Sendable {
     /// Six decimal digits, `042917`.
     package let digits: String
-    /// Three words of 256, for the ear.
+    /// Three words out of 256, to be spoken.
     package let words: [String]
 
-    /// Bytes that it is made of.
+    /// Bytes from which it is made.
     static let byteCount = 11
 
     /// - Parameter bytes: `byteCount` bytes, uniform.
     init(_ bytes: some Collection<UInt8>) {
         precondition(bytes.count == Self.byteCount, "a short string of another length")
-        // 64 bits for 20: the digits are uniform but for one part in 2^44.
+        // 64 bits for 20: the digits are uniform except for one part in 2^44.
         var number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
         var digits: [UInt8] = []
         for _ in 0..<6 {

@@ -1,11 +1,11 @@
 internal import Sharing
 
-/// Tries that failed, in all and for each peer, and the locks that come of them.
+/// The failed tries, of all peers and of each peer, and the locks that follow from them.
 ///
-/// Keys cost a stranger nothing, so the count in all is what protects; that of a peer keeps one that misbehaves from
-/// locking out the others. Every lock ends by itself, and no try is counted that a lock has turned away.
+/// Keys cost a stranger nothing, so the count of all peers protects; the count of one peer prevents that it locks out
+/// the others. Every lock ends by itself, and a try that a lock refuses is not counted.
 struct TryLedger {
-    /// Peers whose tries are remembered.
+    /// Maximum number of peers whose tries are stored.
     static let peers = 64
 
     let limits: PairingLimits
@@ -19,17 +19,17 @@ struct TryLedger {
         self.limits = limits
     }
 
-    /// Until when strangers are locked out; nil if they are not.
+    /// The end of the lock for strangers; nil if they are not locked out.
     func locked(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         lock.flatMap { now < $0 ? $0 : nil }
     }
 
-    /// Until when this peer is locked out by its own tries; nil if it is not.
+    /// The end of this peer's lock by its own tries; nil if it is not locked out.
     func locked(_ peer: PeerID, at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         peerLocks[peer].flatMap { now < $0 ? $0 : nil }
     }
 
-    /// Failed tries of each peer that are remembered.
+    /// The number of stored failed tries of each peer.
     func failures(at now: ContinuousClock.Instant) -> [PeerID: Int] {
         byPeer.compactMapValues { tries in
             let count = tries.count { $0 + limits.memory > now }
@@ -58,7 +58,7 @@ struct TryLedger {
         }
     }
 
-    /// Forgets the failed tries of a peer that is verified now.
+    /// Deletes the failed tries of a peer that is now verified.
     mutating func succeed(_ peer: PeerID) {
         byPeer[peer] = nil
         peerLocks[peer] = nil

@@ -1,7 +1,7 @@
-/// 256 words for the ear: one byte each.
+/// 256 words for speaking: one for each byte.
 ///
-/// Of four to eight letters, no two of them alike: at least three letters differ, the first four are never the same, and
-/// no two have the same consonants in order. The order is the alphabet's, and part of the protocol (Pairing, section 4).
+/// Each has four to eight letters. Any two differ in at least three letters, in their first four letters, and in the
+/// order of their consonants. The alphabetical order is part of the protocol (Pairing, section 4).
 enum WordList {
     static let words: [Substring] = text.split { $0 == " " || $0 == "\n" }
 

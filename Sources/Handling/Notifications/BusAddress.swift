@@ -1,14 +1,14 @@
-/// Where the session bus is, as far as the environment tells.
+/// The address of the session bus, from the environment.
 struct BusAddress: Hashable, Sendable {
-    /// For libdbus: entries of the transport `unix` alone, with semicolons between them.
+    /// For libdbus: only entries of the transport `unix`, separated by semicolons.
     ///
-    /// The others are left out: `autolaunch` and `unixexec` start programs, `tcp` asks name servers.
+    /// Other entries are left out: `autolaunch` and `unixexec` start programs, `tcp` asks name servers.
     let text: String
-    /// The sockets in the file system that it names, absolute paths: when one is made, a bus may be there.
+    /// Absolute paths of the sockets that the address names. When one is created, a bus may be available.
     let sockets: [String]
 
-    /// - Parameter environment: `DBUS_SESSION_BUS_ADDRESS` is used where it is set, else `bus` in `XDG_RUNTIME_DIR`.
-    /// - Returns: nil where neither tells of a bus that can be used.
+    /// - Parameter environment: `DBUS_SESSION_BUS_ADDRESS` if set, otherwise `bus` in `XDG_RUNTIME_DIR`.
+    /// - Returns: nil if neither names a usable bus.
     init?(environment: [String: String]) {
         let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         if let given = environment["DBUS_SESSION_BUS_ADDRESS"], !given.isEmpty {
@@ -20,7 +20,7 @@ struct BusAddress: Hashable, Sendable {
         }
     }
 
-    /// By the section "Server Addresses" of the D-Bus Specification.
+    /// Parses the section "Server Addresses" of the D-Bus Specification.
     private init?(_ given: String, runtime: String?) {
         guard given.utf8.count <= 4_096, !given.utf8.contains(0) else { return nil }
         var entries: [Substring] = []

@@ -1,29 +1,29 @@
 import CDBus
 import Glibc
 
-/// A connection to a bus that is polled by whoever has it. Used by one thread.
+/// A connection to a bus. Its owner polls it. Used by one thread.
 ///
-/// libdbus' own ways of waiting are not used: they wait for one connection alone, and its blocking calls wait for a bus
-/// that may never answer. With the watches nothing is polled for that libdbus does not want, so nothing spins.
+/// It does not use libdbus' own waiting functions: they wait for one connection alone, and its blocking calls wait for
+/// a bus that may never answer. It polls only for the events that libdbus wants, so it never spins.
 final class BusConnection {
     struct Failure: Error, CustomStringConvertible {
-        /// In the words of libdbus.
+        /// The message of libdbus.
         let description: String
     }
 
-    /// `DBusConnection`, owned: private, so to be closed before its last reference goes.
+    /// `DBusConnection`, owned. It is private, so it must be closed before its last reference is released.
     private let raw: OpaquePointer
-    /// `DBusWatch`es, libdbus' own; they are here as long as they may be used.
+    /// `DBusWatch`es, owned by libdbus. Each stays in this list as long as it may be used.
     private var watches: [OpaquePointer] = []
 
-    /// Connects to a Unix socket; that of a bus which is there takes no time.
+    /// Connects to a Unix socket. This takes no time if the bus runs.
     ///
     /// - Throws: `Failure`.
     static func open(_ address: BusAddress) throws(Failure) -> BusConnection {
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
-        // Each write of libdbus asks for no SIGPIPE itself; the program's disposition is not for a library to change.
+        // libdbus asks for no SIGPIPE at each write. A library must not change the program's signal disposition.
         dbus_connection_set_change_sigpipe(0)
         guard let raw = dbus_connection_open_private(address.text, &error) else {
             throw Failure(description: error.message.map { String(cString: $0) } ?? "no reason given")
@@ -44,7 +44,7 @@ final class BusConnection {
     deinit {
         dbus_connection_set_watch_functions(raw, nil, nil, nil, nil, nil)
         dbus_connection_close(raw)
-        // "Disconnected", and whatever came before it.
+        // Removes "Disconnected" and all messages before it.
         while let message = dbus_connection_pop_message(raw) { dbus_message_unref(message) }
         dbus_connection_unref(raw)
     }
@@ -61,9 +61,9 @@ final class BusConnection {
                 guard let watch, let connection else { return }
                 Unmanaged<BusConnection>.fromOpaque(connection).takeUnretainedValue().watches.removeAll { $0 == watch }
             },
-            // Each round asks which are enabled.
+            // Each call of `polled` asks which watches are enabled.
             { _, _ in },
-            // Not retained: the functions are taken away before this object goes.
+            // Not retained: these functions are removed before this object is released.
             Unmanaged.passUnretained(self).toOpaque(),
             nil
         )
@@ -72,10 +72,10 @@ final class BusConnection {
 
     var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
 
-    /// Whether there is something that the socket has not taken yet.
+    /// Whether the socket has not yet taken all messages.
     var isSending: Bool { dbus_connection_has_messages_to_send(raw) != 0 }
 
-    /// What is to be polled for now.
+    /// The descriptors and events to poll for now.
     var polled: [pollfd] {
         watches.compactMap { watch in
             guard dbus_watch_get_enabled(watch) != 0 else { return nil }
@@ -87,7 +87,7 @@ final class BusConnection {
         }
     }
 
-    /// Reads and writes what can be, as poll(2) has said of `polled`.
+    /// Reads and writes the sockets that poll(2) reports as ready.
     func handle(_ polled: some Sequence<pollfd>) {
         for poll in polled where poll.revents != 0 {
             var flags: UInt32 = 0
@@ -95,7 +95,7 @@ final class BusConnection {
             if poll.revents & Int16(POLLOUT) != 0 { flags |= UInt32(DBUS_WATCH_WRITABLE.rawValue) }
             if poll.revents & Int16(POLLHUP) != 0 { flags |= UInt32(DBUS_WATCH_HANGUP.rawValue) }
             if poll.revents & Int16(POLLERR | POLLNVAL) != 0 { flags |= UInt32(DBUS_WATCH_ERROR.rawValue) }
-            // Watches of one socket come and go while they are handled.
+            // Handling a watch can add and remove watches of the same socket.
             for watch in watches where watches.contains(watch) && dbus_watch_get_unix_fd(watch) == poll.fd {
                 let wanted = dbus_watch_get_flags(watch)
                 let told = flags & (wanted | UInt32(DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue))
@@ -104,14 +104,14 @@ final class BusConnection {
         }
     }
 
-    /// The next message that has arrived whole.
+    /// The next complete message.
     func receive() -> BusMessage? {
         dbus_connection_pop_message(raw).map(BusMessage.init(owning:))
     }
 
     /// Sends without waiting.
     ///
-    /// - Returns: the message's serial number, by which its reply is known; nil when it cannot be sent.
+    /// - Returns: the message's serial number, which its reply repeats; nil if the message cannot be sent.
     func send(_ message: BusMessage) -> UInt32? {
         var serial: UInt32 = 0
         guard isConnected, dbus_connection_send(raw, message.raw, &serial) != 0 else { return nil }

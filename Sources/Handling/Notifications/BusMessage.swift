@@ -1,6 +1,6 @@
 import CDBus
 
-/// Type codes of the D-Bus Specification; the header's are macros with a cast, which Swift does not see.
+/// Type codes of the D-Bus Specification. The header defines them as macros with a cast, which Swift cannot import.
 enum BusType {
     static let invalid: Int32 = 0
     static let array = code("a")
@@ -16,8 +16,8 @@ enum BusType {
 
 /// One message of D-Bus. Used by one thread.
 ///
-/// libdbus ends the process where it is given what it forbids (names that are none, text with NUL): names here are our
-/// own, and `appending` takes care of text.
+/// libdbus ends the process if it gets a forbidden value (an invalid name, a text with NUL). Names here are our
+/// own, and `BusWriter.string` replaces NUL in texts.
 final class BusMessage {
     enum Kind {
         case call, reply, error, signal, other
@@ -36,19 +36,19 @@ final class BusMessage {
 
     /// A call that starts no program.
     ///
-    /// - Returns: nil without memory.
+    /// - Returns: nil if memory is exhausted.
     static func call(to destination: String, path: String, interface: String, member: String) -> BusMessage? {
         guard let raw = dbus_message_new_method_call(destination, path, interface, member) else { return nil }
         dbus_message_set_auto_start(raw, 0)
         return BusMessage(owning: raw)
     }
 
-    /// To be called before it is sent.
+    /// Must be called before the message is sent.
     func wantsNoReply() {
         dbus_message_set_no_reply(raw, 1)
     }
 
-    /// What is answered to a call that nobody here takes; nil for anything that wants no answer.
+    /// The error reply to a call that this program does not handle; nil for any message that wants no answer.
     func refusal() -> BusMessage? {
         guard kind == .call, dbus_message_get_no_reply(raw) == 0 else { return nil }
         return dbus_message_new_error(raw, "org.freedesktop.DBus.Error.UnknownMethod", "there is no such method")
@@ -77,16 +77,16 @@ final class BusMessage {
 
     private func text(_ borrowed: UnsafePointer<CChar>?) -> String? { borrowed.map { String(cString: $0) } }
 
-    /// Calls `body` with a reader at the first argument.
+    /// Calls `body` with a reader that starts at the first argument.
     func read<Result>(_ body: (inout BusReader) -> Result) -> Result {
         var reader = BusReader()
         dbus_message_iter_init(raw, &reader.iterator)
         return body(&reader)
     }
 
-    /// Calls `body` with a writer at the end of the arguments.
+    /// Calls `body` with a writer that appends arguments.
     ///
-    /// - Returns: whether there was memory for all of it; otherwise the message can only be let go.
+    /// - Returns: whether memory sufficed for all arguments; if not, the message must be discarded.
     func write(_ body: (inout BusWriter) -> Void) -> Bool {
         var writer = BusWriter()
         dbus_message_iter_init_append(raw, &writer.iterator)
@@ -95,13 +95,13 @@ final class BusMessage {
     }
 }
 
-/// Reads the arguments of a message, which libdbus has checked against their signature.
+/// Reads the arguments of a message. libdbus has checked them against their signature.
 struct BusReader {
     fileprivate var iterator = DBusMessageIter()
 
     fileprivate init() {}
 
-    /// The next argument where it is a text; otherwise it stays.
+    /// The next argument if it is a text; otherwise it is not consumed.
     mutating func string() -> String? {
         guard dbus_message_iter_get_arg_type(&iterator) == BusType.string else { return nil }
         var value: UnsafePointer<CChar>?
@@ -110,7 +110,7 @@ struct BusReader {
         return value.map { String(cString: $0) }
     }
 
-    /// The next argument where it is such a number; otherwise it stays.
+    /// The next argument if it is a 32-bit number; otherwise it is not consumed.
     mutating func uint32() -> UInt32? {
         guard dbus_message_iter_get_arg_type(&iterator) == BusType.uint32 else { return nil }
         var value: UInt32 = 0
@@ -119,7 +119,7 @@ struct BusReader {
         return value
     }
 
-    /// The first texts of the array that is the next argument; nil where it is none.
+    /// The first texts of the array that is the next argument; nil if it is no such array.
     func strings(most: Int) -> [String]? {
         var iterator = iterator
         guard dbus_message_iter_get_arg_type(&iterator) == BusType.array,
@@ -141,7 +141,7 @@ struct BusWriter {
     fileprivate init() {}
 
     mutating func string(_ text: String) {
-        // A NUL would end it early.
+        // A NUL would end the text early.
         text.replacing("\0", with: "\u{FFFD}").withCString { start in
             var start: UnsafePointer<CChar>? = start
             basic(BusType.string, &start)

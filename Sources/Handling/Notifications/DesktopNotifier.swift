@@ -4,20 +4,20 @@ private import Synchronization
 
 /// Shows notifications on the user's desktop, by the Desktop Notifications Specification 1.2 over the session bus.
 ///
-/// Nothing here blocks, throws or starts a program. Where there is no session bus, no notification server on it, or one
-/// that shows no actions, that is logged once and nothing is shown; what is still wanted when there is a server (again)
-/// is shown then. One thread of its own, which sleeps until something happens; it ends when the notifier is let go of,
-/// or stopped.
+/// Nothing here blocks, throws or starts a program. If there is no session bus, no notification server, or a server
+/// that shows no actions, it logs this once and shows nothing. When a server appears, it shows the notifications that
+/// are still wanted. It has one thread, which sleeps until an event. The thread ends when the notifier is released or
+/// stopped.
 package final class DesktopNotifier: Sendable {
     private let thread: NotifierThread
     private let last = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - environment: `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` say where the bus is.
-    ///   - limit: most notifications at once, besides the one for the rest.
-    ///   - burst: so many new ones may come in a row, then one each `pace`.
-    ///   - patience: how long a bus or a server may be silent before that is logged, and a bus left.
-    ///   - surplus: what is said of how many there is no place for, 1 or more.
+    ///   - environment: `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` name the bus.
+    ///   - limit: maximum number of notifications at once, not counting the one for the surplus.
+    ///   - burst: number of new ones that may appear in a row; after that, one for each `pace`.
+    ///   - patience: how long a bus or a server may be silent before that is logged. A silent bus is left.
+    ///   - surplus: makes the notification for the surplus from its number, 1 or more.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         limit: Int = NotificationLimits.open,
@@ -35,7 +35,7 @@ package final class DesktopNotifier: Sendable {
         thread.stop()
     }
 
-    /// Shows a notification as soon as there is a server and a place for it.
+    /// Shows a notification as soon as a server runs and a place is free.
     package func show(_ request: NotificationRequest) -> NotificationTicket {
         let number = last.add(1, ordering: .relaxed).newValue
         let (events, inlet) = AsyncStream<NotificationEvent>.makeStream(bufferingPolicy: .bufferingOldest(64))
@@ -43,7 +43,7 @@ package final class DesktopNotifier: Sendable {
         return NotificationTicket(number: number, events: events, thread: thread)
     }
 
-    /// Closes all that is shown, and returns when the bus has taken that, or a second later. Nothing is shown any more.
+    /// Closes all notifications and shows no more. Returns when the bus has taken the calls, or a second later.
     package func stop() async {
         await withCheckedContinuation { continuation in
             thread.stop { continuation.resume() }

@@ -1,37 +1,37 @@
-/// What is to be on the desktop, what is, and what is to be said to the server about it: sans I/O.
+/// The wanted notifications, the shown ones, and the calls that bring the desktop up to date: sans I/O.
 ///
-/// A server that goes takes its notifications with it; what is still wanted is shown by the next one. Never more than
-/// one call is under way for one notification, so changes that come faster than a server answers are left out, and a
-/// server that never answers is sent a bounded number of calls.
+/// When a server leaves, its notifications disappear; the next server shows those that are still wanted. At most one
+/// call is under way for one notification. So changes that come faster than a server answers are skipped, and a server
+/// that never answers gets a bounded number of calls.
 struct NotificationBoard {
-    /// What to say to whom.
+    /// A message to the server or to a notification's owner.
     enum Command: Hashable {
         case notify(NotifyCall)
         /// `CloseNotification`.
         case close(UInt32)
-        /// To whoever shows it.
+        /// For the owner of the notification.
         case tell(Int, NotificationEvent)
     }
 
     private struct Entry {
         enum State {
-            /// Wanted, and not on the desktop.
+            /// Wanted, but not on the desktop.
             case waiting
-            /// A call is under way; the id is that of the notification which it replaces.
+            /// A call is under way; the id is that of the notification that it replaces.
             case calling(Int, replacing: UInt32?)
             case open(UInt32)
-            /// Not wanted any more, and a call is under way: its answer tells what to close.
+            /// No longer wanted, while a call is under way: its answer gives the id to close.
             case leaving(Int)
-            /// This server does not show it. (Of the surplus alone: others are then given up.)
+            /// This server does not show it. Only the surplus has this state; other refused entries are removed.
             case refused
         }
 
         var request: NotificationRequest
-        /// As it was sent last.
+        /// The request in the last call.
         var sent: NotificationRequest?
         var state = State.waiting
 
-        /// What a server has it under.
+        /// The server's id.
         var id: UInt32? {
             switch state {
             case .open(let id): id
@@ -40,7 +40,7 @@ struct NotificationBoard {
             }
         }
 
-        /// Whether it takes a place on the desktop, or may do so soon.
+        /// Whether it occupies a place on the desktop, or may soon.
         var takesPlace: Bool {
             switch state {
             case .calling, .open, .leaving: true
@@ -60,27 +60,27 @@ struct NotificationBoard {
         }
     }
 
-    /// The number of the one that speaks for those which there is no place for.
+    /// The number of the notification for the surplus.
     private static let surplusNumber = 0
 
     private let limit: Int
     private let surplusText: @Sendable (Int) -> NotificationRequest
-    /// By number, which is the order in which they came; the surplus is not among them.
+    /// By number, in the order in which they were requested; the surplus is not among them.
     private var entries: [Int: Entry] = [:]
     private var surplus: Entry?
-    /// How many the surplus stood for when the user sent it away; it stays away until there is nothing to say.
+    /// Whether the user dismissed the surplus; it stays away until there is no surplus.
     private var isSurplusUnwanted = false
     private var surplusPace: Pace
     private var pace: Pace
     private var lastCall = 0
-    /// Of the server that is there; nil without one.
+    /// Of the present server; nil without one.
     private var hasMarkup: Bool?
 
     /// - Parameters:
-    ///   - limit: most notifications at once, besides the one for the rest.
-    ///   - burst: as many new ones may come at once,
-    ///   - pace: then one each so long.
-    ///   - surplus: what is said of how many there is no place for.
+    ///   - limit: maximum number of notifications at once, not counting the one for the surplus.
+    ///   - burst: number of new ones that may appear at once.
+    ///   - pace: interval between new ones after that.
+    ///   - surplus: makes the notification for the surplus from its number.
     init(limit: Int, burst: Int, pace: Duration, surplus: @escaping @Sendable (Int) -> NotificationRequest) {
         self.limit = limit
         self.surplusText = surplus
@@ -88,7 +88,7 @@ struct NotificationBoard {
         self.surplusPace = Pace(burst: 1, interval: pace)
     }
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     /// - Parameter number: 1 or more, greater than any before.
     mutating func show(_ number: Int, _ request: NotificationRequest) {
@@ -112,13 +112,13 @@ struct NotificationBoard {
         return commands + closeSurplus()
     }
 
-    // MARK: What the server does
+    // MARK: Events of the server
 
     mutating func serverCame(hasMarkup: Bool) {
         self.hasMarkup = hasMarkup
     }
 
-    /// With all that it showed.
+    /// The server and all its notifications are gone.
     mutating func serverLeft() {
         hasMarkup = nil
         surplus = nil
@@ -133,8 +133,8 @@ struct NotificationBoard {
         }
     }
 
-    /// A call of `Notify` was answered.
-    /// - Parameter id: nil for an error, or an answer that is none.
+    /// The server answered a call of `Notify`.
+    /// - Parameter id: nil for an error or a malformed answer.
     mutating func answered(_ call: Int, id: UInt32?) -> [Command] {
         if case .calling(call, _)? = surplus?.state {
             surplus?.state = id.map(Entry.State.open) ?? .refused
@@ -151,19 +151,19 @@ struct NotificationBoard {
         }
         // 0 is no id (the specification's section on `Notify`).
         guard let id, id != 0 else {
-            // What it was to replace may be there still.
+            // The notification that it should replace may still be there.
             return (entry.id.map { [.close($0)] } ?? []) + [refuse(number)]
         }
-        // Which of two is meant by one id nobody can know: neither must be answered by it.
+        // One id for two notifications is ambiguous: neither may be answered by it.
         if let (other, _) = entries.first(where: { $0.key != number && $0.value.id == id }) {
-            // The other may be about to be replaced: what comes of that is then taken away too.
+            // The other may be in a call that replaces it; the answer's notification is then closed too.
             return [.close(id), refuse(number), .tell(other, .closed(.refused))] + remove(other)
         }
         entries[number]?.state = .open(id)
         return []
     }
 
-    /// The signal `ActionInvoked`. Ids and keys that are not ours are others' business, or nonsense.
+    /// The signal `ActionInvoked`. Ignores unknown ids and keys: they are other programs' or invalid.
     mutating func invoked(_ id: UInt32, _ key: String) -> [Command] {
         guard let (number, entry) = entries.first(where: { $0.value.id == id }), let sent = entry.sent else {
             return []
@@ -192,7 +192,7 @@ struct NotificationBoard {
             default: .undefined
             }
         if case .calling(let call, _) = entry.state {
-            // What replaces it may be shown anew.
+            // The call under way may show it again.
             entries[number]?.state = .leaving(call)
         } else {
             entries[number] = nil
@@ -200,12 +200,12 @@ struct NotificationBoard {
         return [.tell(number, .closed(end))]
     }
 
-    /// Whether nothing is on the desktop, nor under way.
+    /// Whether no notification is on the desktop or under way.
     var isClear: Bool { !entries.values.contains { $0.takesPlace } && surplus?.takesPlace != true }
 
-    // MARK: What follows
+    // MARK: Advancing
 
-    /// Brings the desktop nearer to what is wanted.
+    /// Returns the calls that bring the desktop closer to the wanted state.
     mutating func advance(now: ContinuousClock.Instant) -> [Command] {
         guard let hasMarkup else { return [] }
         var commands: [Command] = []
@@ -232,7 +232,7 @@ struct NotificationBoard {
         return commands + advanceSurplus(left, now, hasMarkup)
     }
 
-    /// When to advance though nothing has happened; nil: not at all.
+    /// When to call `advance` even without an event; nil for never.
     var deadline: ContinuousClock.Instant? {
         guard hasMarkup != nil else { return nil }
         var dates: [ContinuousClock.Instant] = []
@@ -302,7 +302,7 @@ struct NotificationBoard {
         }
     }
 
-    /// This server does not show it, and it is over for whoever wanted it.
+    /// This server does not show the notification; it ends for its owner.
     private mutating func refuse(_ number: Int) -> Command {
         entries[number] = nil
         return .tell(number, .closed(.refused))

@@ -1,14 +1,14 @@
-/// What is to be shown on the desktop.
+/// A notification to show on the desktop.
 ///
-/// All texts are plain: what a server would read as markup, what cannot be seen and what would change the direction of
-/// writing is made visible on the way out, and every text is cut at `NotificationLimits`.
+/// All texts are plain. Before sending, markup, invisible characters and characters that change the direction of
+/// writing are made visible, and every text is cut at `NotificationLimits`.
 package struct NotificationRequest: Hashable, Sendable {
-    /// Something to press.
+    /// A button.
     package struct Action: Hashable, Sendable {
-        /// What comes back when it is pressed; at most `NotificationLimits.actionKeyBytes` bytes of `[a-z0-9-]`. An
+        /// Identifies the action in the event; at most `NotificationLimits.actionKeyBytes` bytes of `[a-z0-9-]`. An
         /// action with any other key is not shown.
         package var key: String
-        /// What people read.
+        /// The text of the button.
         package var label: String
 
         package init(key: String, label: String) {
@@ -24,24 +24,24 @@ package struct NotificationRequest: Hashable, Sendable {
         case critical = 2
     }
 
-    /// When the server takes it away by itself.
+    /// When the server removes it by itself.
     package enum Expiry: Hashable, Sendable {
-        /// When the server likes.
+        /// The server decides.
         case byServer
         case never
-        /// After so long; rounded to milliseconds, at least one.
+        /// After this duration, rounded to milliseconds, at least one.
         case after(Duration)
     }
 
-    /// One line. Some servers read markup here too, against the specification: foreign text belongs in `body`.
+    /// One line. Some servers read markup here, against the specification: foreign text belongs in `body`.
     package var summary: String
-    /// Lines; what else would move a cursor is made visible.
+    /// Several lines; other characters that move a cursor are made visible.
     package var body: String
     /// At most `NotificationLimits.actions` of them are shown.
     package var actions: [Action]
     package var urgency: Urgency
     package var expiry: Expiry
-    /// The hint `category`: `transfer`, say.
+    /// The hint `category`, such as `transfer`.
     package var category: String?
 
     package init(
@@ -61,49 +61,49 @@ package struct NotificationRequest: Hashable, Sendable {
     }
 }
 
-/// What becomes of a notification.
+/// An event of a notification.
 package enum NotificationEvent: Hashable, Sendable {
-    /// Somebody pressed the action with this key.
+    /// The user pressed the action with this key.
     case action(String)
-    /// It is not shown any more, and will not be: the last event.
+    /// It is closed and does not appear again: the last event.
     case closed(NotificationEnd)
 }
 
-/// Why a notification is not shown any more: the reasons of the signal `NotificationClosed`, and one of our own.
+/// Why a notification was closed: the reasons of the signal `NotificationClosed`, and one of our own.
 package enum NotificationEnd: Hashable, Sendable {
-    /// Its time was up, as the server counts.
+    /// It expired, by the server's clock.
     case expired
-    /// The user sent it away.
+    /// The user dismissed it.
     case dismissed
     /// We closed it.
     case closed
-    /// The server said no more than that.
+    /// The server gave no reason.
     case undefined
-    /// The server refused it, or answered what cannot be.
+    /// The server refused it, or gave an invalid answer.
     case refused
 }
 
-/// Bounds on what is sent to a notification server, and believed of it.
+/// Bounds on the data sent to a notification server and accepted from it.
 package enum NotificationLimits {
-    /// Characters (Unicode scalars) of a summary.
+    /// Maximum characters (Unicode scalars) of a summary.
     package static let summaryLength = 100
-    /// Characters of a body, without what escaping adds.
+    /// Maximum characters of a body, without escaping.
     package static let bodyLength = 1_500
-    /// Characters of an action's label.
+    /// Maximum characters of an action's label.
     package static let labelLength = 40
-    /// Actions of one notification.
+    /// Maximum actions of one notification.
     package static let actions = 4
-    /// Bytes of an action's key.
+    /// Maximum bytes of an action's key.
     package static let actionKeyBytes = 32
-    /// Notifications that are on the desktop at once; one more speaks for the rest.
+    /// Maximum notifications on the desktop at once, not counting the one for the surplus.
     package static let open = 8
-    /// After as many in a row, new ones come no faster than one each `pace`.
+    /// After this number in a row, new ones appear at intervals of `pace`.
     package static let burst = 8
     package static let pace: Duration = .seconds(2)
-    /// How long a bus or a server may take to answer before it is said to be silent.
+    /// How long a bus or a server may take to answer before it counts as silent.
     package static let patience: Duration = .seconds(20)
-    /// Bytes of a message that is taken from the bus.
+    /// Maximum bytes of a message from the bus.
     package static let messageBytes = 1 << 20
-    /// Capabilities of a server that are looked at.
+    /// Maximum capabilities of a server that are read.
     package static let capabilities = 256
 }

@@ -1,15 +1,15 @@
 import Logging
 
-/// One end of the conversation with the notification server: finds the bus, then the server, and carries what the board
-/// says. Used by one thread, which polls.
+/// This side of the conversation with the notification server: finds the bus, then the server, and sends the board's
+/// calls. Used by one thread, which polls.
 ///
 /// ```
 /// no bus ──open──▶ greeting ──Hello──▶ looking ──owner──▶ meeting ──capabilities──▶ showing
 ///    ▲                                    ▲  no owner        │ no actions               │
 ///    └───────────── the bus is gone ──────┴──────────────────┴──── another owner ───────┘
 /// ```
-/// Calls to the server go to the unique name of its owner, so that nothing starts a server, and its signals are taken
-/// from that name alone: others on the bus can send what looks like them.
+/// Calls go to the unique name of the server's owner, so no call starts a server. Signals are accepted from that name
+/// only: other programs on the bus can forge them.
 final class NotificationService {
     private enum Bus {
         static let name = "org.freedesktop.DBus"
@@ -35,17 +35,17 @@ final class NotificationService {
         var since: ContinuousClock.Instant
     }
 
-    /// Errors by which the bus says that the server has gone before it answered. Of that it tells in another message too.
+    /// Errors of the bus for a server that left before it answered. A separate signal reports this too.
     private static let lost: Set<String> = [
         "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.ServiceUnknown",
         "org.freedesktop.DBus.Error.NameHasNoOwner",
     ]
-    /// Attempts to connect come so far apart, doubling from the first to the last; a socket that is made counts from anew.
+    /// Pause between attempts to connect; it doubles from the first to the longest. A new socket resets it.
     private static let firstPause: Duration = .seconds(1)
     private static let longestPause: Duration = .seconds(60)
 
     var board: NotificationBoard
-    /// Hears what becomes of notifications.
+    /// Called for each event of a notification.
     var tell: (Int, NotificationEvent) -> Void = { _, _ in }
 
     private let address: BusAddress?
@@ -69,26 +69,26 @@ final class NotificationService {
         self.logger = logger
     }
 
-    // MARK: What the thread asks
+    // MARK: Polling
 
-    /// For poll(2); readable when a socket may have been made. Negative: there is nothing to listen to.
+    /// For poll(2); readable when a socket may have been created. Negative if there is nothing to watch.
     var watchDescriptor: Int32 { connection == nil ? watch.descriptor : -1 }
 
-    /// When to call `advance` though nothing has happened.
+    /// When to call `advance` even without an event.
     var deadline: ContinuousClock.Instant? {
         guard connection != nil else { return nextAttempt }
         let silence = isSilent ? nil : pending.values.map(\.since).min().map { $0 + patience }
         return [silence, board.deadline].compactMap(\.self).min()
     }
 
-    /// The watch was readable.
+    /// Call this when the watch is readable.
     func socketWasMade() {
         guard watch.drain(), connection == nil else { return }
         pause = Self.firstPause
         nextAttempt = .now
     }
 
-    /// Does all that is to be done now.
+    /// Handles everything that is due now.
     func advance() {
         let now = ContinuousClock.now
         if connection == nil, let address, (nextAttempt ?? now) <= now { connect(to: address, now) }
@@ -104,7 +104,7 @@ final class NotificationService {
     // MARK: The bus
 
     private func connect(to address: BusAddress, _ now: ContinuousClock.Instant) {
-        // Before the attempt, so that a socket which is made right after it is heard of.
+        // Before the attempt, so that a socket created right after it is noticed.
         watch.cover()
         do {
             connection = try BusConnection.open(address)
@@ -137,7 +137,7 @@ final class NotificationService {
         case .hello, .match, .owner:
             leaveBus("the session bus does not answer")
         case .capabilities, .notify:
-            // It may answer yet. Meanwhile it gets no more than what it has not answered.
+            // It may still answer. Until then it gets no call for a notification whose call is unanswered.
             isSilent = true
             say("the notification server does not answer")
         }
@@ -153,7 +153,7 @@ final class NotificationService {
         for match in matches {
             _ = call(.match, to: Bus.name, Bus.path, "AddMatch") { $0.string(match) }
         }
-        // After them, so that no change falls between.
+        // After the matches, so that no change is missed in between.
         _ = call(.owner, to: Bus.name, Bus.path, "GetNameOwner") { $0.string(Server.name) }
     }
 
@@ -194,11 +194,11 @@ final class NotificationService {
         while let command = commands.popFirst() {
             switch command {
             case .notify(let notify):
-                // Where it cannot be sent the bus is gone, which is noticed next.
+                // If sending fails, the bus is gone; the next round notices that.
                 if !send(notify) { commands += board.answered(notify.number, id: nil) }
             case .close(let id):
                 guard let owner else { continue }
-                // What it answers changes nothing; so nothing is kept for an answer that never comes.
+                // The reply changes nothing, so no state is kept for it.
                 _ = call(nil, to: owner, Server.path, "CloseNotification") { $0.uint32(id) }
             case .tell(let number, let event):
                 tell(number, event)
@@ -211,7 +211,7 @@ final class NotificationService {
         return call(.notify(notify.number), to: owner, Server.path, "Notify") { arguments in
             arguments.string("Waft")
             arguments.uint32(notify.replaces)
-            // Every icon theme has it.
+            // Every icon theme has this icon.
             arguments.string("folder-download")
             arguments.string(notify.summary)
             arguments.string(notify.body)
@@ -228,7 +228,7 @@ final class NotificationService {
 
     // MARK: Messages
 
-    /// - Parameter call: what to do with the reply; nil: none is wanted.
+    /// - Parameter call: handles the reply; nil if no reply is wanted.
     /// - Returns: whether it was sent.
     private func call(
         _ call: Call?, to destination: String, _ path: String, _ member: String,
@@ -315,7 +315,7 @@ final class NotificationService {
         }
     }
 
-    /// Logs how things are, once.
+    /// Logs the state once.
     private func say(_ state: String) {
         guard state != lastSaid else { return }
         lastSaid = state

@@ -1,19 +1,19 @@
 import Sharing
 
-/// Text on its way to a notification server (security rule 9).
+/// Text for a notification server (security rule 9).
 package enum NotificationText {
-    /// One line, as `ShownText` has it.
-    /// - Parameter limit: most characters (Unicode scalars) of the result, the ellipsis included.
+    /// One line, escaped as in `ShownText`.
+    /// - Parameter limit: maximum characters (Unicode scalars) of the result, including the ellipsis.
     package static func line(_ text: String, limit: Int) -> String { ShownText.line(text, limit: limit) }
 
-    /// The same with its lines kept.
+    /// The same, but keeps newlines.
     static func lines(_ text: String, limit: Int) -> String {
         ShownText.line(text, limit: limit, keepsNewlines: true)
     }
 
-    /// For a server that reads markup: nothing in it is markup any more.
+    /// Escapes all markup, for a server that reads markup.
     ///
-    /// The specification knows five entities; `'` is written as a number, since HTML 4 has no name for it.
+    /// The specification has five entities; `'` is written as a number, because HTML 4 has no name for it.
     static func withoutMarkup(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

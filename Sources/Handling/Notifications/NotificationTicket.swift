@@ -1,6 +1,6 @@
-/// One notification that was asked for. It is not closed by being let go of.
+/// One requested notification. Releasing the ticket does not close it.
 package final class NotificationTicket: Sendable {
-    /// What becomes of it; ends after `closed`. One reader.
+    /// The notification's events; ends after `closed`. One reader.
     package let events: AsyncStream<NotificationEvent>
 
     private let number: Int
@@ -12,12 +12,12 @@ package final class NotificationTicket: Sendable {
         self.thread = thread
     }
 
-    /// Changes what is shown. What comes faster than the server answers is left out, but for the last.
+    /// Changes the notification. If changes come faster than the server answers, only the last one is shown.
     package func update(_ request: NotificationRequest) {
         thread.perform { [number] in $0.update(number, request) }
     }
 
-    /// Takes it from the desktop. Can be called at any time, and twice.
+    /// Closes it. Can be called at any time, and twice.
     package func close() {
         thread.perform { [number] in $0.close(number) }
     }

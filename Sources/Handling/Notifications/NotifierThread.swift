@@ -3,14 +3,14 @@ import Glibc
 import Logging
 import Synchronization
 
-/// The thread on which the conversation with the notification server is held. Sleeps until something is to be done.
+/// The thread that talks to the notification server. It sleeps until there is work.
 ///
-/// It is begun by the first thing that is wanted of it, and keeps itself alive until it is stopped.
+/// The first job starts it. It keeps this object alive until it is stopped.
 final class NotifierThread: Sendable {
-    /// What is done on the thread.
+    /// Work for the thread.
     typealias Job = @Sendable (borrowing NotifierDesk) -> Void
 
-    /// How long closing may take when it is stopped.
+    /// How long closing the notifications may take after `stop`.
     fileprivate static let farewell: Duration = .seconds(1)
 
     private struct State {
@@ -21,7 +21,7 @@ final class NotifierThread: Sendable {
         var whenEnded: [@Sendable () -> Void] = []
     }
 
-    /// A pipe of its own by which it is woken, owned: reading and writing end. Negative where no descriptor was left.
+    /// Owned pipe that wakes the thread: reading and writing end. Negative if no descriptor was free.
     fileprivate let wakeEnd: Int32
     private let wakingEnd: Int32
     private let state = Mutex(State())
@@ -61,8 +61,8 @@ final class NotifierThread: Sendable {
         wake()
     }
 
-    /// Closes what is shown, and ends the thread.
-    /// - Parameter then: called when it has ended, on it or at once.
+    /// Closes the notifications and ends the thread.
+    /// - Parameter then: called when the thread has ended, on that thread or immediately.
     func stop(_ then: (@Sendable () -> Void)? = nil) {
         let isOver = state.withLock { state in
             state.isStopped = true
@@ -75,7 +75,7 @@ final class NotifierThread: Sendable {
 
     private func wake() {
         var byte: UInt8 = 0
-        // Full: it will wake anyway.
+        // If the pipe is full, the thread wakes anyway.
         _ = write(wakingEnd, &byte, 1)
     }
 
@@ -84,7 +84,7 @@ final class NotifierThread: Sendable {
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
-        // Signals are for the program's other threads: the new one inherits a mask with all of them.
+        // The new thread blocks all signals: the program's other threads handle them.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -99,7 +99,7 @@ final class NotifierThread: Sendable {
                 Unmanaged<NotifierThread>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             },
-            // Handed over to the thread, which releases it.
+            // The thread takes ownership and releases it.
             Unmanaged.passRetained(self).toOpaque()
         )
         guard code != 0 else { return }
@@ -148,7 +148,7 @@ final class NotifierThread: Sendable {
         end()
     }
 
-    /// Waits for the bus, for a bus, for jobs or for time.
+    /// Waits for the bus, a new socket, a job or the deadline.
     private func poll(_ service: NotificationService, until limit: ContinuousClock.Instant?) {
         var waits = [
             pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0),
@@ -160,7 +160,7 @@ final class NotifierThread: Sendable {
         if let deadline = [service.deadline, limit].compactMap(\.self).min() {
             time = Int32(clamping: max(0, (deadline - .now).wholeMilliseconds))
         }
-        // Without a pipe to be woken by it looks now and then.
+        // Without a pipe the thread checks for jobs every 200 ms.
         if wakeEnd < 0 { time = time < 0 ? 200 : min(time, 200) }
         guard Glibc.poll(&waits, nfds_t(waits.count), time) > 0 else { return }
         if waits[0].revents != 0 {
@@ -173,7 +173,7 @@ final class NotifierThread: Sendable {
     }
 }
 
-/// What the thread's jobs work on.
+/// The state that the thread's jobs change.
 struct NotifierDesk: ~Copyable {
     private final class Inlets {
         var byNumber: [Int: AsyncStream<NotificationEvent>.Continuation] = [:]

@@ -1,20 +1,20 @@
-/// The arguments of `Notify`, as they go to the server.
+/// The arguments of `Notify`, as sent to the server.
 struct NotifyCall: Hashable {
-    /// Comes back with the answer.
+    /// The number of this call, which its answer is matched with.
     var number: Int
-    /// 0 for a new one.
+    /// 0 for a new notification.
     var replaces: UInt32
     var summary: String
     var body: String
-    /// Keys and labels in turn.
+    /// Keys and labels alternate.
     var actions: [String]
     var urgency: NotificationRequest.Urgency
-    /// Milliseconds; -1: as the server likes, 0: never.
+    /// Milliseconds; -1 if the server decides, 0 for never.
     var expiry: Int32
     var category: String?
 
     /// - Parameters:
-    ///   - notification: its number among ours.
+    ///   - notification: its number on the board.
     ///   - hasMarkup: whether the server reads markup in the body.
     init(_ request: NotificationRequest, number: Int, replaces: UInt32, notification: Int, hasMarkup: Bool) {
         self.number = number
@@ -38,13 +38,13 @@ struct NotifyCall: Hashable {
         category = request.category.map { NotificationText.line($0, limit: NotificationLimits.labelLength) }
     }
 
-    /// Each notification has keys of its own: an id that a server uses twice, or that was another's on a server before,
-    /// then answers nothing.
+    /// Keys are unique to each notification. So an id that a server uses twice, or that belonged to another
+    /// notification on an earlier server, triggers no answer.
     static func key(_ key: String, _ notification: Int) -> String { "\(key)-\(notification)" }
 }
 
 extension NotificationRequest {
-    /// Those actions that are sent.
+    /// The actions that are sent.
     var shownActions: ArraySlice<Action> {
         actions.filter { action in
             !action.key.isEmpty && action.key.utf8.count <= NotificationLimits.actionKeyBytes

@@ -1,21 +1,21 @@
 package import Sharing
 import UniformTypes
 
-/// What a notification says of an offer.
+/// The notification for an offer.
 ///
-/// The summary is all our own: some servers read markup there, and it is what a locked screen may show. Everything foreign
-/// stands in the body, one thing a line, so that none can pass for another.
+/// The summary has only our own words: some servers read markup there, and a locked screen may show it. All foreign
+/// text is in the body, one item on each line, so that none can pass for another.
 package enum OfferNotice {
     static let acceptKey = "accept"
     static let declineKey = "decline"
 
-    /// Items that are shown one by one; the rest is counted.
+    /// Number of items that are listed; the rest is counted.
     private static let shownItems = 4
     private static let nameLength = 64
     private static let typeLength = 60
     private static let noteLength = 120
 
-    /// What is said of the offers that there is no place for.
+    /// The notification for offers that have no place on the desktop.
     package static let surplus: @Sendable (Int) -> NotificationRequest = { count in
         NotificationRequest(
             summary: count == 1 ? "1 more offer waits" : "\(count) more offers wait",
@@ -25,7 +25,7 @@ package enum OfferNotice {
         )
     }
 
-    /// The question.
+    /// The notification that asks about an offer.
     package static func request(for waiting: WaitingOffer, from standing: PeerStanding) -> NotificationRequest {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
@@ -72,7 +72,7 @@ package enum OfferNotice {
         return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
     }
 
-    /// Quotes within would end it early.
+    /// A closing quote inside the text would end it early.
     private static func quoted(_ text: String) -> String {
         "“" + NotificationText.line(text, limit: nameLength).replacing("”", with: "\\u{201D}") + "”"
     }

@@ -1,36 +1,36 @@
 package import Sharing
 
-/// Who a peer is to the user.
+/// The user's relation to a peer.
 package enum PeerStanding: Hashable, Sendable {
-    /// A contact, by the name that the user gave it.
+    /// A contact, with the name that the user gave it.
     case contact(name: String)
-    /// Anybody else, whatever it calls itself.
+    /// Any other peer, even if it uses a contact's name.
     case stranger
 }
 
-/// The offers that wait for consent, as whoever answers them sees them: `ConsentQueue`.
+/// The offers that wait for consent: `ConsentQueue`.
 package protocol OfferWatching: Sendable {
-    /// What happens from now on, beginning with the offers that wait already.
+    /// The events from now on, starting with the offers that already wait.
     func events() -> AsyncStream<ConsentQueue.Event>
     /// Answers an offer.
-    /// - Returns: whether it was still waiting.
+    /// - Returns: whether the offer was still waiting.
     @discardableResult
     func answer(_ number: Int, accept: Bool) -> Bool
 }
 
 extension ConsentQueue: OfferWatching {}
 
-/// One notification for each offer that waits, with Accept and Decline; it goes when the offer does.
+/// Shows one notification for each waiting offer, with Accept and Decline; it closes when the offer ends.
 ///
-/// Sending a notification away answers nothing: the offer waits on, and can be answered elsewhere.
+/// Dismissing a notification does not answer the offer: it waits and can be answered elsewhere.
 package struct OfferNotifications: Sendable {
     private let notifier: DesktopNotifier
     private let offers: any OfferWatching
     private let standing: @Sendable (PeerID) -> PeerStanding
 
     /// - Parameters:
-    ///   - notifier: made with `OfferNotice.surplus`.
-    ///   - standing: asked when an offer comes; returns soon.
+    ///   - notifier: must be made with `OfferNotice.surplus`.
+    ///   - standing: called when an offer comes; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
@@ -41,7 +41,7 @@ package struct OfferNotifications: Sendable {
         self.standing = standing
     }
 
-    /// Shows offers until the task is cancelled; then closes what is shown of them.
+    /// Shows offers until the task is cancelled; then closes their notifications.
     package func run() async {
         await withDiscardingTaskGroup { group in
             var tickets: [Int: NotificationTicket] = [:]

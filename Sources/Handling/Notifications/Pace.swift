@@ -1,8 +1,8 @@
-/// A bucket of permissions: so many at once, then one each so long.
+/// A token bucket: a number of tokens at once, then one for each interval.
 struct Pace {
     private let interval: Duration
     private let slack: Duration
-    /// When all permissions would be back.
+    /// When the bucket is full again.
     private var full: ContinuousClock.Instant?
 
     /// - Parameters:
@@ -13,7 +13,7 @@ struct Pace {
         slack = interval * max(0, burst - 1)
     }
 
-    /// Takes a permission where there is one.
+    /// Takes a token if one is available.
     mutating func take(_ now: ContinuousClock.Instant) -> Bool {
         let full = max(full ?? now, now)
         guard full - now <= slack else { return false }
@@ -21,6 +21,6 @@ struct Pace {
         return true
     }
 
-    /// When there is, or was, a permission again; nil where none was ever taken.
+    /// When a token is, or was, available again; nil if none was ever taken.
     var next: ContinuousClock.Instant? { full.map { $0 - slack } }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Hears of sockets that are made, by inotify(7), so that nobody has to look for a bus time and again.
+/// Reports new sockets with inotify(7), so that no thread has to poll for a bus.
 ///
 /// Used by one thread.
 final class SocketWatch {
     private static let events = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR
 
-    /// For poll(2); owned. Negative where the kernel gives none: looking again now and then must do.
+    /// For poll(2); owned. Negative if the kernel gives none: then the service tries to connect at intervals.
     let descriptor: Int32
     private let sockets: [(folder: String, name: [UInt8])]
     private var names: [Int32: Set<[UInt8]>] = [:]
@@ -26,7 +26,7 @@ final class SocketWatch {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Listens in the folders, those too that have been made or made anew since the last time.
+    /// Watches the folders again, including those created since the last call.
     func cover() {
         guard descriptor >= 0 else { return }
         names = [:]
@@ -36,8 +36,8 @@ final class SocketWatch {
         }
     }
 
-    /// Takes all that is there to be told.
-    /// - Returns: whether one of the sockets was made.
+    /// Reads all pending events.
+    /// - Returns: whether one of the sockets was created.
     func drain() -> Bool {
         guard descriptor >= 0 else { return false }
         var isMade = false
@@ -47,7 +47,7 @@ final class SocketWatch {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return isMade }
             buffer.withUnsafeBytes { bytes in
-                // struct inotify_event: four numbers of 32 bits, the last of which is the length of the name after it.
+                // struct inotify_event: four 32-bit numbers, the last of which is the length of the name that follows.
                 var start = 0
                 while start + 16 <= count {
                     let watch = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)

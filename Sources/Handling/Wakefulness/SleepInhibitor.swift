@@ -1,24 +1,24 @@
 package import Logging
 import Synchronization
 
-/// Keeps the machine awake while something is under way: an inhibitor lock of logind (`idle` and `sleep`, mode `block`),
-/// held as an open descriptor and given back by closing it, as systemd's "Inhibitor Locks" has it.
+/// Keeps the machine awake during transfers with an inhibitor lock of logind (`idle` and `sleep`, mode `block`): an
+/// open descriptor, whose closing releases the lock (systemd, "Inhibitor Locks").
 ///
-/// Where there is no system bus, or no logind on it, nothing happens but a line in the log. Nobody waits for the bus: a
-/// thread of its own asks, and it is there only while it does.
+/// Without a system bus, or without logind on it, it only logs a line. No caller waits for the bus: a separate thread
+/// asks, and ends with the answer.
 package final class SleepInhibitor: Sendable {
-    /// After how long of doing nothing the lock is given back: transfers often follow each other.
+    /// Idle time before the lock is released: transfers often follow each other.
     package static let lingering: Duration = .seconds(2)
-    /// How long nothing is asked after logind has refused, or was not there.
+    /// Pause before the next request after logind refused or was missing.
     private static let pause: Duration = .seconds(60)
 
     private struct State {
-        /// What is under way.
+        /// Number of activities under way.
         var holders = 0
         var lock: HeldLock?
         var isAsking = false
         var notBefore: ContinuousClock.Instant?
-        /// Another one at each release: of two that wait to give back, the later counts.
+        /// Increases with each begin and end, so that only the latest waiting release counts.
         var round = 0
     }
 
@@ -28,8 +28,8 @@ package final class SleepInhibitor: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - bus: where the system bus is; nil for what `DBUS_SYSTEM_BUS_ADDRESS` says, or the usual socket.
-    ///   - lingering: how long the lock is kept when nothing is under way any more.
+    ///   - bus: address of the system bus; nil for `DBUS_SYSTEM_BUS_ADDRESS` or the usual socket.
+    ///   - lingering: how long the lock is kept after the last activity has ended.
     package init(bus: String? = nil, lingering: Duration = SleepInhibitor.lingering, logger: Logger) {
         self.bus = bus ?? SystemBus.address
         self.lingering = lingering
@@ -39,7 +39,7 @@ package final class SleepInhibitor: Sendable {
     /// Whether the lock is held.
     package var isHeld: Bool { state.withLock { $0.lock != nil } }
 
-    /// Something begins. To be followed by `end`, once.
+    /// An activity begins. Call `end` once after it.
     package func begin() {
         let asks = state.withLock { state in
             state.holders += 1
@@ -51,7 +51,7 @@ package final class SleepInhibitor: Sendable {
         if asks { DetachedThread.run { self.ask() } }
     }
 
-    /// It is over.
+    /// The activity has ended.
     package func end() {
         let round = state.withLock { state -> Int? in
             state.holders -= 1
@@ -82,7 +82,7 @@ package final class SleepInhibitor: Sendable {
                 state.notBefore = .now + Self.pause
                 return false
             }
-            // Closed with its last reference where nobody wants it any more.
+            // If no activity needs the lock any more, its last reference closes it.
             if state.holders > 0 { state.lock = lock }
             return state.holders > 0
         }

@@ -1,23 +1,23 @@
 import CDBus
 import Glibc
 
-/// One question to logind, on a connection of its own.
+/// One request to logind, on a separate connection.
 enum SystemBus {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Milliseconds that logind may take.
+    /// Milliseconds to wait for logind.
     private static let patience: Int32 = 5_000
     private static let messageBytes = 64 << 10
 
-    /// Transports that start programs or ask name servers are not used.
+    /// Ignores transports that start programs or ask name servers.
     static var address: String {
         let given = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
         return given.flatMap { $0.hasPrefix("unix:") ? $0 : nil } ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// Asks for the lock; blocks for some seconds at most. The call starts no program.
+    /// Requests the lock; blocks for a few seconds at most. The call starts no program.
     static func inhibit(at address: String) -> Result<HeldLock, Failure> {
         var error = DBusError()
         dbus_error_init(&error)
@@ -27,7 +27,7 @@ enum SystemBus {
         }
         dbus_connection_set_change_sigpipe(0)
         guard let connection = dbus_connection_open_private(address, &error) else { return failure("no system bus") }
-        // Owned: private, so closed before its last reference goes.
+        // Owned. It is private, so it must be closed before its last reference is released.
         defer {
             dbus_connection_close(connection)
             dbus_connection_unref(connection)
@@ -46,7 +46,7 @@ enum SystemBus {
         guard dbus_message_iter_init(reply, &arguments) != 0,
             dbus_message_iter_get_arg_type(&arguments) == Int32(UInt8(ascii: "h"))
         else { return failure("logind's answer makes no sense") }
-        // Ours: a copy, close-on-exec.
+        // We own this descriptor: a copy, close-on-exec.
         var descriptor: Int32 = -1
         dbus_message_iter_get_basic(&arguments, &descriptor)
         guard descriptor >= 0 else { return failure("logind gave no descriptor") }
@@ -76,7 +76,7 @@ enum SystemBus {
     }
 }
 
-/// The lock: held as long as this is referred to.
+/// The lock: held as long as this object exists.
 final class HeldLock: Sendable {
     private let descriptor: Int32
 
@@ -89,7 +89,7 @@ final class HeldLock: Sendable {
     }
 }
 
-/// A thread that ends with its work: what blocks on a bus is kept away from the threads that everything else shares.
+/// A thread that ends with its work. Calls that block on a bus stay off the threads that other tasks share.
 enum DetachedThread {
     private final class Work {
         let body: @Sendable () -> Void
@@ -102,7 +102,7 @@ enum DetachedThread {
         let error = pthread_create(
             &thread, nil,
             { work in
-                // Taken over from `run`.
+                // Takes over the reference from `run`.
                 if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
                 return nil
             }, work.toOpaque())

@@ -1,16 +1,16 @@
 private import Synchronization
 
-/// What keeps the machine awake for one thing that is under way: from when it is taken until this is let go of.
+/// Keeps the machine awake for one activity: from `take` until this object is released.
 package final class WakeHold: Sendable {
     private let inhibitor: SleepInhibitor?
     private let isTaken = Mutex(false)
 
-    /// - Parameter inhibitor: nil where nothing is to be kept awake.
+    /// - Parameter inhibitor: nil to keep nothing awake.
     package init(_ inhibitor: SleepInhibitor?) {
         self.inhibitor = inhibitor
     }
 
-    /// From now on; a second time nothing.
+    /// Begins the activity; a second call does nothing.
     package func take() {
         guard let inhibitor else { return }
         let isFirst = isTaken.withLock { isTaken in

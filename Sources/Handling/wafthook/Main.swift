@@ -1,7 +1,7 @@
 import Glibc
 import HookSandbox
 
-/// Starts hooks in their sandbox, and stays as their warden. It is installed beside `waft` and `waftd`, which start it
+/// Starts hooks in their sandbox and stays as their warden. It is installed beside `waft` and `waftd`, which start it
 /// for each call: a small program with few libraries starts much faster than they do.
 @main
 enum Main {

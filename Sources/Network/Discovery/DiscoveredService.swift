@@ -1,14 +1,14 @@
-/// Everything known of one service instance, joined over interfaces and address families.
+/// All known facts of one service instance, joined over interfaces and address families.
 package struct DiscoveredService: Sendable, Hashable {
-    /// Instance name: UTF-8 of at most 63 bytes that anybody on the link could have chosen. Escape it before showing it.
+    /// Instance name: UTF-8 of at most 63 bytes, chosen by any machine on the link. Escape it before showing it.
     package var instance: String
-    /// The host it says it runs on, such as `kitchen.local`. Never more than a hint.
+    /// The host name that the service claims, such as `kitchen.local`. Only a hint.
     package var hostName: String
-    /// Where to try to reach it, the best first; never empty, at most ``DiscoveryLimits/addressesPerService``.
+    /// The addresses to try, the best first; never empty, at most ``DiscoveryLimits/addressesPerService``.
     package var addresses: [ServiceAddress]
     /// The TXT record: keys in lower case, of several equal keys the first, values that are not UTF-8 left out.
     package var txt: [String: String]
-    /// Whether it is at an address of this machine: announced by this program, another one, or another user's.
+    /// Whether the service is at an address of this machine: announced by this program, another one, or another user's.
     package var isLocal: Bool
 
     package init(

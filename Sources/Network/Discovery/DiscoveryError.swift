@@ -12,13 +12,13 @@ package struct DiscoveryError: Error, Sendable, Hashable, CustomStringConvertibl
 
         fileprivate var base: Base
 
-        /// A name, type, port or TXT record that DNS-SD has no room for.
+        /// A name, type, port or TXT record that DNS-SD cannot hold.
         package static let invalidDescription = Code(base: .invalidDescription)
         /// avahi-daemon does not answer on D-Bus, or the embedded responder could not open its sockets.
         package static let responderUnavailable = Code(base: .responderUnavailable)
-        /// ``DiscoveryLimits/alternativeNames`` were taken: somebody answers to every name.
+        /// ``DiscoveryLimits/alternativeNames`` names were taken: some machine claims every name.
         package static let namesExhausted = Code(base: .namesExhausted)
-        /// The responder refused to announce.
+        /// The responder refused to announce the service.
         package static let publishingFailed = Code(base: .publishingFailed)
         /// The responder refused to browse.
         package static let browsingFailed = Code(base: .browsingFailed)
@@ -27,7 +27,7 @@ package struct DiscoveryError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     package var code: Code
-    /// What the library or the system said.
+    /// The message of the library or the system.
     package var cause: String
 
     package init(_ code: Code, cause: String) {

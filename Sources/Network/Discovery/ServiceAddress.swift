@@ -8,17 +8,17 @@ package struct ServiceAddress: Sendable, Hashable {
     package var family: Family
     /// Presentation form (RFC 5952 for IPv6), without scope.
     package var host: String
-    /// The interface index (`sin6_scope_id`) that a link-local IPv6 address means nothing without; 0 for all others.
+    /// The interface index (`sin6_scope_id`) that a link-local IPv6 address needs; 0 for all others.
     package var scope: UInt32
-    /// The interface it was heard on.
+    /// The interface on which the address was announced.
     package var interface: String
     /// In host byte order.
     package var port: UInt16
     /// How far the address reaches; it decides the order of trying.
     package var reach: Reach
 
-    /// How far an address reaches, in the order of trying: addresses of this machine's own loopback first, since
-    /// nothing is nearer, then after RFC 6724 the global and unique local ones of IPv6, IPv4, and those of one link last.
+    /// How far an address reaches, in the order of trying: this machine's loopback first, since nothing is nearer, then
+    /// after RFC 6724 the global and unique local addresses of IPv6, IPv4, and link-local addresses last.
     package enum Reach: Int, Sendable, Hashable, Comparable {
         case loopback
         case global
@@ -30,8 +30,8 @@ package struct ServiceAddress: Sendable, Hashable {
         package static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// An address as it came, or nil if it cannot be the address of a peer: unspecified, multicast, IPv4 in IPv6, port 0,
-    /// or loopback that was not heard on the loopback interface, since that would name a service of this machine.
+    /// An address as received, or nil if it cannot be a peer's: unspecified, multicast, IPv4 in IPv6, port 0, or
+    /// loopback that was not announced on the loopback interface, since that would name a service of this machine.
     ///
     /// - Parameters:
     ///   - bytes: 4 or 16 bytes in network order.
@@ -49,7 +49,7 @@ package struct ServiceAddress: Sendable, Hashable {
 }
 
 extension ServiceAddress.Reach {
-    /// The reach of an address, or nil if it is not one of a single host.
+    /// The reach of an address, or nil if it does not belong to a single host.
     init?(bytes: [UInt8]) {
         if bytes.count == 4 {
             switch (bytes[0], bytes[1]) {
@@ -77,7 +77,7 @@ extension ServiceAddress.Reach {
 }
 
 extension ServiceAddress: Comparable {
-    /// The better one to try is less; ties are broken so that the order never depends on who answered first.
+    /// The better one to try is less. Ties are broken so that the order never depends on the order of the answers.
     package static func < (left: ServiceAddress, right: ServiceAddress) -> Bool {
         if left.reach != right.reach { return left.reach < right.reach }
         if left.interface != right.interface { return left.interface < right.interface }

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import NIOHTTP1
 
-/// Lets the final answers through, so that whoever sends a long body can see at a glance that one came.
+/// Passes final answers on, and counts them: the sender of a long body can see at once that an answer has begun.
 package final class AnswerWatch: ChannelInboundHandler, Sendable {
     package typealias InboundIn = HTTPClientResponsePart
     package typealias InboundOut = HTTPClientResponsePart
@@ -21,7 +21,7 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
         self.watch = watch
     }
 
-    /// Whether a final answer has begun to come that nobody has taken.
+    /// Whether the head of a final answer has arrived that the client has not read yet.
     var hasAnswer: Bool { state.withLockedValue { $0.answersWaiting > 0 } }
 
     /// The answer was taken.
@@ -33,7 +33,7 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
         let part = unwrapInboundIn(data)
         switch part {
         case .head(let head) where (100..<200).contains(head.status.code):
-            // Still at it. An informational head comes without an end.
+            // The other side is still working. An informational head comes without an end.
             return watch.signOfLife()
         case .head:
             state.withLockedValue { state in

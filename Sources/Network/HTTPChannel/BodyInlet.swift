@@ -1,19 +1,19 @@
 package import NIOCore
 
-/// A way from the other side past a channel's handlers, for a long body: the thread that wants its bytes reads them itself.
+/// Lets a thread read a long body itself, past the channel's handlers.
 ///
-/// What the channel is secured with has one, and is not known here.
+/// The layer that secures the channel provides the functions; this module does not know it.
 package struct BodyInlet: Sendable {
-    /// The next bytes, wherever they begin and end; may block. Nil when no more come this way.
+    /// Returns the next bytes, split at any place; may block. Nil when no more bytes come this way.
     package typealias Receive = @Sendable () -> ByteBuffer?
 
     let open: @Sendable () -> Receive?
     let close: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - open: called on the event loop when all that has come was fired and read to its end; nil where there is no way past the
-    ///     channel now. Nothing is fired until `close`, but at the end of the connection.
-    ///   - close: called on the event loop; what comes next is fired again.
+    ///   - open: called on the event loop when every byte received so far has been fired and read. Returns nil if no
+    ///     way past the channel is free. Until `close` the channel fires nothing, except at the end of the connection.
+    ///   - close: called on the event loop; the channel fires the next bytes again.
     package init(open: @escaping @Sendable () -> Receive?, close: @escaping @Sendable () -> Void) {
         self.open = open
         self.close = close
@@ -23,34 +23,34 @@ package struct BodyInlet: Sendable {
 /// A body that is read past the channel. Used by one task.
 struct BorrowedBody: Sendable {
     private let receive: BodyInlet.Receive
-    /// Where it is.
+    /// The position in the body.
     private(set) var follower: ChunkFollower
-    /// What has come and not been gone over.
+    /// Bytes that have arrived and that `follower` has not passed yet.
     private(set) var rest: ByteBuffer
-    /// Nothing more comes, this way or through the channel.
+    /// No more bytes come, neither this way nor through the channel.
     private let isLast: Bool
 
-    /// - Parameter rest: what has come of it already, from the beginning of a chunk on.
+    /// - Parameter rest: bytes of the body that have arrived already, from the beginning of a chunk.
     init(_ receive: @escaping BodyInlet.Receive, rest: ByteBuffer) {
         (self.receive, follower, self.rest, isLast) = (receive, ChunkFollower(), rest, false)
     }
 
-    /// The rest of `body`, which `last` is the end of.
+    /// The rest of `body`, which ends with `last`.
     private init(_ body: BorrowedBody, last: ByteBuffer) {
         (receive, follower, rest, isLast) = ({ nil }, body.follower, body.rest, true)
         rest.writeImmutableBuffer(last)
     }
 
-    /// The same body where nothing comes any more but `last`.
+    /// The same body, to which only `last` is added.
     func ending(with last: ByteBuffer) -> BorrowedBody { BorrowedBody(self, last: last) }
 
-    /// Whether it has come to its end, as far as no decoder can say so any more.
+    /// Whether the body is complete. Used when no decoder can report its end any more.
     var hasEnded: Bool {
         let end = "0\r\n\r\n"
         return isLast && rest.readableBytes <= end.utf8.count && follower.introduction + String(buffer: rest) == end
     }
 
-    /// The next contents; may block. Nil where it goes on through the channel.
+    /// The next contents; may block. Nil if the rest of the body comes through the channel.
     mutating func next() -> ByteBuffer? {
         while true {
             switch follower.step(&rest) {
@@ -58,7 +58,7 @@ struct BorrowedBody: Sendable {
             case .boundary: continue
             case .stopped: return nil
             case .starved:
-                // Let go of, so that what comes next finds its memory free.
+                // Released, so that the memory is free for the next bytes.
                 rest = ByteBuffer()
                 guard let more = receive() else { return nil }
                 rest = more

@@ -2,12 +2,12 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// Lets the thread that wants a request's body read it past the channel (`BodyInlet`), as soon as it is seen to be long.
+/// Lets a thread read a request's body past the channel (`BodyInlet`), as soon as the body proves to be long.
 ///
-/// It sits below the HTTP decoder and knows where the stream is: it hands on a head alone, and follows the chunks of the body. Where
-/// one has ended it can keep the rest from the decoder, which then sees a shorter body, and says so by an empty part, where the rest
-/// belongs. When the thread gives the way back, the decoder goes on where the stream is then. Nothing depends on the peer's being
-/// honest: one that leads this astray has only misled its own stream.
+/// The tap sits below the HTTP decoder and knows the position in the stream: it passes a head on separately, and
+/// follows the chunks of the body. After a chunk it can keep the rest from the decoder, which then sees a shorter body.
+/// An empty part marks the place of the rest. When the thread returns the way, the decoder continues at the stream's
+/// new position. A dishonest peer causes no harm: it only misleads its own stream.
 final class BodyTap: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -15,48 +15,48 @@ final class BodyTap: ChannelDuplexHandler {
     typealias OutboundOut = NIOAny
 
     private enum State {
-        /// A message is about to begin, or its head is.
+        /// A message is about to begin, or its head is arriving.
         case head(HeadEnd)
-        /// In a message of which it is not known, or of no use, where it is.
+        /// In a message whose position is unknown or not needed.
         case unfollowed
         case body(ChunkFollower)
-        /// Between two chunks; what comes next is kept until all is there that is to be read now.
+        /// Between two chunks; further bytes are kept until the current read is complete.
         case offering(ByteBuffer)
-        /// Somebody else reads. What is fired all the same is kept for afterwards.
+        /// A borrower reads. Bytes that are fired nevertheless are kept until it returns the way.
         case lent(ByteBuffer)
     }
 
-    /// Bytes of a body that go through the channel before the rest may go past it: who sends less is not worth it.
+    /// Bytes of a body that pass through the channel before the rest may bypass it: a shorter body is not worth it.
     private static let bytesBefore = 128 << 10
 
     private let inlet: BodyInlet
     private var state = State.head(HeadEnd())
     /// Bytes of this body that have gone through the channel since it began or was given back.
     private var passedBytes = 0
-    /// The line after a chunk's contents is not for the decoder, which has not heard of the chunk.
+    /// The line end after a chunk's contents is not for the decoder, which has not seen the chunk.
     private var dropsLineEnd = false
-    /// Somebody has asked for more while somebody else reads.
+    /// A handler has asked for more while a borrower reads.
     private var owesRead = false
-    /// Nobody above takes anything any more.
+    /// The handlers above take no more bytes.
     private var hasEnded = false
     private var context: ChannelHandlerContext?
-    /// What the decoder has made of what it was given last.
+    /// What the decoder made of the bytes that it received last.
     fileprivate var decoded: (isChunked: Bool?, hasEnded: Bool) = (nil, false)
 
     private weak var parts: Parts?
-    /// What is lent, until whoever meets the empty part takes it.
+    /// The lent body, until the reader of the empty part takes it.
     private let offer = NIOLockedValueBox<BorrowedBody?>(nil)
 
     init(_ inlet: BodyInlet) { self.inlet = inlet }
 
-    /// What is to be put above the decoder.
+    /// The handler that belongs above the decoder.
     func makeParts() -> Parts {
         let parts = Parts(self)
         self.parts = parts
         return parts
     }
 
-    /// Both ends of borrowing, for the task that reads the requests. On the event loop.
+    /// Lending and taking back, for the task that reads the requests. On the event loop.
     func desk(_ loop: any EventLoop) -> Desk {
         let tap = NIOLoopBound(self, eventLoop: loop)
         return Desk(offer: offer) { body in
@@ -69,7 +69,7 @@ final class BodyTap: ChannelDuplexHandler {
         /// See `takeBack`.
         let giveBack: @Sendable (BorrowedBody) async -> BorrowedBody?
 
-        /// What an empty part stands for.
+        /// The body that an empty part stands for.
         func take() -> BorrowedBody? {
             offer.withLockedValue { offer in
                 defer { offer = nil }
@@ -101,7 +101,7 @@ final class BodyTap: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Where nobody takes it, the rest goes on, and may be long enough to be offered again.
+        // If no thread can borrow it, the rest passes on, and may be long enough to be offered again.
         while case .offering(let rest) = state { lend(rest, context) }
         context.fireChannelReadComplete()
     }
@@ -110,7 +110,7 @@ final class BodyTap: ChannelDuplexHandler {
         if case .lent = state { owesRead = true } else { context.read() }
     }
 
-    /// Hands on, or keeps, bytes of one message.
+    /// Passes on, or keeps, bytes of one message.
     private func pass(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {
         switch state {
         case .head(var end):
@@ -118,7 +118,7 @@ final class BodyTap: ChannelDuplexHandler {
             state = .head(end)
             guard let head = bytes.readSlice(length: count ?? bytes.readableBytes) else { return }
             hand(head, context)
-            // Where the decoder has seen a head, but not by these very bytes, it is not known where the body begins.
+            // If the decoder saw a head that did not end with these bytes, the beginning of the body is unknown.
             if let isChunked = decoded.isChunked, !decoded.hasEnded {
                 state = isChunked && count != nil ? .body(ChunkFollower()) : .unfollowed
                 passedBytes = 0
@@ -145,7 +145,7 @@ final class BodyTap: ChannelDuplexHandler {
             dropsLineEnd = step == .starved
             bytes = ahead
             state = .body(follower)
-            // No line end: no decoder takes it for the beginning of a chunk either.
+            // Not a line end: the decoder does not take it for the beginning of a chunk either.
             if step == .stopped {
                 state = .unfollowed
                 hand(ByteBuffer(string: "\r\n"), context)
@@ -177,7 +177,7 @@ final class BodyTap: ChannelDuplexHandler {
     private func handRest(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {
         guard let rest = bytes.readSlice(length: bytes.readableBytes) else { return }
         hand(rest, context)
-        // The beginning of the next head may have come with it.
+        // The beginning of the next head may have come with these bytes.
         if decoded.hasEnded { state = .head(HeadEnd(after: rest)) }
     }
 
@@ -197,8 +197,8 @@ final class BodyTap: ChannelDuplexHandler {
         parts?.markPlace()
     }
 
-    /// Goes on where the body is that was read past the channel.
-    /// - Returns: what is left of it, where that can no longer come through the channel.
+    /// Continues at the position of the body that was read past the channel.
+    /// - Returns: the rest of the body, if it can no longer come through the channel.
     func takeBack(_ body: BorrowedBody) -> BorrowedBody? {
         guard case .lent(let kept) = state else { return nil }
         guard !hasEnded, let context else {
@@ -219,7 +219,7 @@ final class BodyTap: ChannelDuplexHandler {
         return nil
     }
 
-    /// Sees what the decoder makes of what it is given.
+    /// Observes the parts that the decoder produces.
     final class Parts: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias InboundOut = HTTPServerRequestPart
@@ -244,33 +244,33 @@ final class BodyTap: ChannelDuplexHandler {
             context.fireChannelRead(data)
         }
 
-        /// An empty part, which no decoder makes, where what is lent belongs.
+        /// Marks the place of the lent body by an empty part, which no decoder produces.
         fileprivate func markPlace() {
             context?.fireChannelRead(Self.wrapInboundOut(.body(ByteBuffer())))
         }
     }
 }
 
-/// Looks for the end of a message's head, in whatever pieces it comes.
+/// Looks for the end of a message's head, which may come in several pieces.
 private struct HeadEnd {
     private static let end: StaticString = "\r\n\r\n"
-    /// How much of it has come.
+    /// Bytes of the end that have been found.
     private var matched = 0
 
     init() {}
 
-    /// - Parameter bytes: in which there may be as much as its beginning.
+    /// - Parameter bytes: their last bytes may be the beginning of the end.
     init(after bytes: ByteBuffer) {
         let count = min(bytes.readableBytes, Self.end.utf8CodeUnitCount - 1)
         if let last = bytes.getSlice(at: bytes.writerIndex - count, length: count) { _ = find(in: last) }
     }
 
-    /// - Returns: how many of `bytes` there are up to the end and with it; nil where it has not come.
+    /// - Returns: the number of `bytes` up to and including the end; nil if the end is not among them.
     mutating func find(in bytes: ByteBuffer) -> Int? {
         Self.end.withUTF8Buffer { end in
             for (count, byte) in bytes.readableBytesView.enumerated() {
                 if byte != end[matched] { matched = 0 }
-                // A return that ends one try may begin the next.
+                // A return that breaks one match may begin the next.
                 if byte == end[matched] { matched += 1 }
                 guard matched == end.count else { continue }
                 matched = 0

@@ -1,17 +1,17 @@
 import NIOCore
 
-/// Where a body that comes in chunks is (RFC 9112, section 7.1), for who goes over it without an HTTP decoder. Sans I/O.
+/// The position in a chunked body (RFC 9112, section 7.1), for code that reads it without an HTTP decoder. Sans I/O.
 ///
-/// It knows what senders of long bodies write. At all else, and at the chunk that ends a body, it stops: that is the decoder's.
+/// It knows the form that long bodies have. It stops at any other form and at the last chunk, which the decoder reads.
 struct ChunkFollower: Equatable {
     enum Step: Equatable {
         /// Contents of a chunk, not empty.
         case data(ByteBuffer)
-        /// A chunk has ended, and none has begun.
+        /// A chunk has ended, and the next has not begun.
         case boundary
         /// There are no more bytes.
         case starved
-        /// What comes next is not of a chunk with contents.
+        /// The next byte does not belong to a chunk with contents.
         case stopped
     }
 
@@ -25,10 +25,10 @@ struct ChunkFollower: Equatable {
 
     private var place = Place.size(0, digits: 0)
 
-    /// Most digits of a chunk's size: more than anybody needs for one.
+    /// The maximum number of digits of a chunk's size: no sender needs more.
     private static let digits = 8
 
-    /// Goes over bytes as far as the next thing that is worth saying.
+    /// Advances to the next step.
     mutating func step(_ bytes: inout ByteBuffer) -> Step {
         while bytes.readableBytes > 0 {
             if case .data(let remaining) = place {
@@ -60,11 +60,11 @@ struct ChunkFollower: Equatable {
         }
     }
 
-    /// Whether the end of a chunk's contents has come, and not that of the line after it.
+    /// Whether the contents of a chunk have ended, but not the line end after them.
     var owesLineEnd: Bool { place == .dataEnd || place == .dataEndLine }
 
-    /// What a decoder has to hear, which has heard of this chunk nothing at all, to be where this is. Nothing brings it into the
-    /// line after the contents (`owesLineEnd`).
+    /// The bytes that bring a decoder to this position if it has seen nothing of this chunk. No bytes bring it into the
+    /// line end after the contents (`owesLineEnd`).
     var introduction: String {
         switch place {
         case .size(_, digits: 0), .dataEnd, .dataEndLine: ""

@@ -5,15 +5,15 @@ package import NIOHTTP1
 package struct HTTPAnswer: Sendable {
     package var status: HTTPResponseStatus
     package var headers: HTTPHeaders
-    /// The whole of it, but for what a `BodyReader` has read.
+    /// The whole body, except the bytes that a `BodyReader` has read.
     package var body: ByteBuffer
 }
 
 /// The client's side of HTTP/1.1 on one channel that is already secured: one exchange at a time. Used by one task.
 ///
-/// No redirects, no proxies, no retries: what an answer means is the dialect's to say (security rule 12).
+/// No redirects, no proxies, no retries: the dialect decides what an answer means (security rule 12).
 package final class HTTPClient {
-    /// Gets the body of an answer with status 200 as it comes.
+    /// Receives the body of an answer with status 200 as it arrives.
     package typealias BodyReader = (ByteBuffer) throws -> Void
 
     /// A channel after `configure`.
@@ -26,7 +26,7 @@ package final class HTTPClient {
         /// The channel underneath.
         package var channelBelow: any Channel { channel.channel }
 
-        /// Ends a connection that is not to be used. Each must be run or closed.
+        /// Closes a connection that will not be used. Each connection must be run or closed.
         package func close() {
             channel.channel.close(promise: nil)
         }
@@ -40,11 +40,11 @@ package final class HTTPClient {
     private var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     private let connection: Connection
 
-    /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
+    /// Adds the HTTP handlers to a channel. Called on its event loop, after the TLS handler, before the first read.
     /// - Parameters:
-    ///   - answerLimit: bytes of a body; an answer with more ends the connection.
-    ///   - passage: a way past the channel for long bodies, where there is one.
-    ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
+    ///   - answerLimit: bytes of a body; a longer answer ends the connection.
+    ///   - passage: a way past the channel for long bodies, if the channel has one.
+    ///   - watchInterval: how often the watch checks whether the other side has been silent for too long.
     package static func configure(
         _ channel: any Channel,
         answerLimit: Int,
@@ -66,7 +66,7 @@ package final class HTTPClient {
         ])
         let wrapped = try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
             wrappingChannelSynchronously: channel,
-            // In parts of a body, as the server has it.
+            // Counted in parts of a body, as in the server.
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
@@ -90,13 +90,13 @@ package final class HTTPClient {
         self.parts = parts
     }
 
-    /// Sends a request without a body, or with one that is held whole, and waits for the answer.
+    /// Sends a request without a body, or with a body that is in memory, and waits for the answer.
     ///
     /// - Parameters:
     ///   - patience: how long the other side may take to begin its answer.
     ///   - maximum: the limit if the other side sends interim answers, each of which restarts `patience`. Nil: interim
     ///     answers do not extend the wait.
-    /// - Throws: `HTTPFault`, or what `reader` throws: then the connection is of no further use.
+    /// - Throws: `HTTPFault`, or the error of `reader`: then the connection is of no further use.
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
@@ -112,7 +112,7 @@ package final class HTTPClient {
             method, path, headers: headers, body: body, patience: patience, maximum: maximum, reader: reader)
     }
 
-    /// The same with headers of the caller's; the length of the body is added to them.
+    /// The same with the caller's headers, to which the length of the body is added.
     /// - Throws: as the other.
     package func exchange(
         _ method: HTTPMethod,
@@ -145,7 +145,7 @@ package final class HTTPClient {
     ///   - maximum: as for `exchange`, for each piece and for the answer.
     ///   - next: the next piece, nil at the end. Not called again once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
-    /// - Throws: `HTTPFault`, or what `next` or `reader` throws: then the connection is of no further use.
+    /// - Throws: `HTTPFault`, or the error of `next` or `reader`: then the connection is of no further use.
     package func upload(
         _ path: String,
         contentType: String,
@@ -159,7 +159,7 @@ package final class HTTPClient {
             path, headers: headers, patience: patience, maximum: maximum, reader: reader, next: next)
     }
 
-    /// The same with headers of the caller's; that the body is chunked is added to them.
+    /// The same with the caller's headers, to which `transfer-encoding: chunked` is added.
     /// - Throws: as the other.
     package func upload(
         _ path: String,
@@ -174,9 +174,9 @@ package final class HTTPClient {
         headers.add(name: "transfer-encoding", value: "chunked")
         do {
             let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: path, headers: headers)
-            // While one piece is on its way and one waits behind it, so that the event loop need not wait for this task,
-            // the next is produced, and no more: a writer that is always ahead of the event loop would keep it from
-            // looking whether an answer has come.
+            // One piece is on its way and one waits behind it, so that the event loop need not wait for this task. The
+            // next piece is produced meanwhile, and no more: a writer that is always ahead would keep the event loop
+            // from checking for an answer.
             var leaving = write([.head(head)])
             var waiting = leaving
             var pieces = 0
@@ -199,7 +199,7 @@ package final class HTTPClient {
         return try await answer(timeout, reader)
     }
 
-    /// Reads the answer that the other side may have sent before it closed: it says more than `fault`.
+    /// Reads the answer that the other side may have sent before it closed: it explains more than `fault`.
     private func earlyAnswer(
         after fault: HTTPFault, _ timeout: Timeout, _ reader: BodyReader?
     ) async throws -> HTTPAnswer {
@@ -207,8 +207,8 @@ package final class HTTPClient {
         return early
     }
 
-    /// Sends pieces past the channel, as long as that goes.
-    /// - Returns: a piece that was not sent; nil where there is none, at the end of the body or because an answer has come.
+    /// Sends pieces past the channel, as long as that is possible.
+    /// - Returns: a piece that was not sent; nil at the end of the body, or if an answer has come.
     private func pass(
         _ passage: BodyPassage, _ timeout: Timeout, next: () async throws -> ByteBuffer?
     ) async throws -> ByteBuffer? {
@@ -216,7 +216,7 @@ package final class HTTPClient {
         var turns = 0
         while !connection.answers.hasAnswer, let piece = try await next() {
             guard let open else { return piece }
-            // An empty chunk would be the end.
+            // An empty chunk would end the body.
             guard piece.readableBytes > 0 else { continue }
             expect(timeout)
             defer { connection.watch.rest() }
@@ -231,7 +231,7 @@ package final class HTTPClient {
             case .over: return piece
             }
             turns += 1
-            // Others wait for a thread.
+            // Other tasks wait for this thread.
             if turns % 16 == 0 { await Task.yield() }
         }
         return nil
@@ -314,13 +314,13 @@ package final class HTTPClient {
 
     private static let disorder = HTTPFault.malformed("an answer began inside another")
 
-    /// Of the body of an answer, so much has to come for the other side not to count as silent: with less, it could have
-    /// us wait for a day.
+    /// Bytes of an answer's body that must arrive within the limit. With a lower number the other side could make us
+    /// wait for a day.
     private static let bytesInPatience = 1 << 20
 
-    /// Pieces of a body after which it is worth going past the channel: short bodies have ended before.
+    /// Pieces of a body that pass through the channel before it is bypassed: short bodies end earlier.
     private static let piecesBeforePassage = 2
 
-    /// Names nothing: a peer is its key.
+    /// Contains no name: a peer is identified by its key.
     private static let host = "waft"
 }

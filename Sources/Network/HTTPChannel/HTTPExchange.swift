@@ -38,7 +38,7 @@ package final class HTTPExchange {
         self.patience = patience
     }
 
-    /// Ends the connection, from any thread: whoever waits for the client hears that it is closed.
+    /// Ends the connection, from any thread: code that waits for the client learns that the connection is closed.
     package var breakingOff: @Sendable () -> Void {
         { [channel] in channel.close(promise: nil) }
     }
@@ -77,7 +77,7 @@ package final class HTTPExchange {
     /// Passes the body to `read` as it arrives.
     /// - Parameter read: takes the next bytes; returns whether more are wanted.
     /// - Returns: whether the body was read to its end.
-    /// - Throws: `HTTPFault`, or what `read` throws; `tooLarge` at the first byte over `limit`.
+    /// - Throws: `HTTPFault`, or the error of `read`; `tooLarge` at the first byte over `limit`.
     @discardableResult
     package func readBody(upTo limit: Int, _ read: (ByteBuffer) throws -> Bool) async throws -> Bool {
         if let announced = head.headers.first(name: "content-length").flatMap(Int.init), announced > limit {
@@ -92,7 +92,7 @@ package final class HTTPExchange {
         return true
     }
 
-    /// Tells a client that waits for it (`Expect: 100-continue`) to send its body. At most once, before the body is read.
+    /// Invites a client that waits (`Expect: 100-continue`) to send its body. At most once, before the body is read.
     package func inviteBody() async throws {
         let expected = head.headers[canonicalForm: "expect"]
         guard head.version.minor > 0, expected.contains(where: { $0.lowercased() == "100-continue" }) else { return }
@@ -113,9 +113,9 @@ package final class HTTPExchange {
         }
     }
 
-    /// Sends an answer whose body is made as it leaves; in chunks where it has more than one piece.
+    /// Sends an answer whose body is produced while it is sent; chunked if it has more than one piece.
     /// - Parameter next: the next piece of it, nil at the end.
-    /// - Throws: what `next` throws too.
+    /// - Throws: also the error of `next`.
     package func respond(
         _ status: HTTPResponseStatus,
         contentType: String? = "application/json",
@@ -123,7 +123,7 @@ package final class HTTPExchange {
     ) async throws {
         var body = try next() ?? ByteBuffer()
         var second = try next()
-        // HTTP/1.0 knows no chunks.
+        // HTTP/1.0 has no chunks.
         guard head.version.minor > 0, second != nil else {
             while var piece = try second ?? next() {
                 second = nil
@@ -135,7 +135,7 @@ package final class HTTPExchange {
         try await respond(status, contentType, length: nil) { try pieces.popLast() ?? next() }
     }
 
-    /// - Parameter length: bytes of the body; nil where they are not known yet.
+    /// - Parameter length: bytes of the body; nil if they are not known yet.
     private func respond(
         _ status: HTTPResponseStatus, _ contentType: String?, length: Int?, _ next: () throws -> ByteBuffer?
     ) async throws {
@@ -149,8 +149,8 @@ package final class HTTPExchange {
         }
         if mustClose { headers.add(name: "connection", value: "close") }
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
-        // Straight to the channel, which does not mind that this task was cancelled: a receiver that is being stopped
-        // can still say so. And what has been written is with the kernel: closing afterwards loses nothing.
+        // Straight to the channel, which ignores the cancellation of this task: a receiver that stops can still answer.
+        // At the end the kernel has all written bytes: closing afterwards loses nothing.
         stream.watch.expect(within: patience.silence)
         defer { stream.watch.rest() }
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
@@ -159,7 +159,7 @@ package final class HTTPExchange {
             let part = HTTPServerResponsePart.body(.byteBuffer(now))
             piece = try next()
             if piece == nil {
-                // With the end, at once.
+                // Sent together with the end.
                 channel.write(part, promise: nil)
             } else {
                 try await channel.writeAndFlush(part).get()
@@ -172,7 +172,7 @@ package final class HTTPExchange {
     /// Bytes of an answer that a client must take before it counts as silent.
     private static let pieceBytes = 256 << 10
 
-    /// Answers, maybe before the body has been read to its end, and ends the connection.
+    /// Answers, possibly before the body has been read to its end, and ends the connection.
     package func respondAndClose(
         _ status: HTTPResponseStatus,
         contentType: String? = "application/json",
@@ -183,7 +183,7 @@ package final class HTTPExchange {
         try await linger()
     }
 
-    /// The same with a body that is made as it leaves.
+    /// The same with a body that is produced while it is sent.
     /// - Parameter next: the next piece of it, nil at the end.
     package func respondAndClose(
         _ status: HTTPResponseStatus, contentType: String? = "application/json", next: () throws -> ByteBuffer?
@@ -201,7 +201,7 @@ package final class HTTPExchange {
     /// - Returns: whether the connection can serve another request.
     func finish() async throws -> Bool {
         guard hasAnswered, !mustClose else { return false }
-        // A body that nobody wanted is not worth more than this.
+        // Reading an unwanted body is not worth more time or bytes.
         let end = ContinuousClock.now + HTTPLimits.unwantedWait
         var skipped = 0
         while let bytes = try await nextBytes() {
@@ -214,10 +214,10 @@ package final class HTTPExchange {
         return true
     }
 
-    /// Waits for a little until the client, who has its answer, closes the connection.
+    /// Waits briefly until the client, which has its answer, closes the connection.
     ///
-    /// Closing at once would send a reset to a client that is still sending, which would never see the answer, and
-    /// drop what the socket has not taken yet. After `HTTPLimits.unwantedBytes` nothing more is read, because reading
+    /// Closing at once would send a reset to a client that is still sending. It would never see the answer, and the
+    /// bytes that the socket has not taken yet would be lost. After `HTTPLimits.unwantedBytes` reading stops, because
     /// unwanted bytes would slow down other clients.
     func linger() async throws {
         let end = ContinuousClock.now + patience.lingering
@@ -234,9 +234,9 @@ package final class HTTPExchange {
 
     // MARK: Waiting
 
-    /// Waits for `operation` while a client that is kept waiting hears `102 Processing` now and then.
+    /// Waits for `operation`, and regularly sends `102 Processing` to the waiting client.
     package func keepingClientInformed<Result>(_ operation: () async -> Result) async -> Result {
-        // HTTP/1.0 knows no interim answers.
+        // HTTP/1.0 has no interim answers.
         guard head.version.minor > 0 else { return await operation() }
         let (outbound, watch, interval) = (self.outbound, stream.watch, patience.interim)
         return await withTaskGroup(of: Void.self) { group in
@@ -283,20 +283,20 @@ package final class HTTPExchange {
     }
 }
 
-/// When a client that waits for its answer is told that it is not forgotten: so long after it was told last, and after it was last
-/// waited for. Whose body is being taken need not be told; on the way of a long body it would only be in the way.
+/// Times of the interim answers to a waiting client: an interval after the last one, and after the server last waited
+/// for the client. A client whose body is being read needs none, and interim answers would disturb a long body.
 struct Reminders {
     private let interval: TimeAmount
     private var last: NIODeadline
 
-    /// - Parameter start: when it began to wait.
+    /// - Parameter start: when the client began to wait.
     init(every interval: Duration, from start: NIODeadline) {
         self.interval = TimeAmount(interval)
         self.last = start
     }
 
-    /// - Parameter turn: when the client was last waited for.
-    /// - Returns: how long to wait before asking again; nil where it is to be told now.
+    /// - Parameter turn: when the server last waited for the client.
+    /// - Returns: how long to wait before the next call; nil if an interim answer is due now.
     mutating func pause(at now: NIODeadline, since turn: NIODeadline) -> Duration? {
         last = max(last, turn)
         let due = last + interval

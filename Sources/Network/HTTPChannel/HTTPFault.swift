@@ -1,6 +1,6 @@
 package import NIOHTTP1
 
-/// Why an HTTP exchange came to nothing.
+/// Why an HTTP exchange failed.
 package struct HTTPFault: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case closed
@@ -14,16 +14,16 @@ package struct HTTPFault: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The other side closed the connection before the exchange was complete.
     package static let closed = HTTPFault(code: .closed, detail: "the other side closed the connection")
-    /// Nothing came from the other side, or it took nothing, for as long as was allowed.
+    /// The other side sent nothing, or took nothing, for the allowed time.
     package static let silence = HTTPFault(code: .silence, detail: "the other side fell silent")
-    /// A message is larger than was allowed.
+    /// A message is larger than allowed.
     package static let tooLarge = HTTPFault(code: .tooLarge, detail: "the message is too large")
-    /// What came is no HTTP, or no message that was allowed at this point.
+    /// The bytes are not HTTP, or not a message that is allowed at this point.
     package static func malformed(_ detail: String) -> HTTPFault { HTTPFault(code: .malformed, detail: detail) }
 
     package var description: String { detail }
 
-    /// The status a server answers with, nil where there is nobody to answer to.
+    /// The status that a server answers with; nil if no client waits for an answer.
     package var status: HTTPResponseStatus? {
         switch code {
         case .closed, .silence: nil

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 package import NIOCore
 import NIOHTTP1
 
-/// The server's side of HTTP/1.1 on channels that are already secured. It knows no resources: those are the dialects'.
+/// The server's side of HTTP/1.1 on channels that are already secured. It has no resources: the dialects have them.
 package enum HTTPServer {
     /// A channel after `configure`.
     package struct Connection: Sendable {
@@ -11,17 +11,17 @@ package enum HTTPServer {
         let stop: ReadStop
         let desk: BodyTap.Desk?
 
-        /// Ends a connection that is not to be served. Each must be served or closed.
+        /// Closes a connection that will not be served. Each connection must be served or closed.
         package func close() {
             channel.channel.close(promise: nil)
         }
     }
 
-    /// Puts the HTTP handlers on a channel. On its event loop, after the TLS handler, before the first read.
+    /// Adds the HTTP handlers to a channel. Called on its event loop, after the TLS handler, before the first read.
     /// - Parameters:
-    ///   - inlet: a way past the channel for long bodies, where there is one: `serve` is then called on an executor whose threads
-    ///     may block.
-    ///   - watchInterval: how often it is looked whether the other side has been silent for too long.
+    ///   - inlet: a way past the channel for long bodies, if the channel has one. `serve` must then run on an executor
+    ///     whose threads may block.
+    ///   - watchInterval: how often the watch checks whether the other side has been silent for too long.
     package static func configure(
         _ channel: any Channel,
         inlet: BodyInlet? = nil,
@@ -33,7 +33,7 @@ package enum HTTPServer {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([stop, watch, HTTPResponseEncoder()])
         if let tap { try pipeline.addHandler(tap) }
-        // No pipelining assistance: requests are taken one by one from an asynchronous sequence anyway.
+        // No pipelining assistance: an asynchronous sequence delivers the requests one by one anyway.
         try pipeline.addHandler(
             ByteToMessageHandler(
                 HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: HTTPLimits.decoder),
@@ -42,30 +42,30 @@ package enum HTTPServer {
         if let tap { try pipeline.addHandler(tap.makeParts()) }
         try pipeline.addHandlers(
             NIOHTTPResponseHeadersValidator(),
-            // Answers 400 to what is no HTTP; and then it is over, also while nobody reads the requests.
+            // Answers 400 to bytes that are not HTTP. Then the connection ends, even if no task reads the requests.
             HTTPServerProtocolErrorHandler(),
             NIOCloseOnErrorHandler()
         )
         let wrapped = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(
             wrappingChannelSynchronously: channel,
-            // In parts of a body, which the TLS layer makes up to 512 KiB large: this is what bounds memory.
+            // Counted in parts of a body, which the TLS layer makes up to 512 KiB large: this bounds the memory.
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
         return Connection(channel: wrapped, watch: watch, stop: stop, desk: tap?.desk(channel.eventLoop))
     }
 
-    /// Answers requests until either side is done with the connection; returns when it is closed.
+    /// Answers requests until either side ends the connection; returns when it is closed.
     ///
     /// - Parameters:
     ///   - idle: how long the connection may be unused before the next request; evaluated before each request.
-    ///   - silence: how long the other side may send nothing in the middle of one.
-    ///   - interim: how often a client that waits for its answer is told that it is not forgotten.
-    ///   - lingering: how long is read on after an early answer, so that it is not lost to a reset.
+    ///   - silence: how long the other side may send nothing in the middle of a request.
+    ///   - interim: how often a client that waits for its answer gets an interim one.
+    ///   - lingering: how long the server reads on after an early answer, so that no reset destroys the answer.
     ///   - isIdle: called with true when the wait for the next request begins, and with false when its head has
     ///     arrived.
-    ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its status;
-    ///     any other error closes the connection.
+    ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its
+    ///     status; any other error closes the connection.
     package static func serve(
         _ connection: Connection,
         idle: @autoclosure () -> Duration,
@@ -104,7 +104,7 @@ package enum HTTPServer {
     }
 }
 
-/// The parts of requests as they come in, through the channel or past it; one reader.
+/// The parts of requests as they arrive, through the channel or past it; one reader.
 final class InboundParts {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     let watch: SilenceWatch
@@ -137,7 +137,7 @@ final class InboundParts {
             if borrowed != nil {
                 if let bytes = borrowed?.next() {
                     turns += 1
-                    // Others wait for a thread.
+                    // Other tasks wait for this thread.
                     if turns % 16 == 0 { await Task.yield() }
                     return .body(bytes)
                 }
@@ -162,7 +162,7 @@ final class InboundParts {
     }
 }
 
-/// Tells whoever works for a client that the client has left. One for a connection, however many requests it brings.
+/// Cancels the work for a client that has left. One per connection, for all its requests.
 final class Departure: Sendable {
     private struct State {
         var hasLeft = false
@@ -182,7 +182,7 @@ final class Departure: Sendable {
         }
     }
 
-    /// Calls `cancel` when the client leaves, or at once if it has; until the next call.
+    /// Calls `cancel` when the client leaves, or at once if it has left. Each call replaces the last closure.
     func whenLeft(_ cancel: (@Sendable () -> Void)?) {
         let hasLeft = state.withLockedValue { state in
             state.cancel = state.hasLeft ? nil : cancel

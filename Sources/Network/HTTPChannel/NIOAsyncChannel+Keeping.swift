@@ -1,10 +1,10 @@
 package import NIOCore
 
 extension NIOAsyncChannel {
-    /// Keeps it until its channel is closed.
+    /// Keeps the wrapper until its channel is closed.
     ///
-    /// One that goes before ends the process, by a precondition of SwiftNIO: that of a connection which lost the race
-    /// against another, was one too many, or had been accepted and not fetched when the server stopped.
+    /// If the wrapper is released earlier, a precondition of SwiftNIO ends the process. This concerns a connection that
+    /// lost the race against another, exceeded a limit, or was accepted but not fetched when the server stopped.
     package func keepUntilClosed() {
         channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
     }

@@ -8,7 +8,7 @@ private import Synchronization
 package final class SilenceWatch: ChannelInboundHandler, Sendable {
     package typealias InboundIn = NIOAny
 
-    /// Uptime in nanoseconds after which the silence has lasted too long; `.max`: nobody is waiting.
+    /// Uptime in nanoseconds after which the silence has lasted too long; `.max`: no code is waiting.
     private let deadline = Atomic<UInt64>(.max)
     /// Uptime in nanoseconds when the waiting last began.
     private let beginning = Atomic<UInt64>(0)
@@ -19,12 +19,12 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
     private let hasExpired = Atomic<Bool>(false)
     private let interval: TimeAmount
 
-    /// - Parameter interval: how often the deadline is looked at.
+    /// - Parameter interval: how often the deadline is checked.
     package init(interval: TimeAmount = .seconds(1)) {
         self.interval = interval
     }
 
-    /// From now on, something has to happen within `patience`.
+    /// From now on, the other side must act within `patience`.
     ///
     /// - Parameter maximum: the longest wait if signs of life extend it; nil: they do not.
     package func expect(within patience: Duration, atMost maximum: Duration? = nil) {
@@ -37,8 +37,8 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
         deadline.store(now + min(wait, most), ordering: .relaxed)
     }
 
-    /// The other side has shown that it is alive: `patience` starts again, within the maximum. Without a wait nothing
-    /// happens.
+    /// The other side has shown that it is alive: `patience` starts again, within the maximum. Has no effect unless
+    /// code is waiting.
     func signOfLife() {
         let before = deadline.load(ordering: .relaxed)
         let later = min(
@@ -54,15 +54,15 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 
-    /// When something was last expected: until then the other side was not kept waiting.
+    /// When code last began to wait: until then the other side caused no delay.
     var lastExpected: NIODeadline { .uptimeNanoseconds(beginning.load(ordering: .relaxed)) }
 
-    /// Nobody is waiting for the other side.
+    /// Ends the wait for the other side.
     package func rest() {
         deadline.store(.max, ordering: .relaxed)
     }
 
-    /// Whether it was this watch that closed the connection.
+    /// Whether this watch closed the connection.
     package var expired: Bool { hasExpired.load(ordering: .relaxed) }
 
     package func handlerAdded(context: ChannelHandlerContext) {

@@ -2,13 +2,13 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-// How the sockets under TLS are set up, the same on both sides.
+// Options of the sockets under TLS, the same on both sides.
 //
-// Reading: the buffer grows with what comes, so an idle connection holds 2 KiB and a busy one reads 512 KiB with one
-// call, or less where it is one of a listener's many (`FullReaders`). Writing: a channel takes up to 1 MiB of ciphertext
-// before it says that it is full, enough for the kernel to stay busy while this process does something else. A socket whose
-// peer has stopped reading for a while takes more as soon as less than half of `unsentBytes` waits in it; the kernel's own rule
-// is a third of a buffer of megabytes, and a sender that wakes up only then has let a core idle meanwhile.
+// Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB; a busy one reads 512 KiB with one
+// call, or less if a listener has many (`FullReaders`). Writing: a channel takes up to 1 MiB of ciphertext before it
+// reports that it is full, so that the kernel stays busy while this process does something else. A socket whose peer
+// has paused reading takes more as soon as less than half of `unsentBytes` waits in it. The kernel's own rule is a
+// third of a buffer of megabytes; a sender that wakes up only then has let a core idle meanwhile.
 
 private let watermark = ChannelOptions.Types.WriteBufferWaterMark(
     low: TransportLimits.writeWatermarks.low,

@@ -3,28 +3,28 @@ package import Sharing
 
 /// A connection whose handshake is done: the peer holds the key of `peerID`.
 ///
-/// - Parameter Output: what the caller made of the channel's pipeline, such as a `NIOAsyncChannel`.
+/// - Parameter Output: the result of the caller's pipeline configurator, such as a `NIOAsyncChannel`.
 package struct SecureConnection<Output: Sendable>: Sendable {
     /// The channel, with the TLS handler at the bottom of its pipeline.
     package let channel: any Channel
 
-    /// What the caller's pipeline configurator returned.
+    /// The result of the caller's pipeline configurator.
     package let output: Output
 
-    /// Who the peer is.
+    /// The peer's identity.
     package let peerID: PeerID
 
-    /// Where the peer is: for logs and for the user, never to decide who it is (security rule 1).
+    /// The peer's address: for logs and for the user, never to decide its identity (security rule 1).
     package let remoteAddress: SocketAddress?
 
-    /// Its place among the connections of its listener; nil for one that was dialled.
+    /// The connection's place in its listener; nil if this side dialled.
     package var place: ConnectionPlace?
 
     /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).
     ///
     /// - Parameters:
-    ///   - label: what the secret is for.
-    ///   - context: what else it is bound to.
+    ///   - label: the purpose of the secret.
+    ///   - context: further data that the secret is bound to.
     ///   - length: 1 to `TLSEngine.exportBytes`.
     /// - Throws: `TLSError`, or `ChannelError` when the connection is gone.
     package func exportKeyingMaterial(label: String, context: [UInt8], length: Int) async throws -> [UInt8] {
@@ -35,7 +35,7 @@ package struct SecureConnection<Output: Sendable>: Sendable {
         }.get()
     }
 
-    /// Ends the connection in an orderly way: what was flushed leaves, then both sides' close_notify, within
+    /// Ends the connection in order: sends the flushed data, then both sides exchange close_notify, within
     /// `TransportLimits.drainDeadline` and `closeDeadline`. Does nothing if it is closed already.
     package func close() async {
         try? await channel.close().get()
@@ -53,16 +53,16 @@ package struct ConnectionPlace: Sendable {
         (self.address, self.isContact, self.note) = (address, isContact, note)
     }
 
-    /// Tells the listener whether the connection is idle now. An idle one may be closed in favour of another.
+    /// Reports to the listener whether the connection is idle. An idle one may be closed in favour of another.
     package func isIdle(_ isIdle: Bool) { note(isIdle) }
 }
 
 extension Channel {
-    /// Runs `body`. When its task is cancelled meanwhile, closing the channel takes `TransportLimits.closeDeadline` in all: there is
-    /// no time to wait for a peer that takes nothing.
+    /// Runs `body`. If its task is cancelled meanwhile, closing the channel takes at most
+    /// `TransportLimits.closeDeadline` in all: a peer that takes nothing gets no more time.
     ///
     /// On channels that a `SecureListener` or `SecureDialer` made.
-    /// - Throws: what `body` throws.
+    /// - Throws: the error of `body`.
     package func hurriedWhenCancelled<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
         try await withTaskCancellationHandler(operation: body) {
             triggerUserOutboundEvent(TLSHurry(), promise: nil)

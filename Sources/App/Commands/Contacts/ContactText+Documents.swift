@@ -3,7 +3,7 @@ import Foundation
 import Sharing
 import UniformTypes
 
-/// A contact for programs: one JSON document. What does not apply is left out; new fields can come.
+/// A contact for programs: one JSON document. Fields that do not apply are left out; new fields can be added.
 struct ContactDocument: Encodable {
     struct Address: Encodable {
         var host: String
@@ -61,7 +61,7 @@ struct ContactDocument: Encodable {
 struct BlockedDocument: Encodable {
     var v = 1
     var event = EventName.blockedStranger
-    /// What it called itself.
+    /// The name that the stranger gave itself.
     var name: String
     var id: String
     var at: String
@@ -73,7 +73,7 @@ struct BlockedDocument: Encodable {
     }
 }
 
-/// What was done about a peer, for programs.
+/// A change of a peer's standing, for programs.
 struct StandingDocument: Encodable {
     var v = 1
     /// `forgotten`, `blocked` or `unblocked`.

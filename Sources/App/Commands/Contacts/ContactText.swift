@@ -3,7 +3,7 @@ import Foundation
 import Sharing
 import UniformTypes
 
-/// What is printed about contacts for people. All lines are escaped.
+/// Text about contacts, for people. All lines are escaped.
 struct ContactText {
     let place: ContactsPlace
 
@@ -130,7 +130,7 @@ struct ContactText {
         return ISOTime.date(time).formatted(format)
     }
 
-    // MARK: What was done
+    // MARK: Changes
 
     /// - Parameter words: nil for the contact's line.
     func changed(_ id: PeerID, _ output: OutputOptions, _ words: String? = nil) throws(CommandFailure) -> VerbReport {

@@ -58,7 +58,7 @@ struct ContactsAllowCommand: ContactsVerb {
                 for allowance in wanted {
                     current = allowance
                     let known = draft.before[allowance.id]
-                    // One that was verified better stays so.
+                    // A contact that was verified in a better way stays so.
                     if known == nil || known?.isBlocked == true {
                         try draft.allow(allowance.id, named: allowance.name, verification)
                     }
@@ -83,7 +83,7 @@ struct ContactsAllowCommand: ContactsVerb {
         return [ContactAllowance(id: key, name: try CommandFailure.contactName(name), place: nil)]
     }
 
-    /// What is wrong with the names of keys that are known already, or stand there twice.
+    /// A failure if a key is known already by another name, or stands in the list twice with different names.
     private static func misnamed(_ wanted: [ContactAllowance], _ before: ContactSnapshot) -> CommandFailure? {
         var names: [PeerID: ContactName] = [:]
         for allowance in wanted {
@@ -101,7 +101,7 @@ struct ContactsAllowCommand: ContactsVerb {
     }
 }
 
-/// Somebody who is to become a contact.
+/// A peer that is to become a contact.
 struct ContactAllowance {
     let id: PeerID
     let name: ContactName
@@ -119,7 +119,7 @@ enum ContactList {
     static let maximumBytes = 2 << 20
 
     /// - Parameter path: `-` for standard input.
-    /// - Throws: `CommandFailure` with the line of what cannot be.
+    /// - Throws: `CommandFailure` that names the line with the error.
     static func read(_ path: String) throws(CommandFailure) -> [ContactAllowance] {
         if path == "-" { return try parse(try bytes(of: STDIN_FILENO, "standard input"), "standard input") }
         let shown = TerminalText.escaped(path, limit: 400)
@@ -148,7 +148,7 @@ enum ContactList {
         }
     }
 
-    /// - Parameter shown: what it is called in complaints.
+    /// - Parameter shown: the name of the input in error messages.
     static func parse(_ bytes: [UInt8], _ shown: String) throws(CommandFailure) -> [ContactAllowance] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.usage, "\(shown) is not UTF-8 text")

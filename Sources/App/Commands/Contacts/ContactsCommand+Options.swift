@@ -7,7 +7,7 @@ import UniformTypes
 
 extension Outcome: ExpressibleByArgument {}
 
-/// What may come from a contact, and where it goes: flags of `allow` and `set`.
+/// Flags of `allow` and `set`: which offers of a contact are accepted, and where their items go.
 struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -67,10 +67,10 @@ struct ContactOptions: ParsableArguments {
             && time == nil && handler == nil && folder == nil
     }
 
-    /// What the flags say, read once, to be applied to one contact or many.
+    /// The values of the flags, read once and applied to one contact or many.
     struct Change {
         var policy: Outcome?
-        /// The outer nil leaves it as it is, the inner one takes it away; so with all below.
+        /// The outer nil keeps the value, the inner nil removes it; the same holds for all fields below.
         var until: WallTime??
         var types: [UniformType]?
         var largestOffer: UInt64??

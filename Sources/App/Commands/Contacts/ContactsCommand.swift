@@ -28,10 +28,10 @@ struct ContactsCommand: AsyncParsableCommand {
     )
 }
 
-/// A verb about contacts, visibility or rules: what it has to say, apart from how that is printed.
+/// A verb about contacts, visibility or rules. It returns a report, and does not print it.
 protocol ContactsVerb: AsyncParsableCommand {
     func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport
-    /// Called after a change of which no running receiver could be told.
+    /// Called after a change if no receiver is running.
     func sayThatNoneRuns()
 }
 
@@ -47,16 +47,16 @@ extension ContactsVerb {
     }
 }
 
-/// What the verbs work on.
+/// The data that the verbs use.
 struct ContactsPlace {
     let book: ContactBook
     let visibility: VisibilityFile
     let policy: Policy
-    /// What was said for the receiver as a whole.
+    /// The rule for the whole receiver.
     var receiver = ReceiverRule.ask
-    /// What this peer calls itself.
+    /// The name that this peer gives itself.
     let ownName: String
-    /// Who it is; its key is made where there is none.
+    /// The id of this peer. Makes its key if there is none.
     let ownID: () throws -> PeerID
     /// All types that are known here. Reads the disk.
     let registry: () -> TypeRegistry
@@ -102,13 +102,13 @@ struct NoAmounts: AmountReading {
     func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 { 0 }
 }
 
-/// What a verb has to say. All lines are escaped.
+/// The report of a verb. All lines are escaped.
 struct VerbReport {
     /// For standard output.
     var results: [String] = []
     /// For standard error.
     var notes: [String] = []
-    /// Whether a running receiver has to look again.
+    /// Whether a running receiver has to read the files again.
     var isChange = false
 
     func show() {

@@ -2,7 +2,7 @@ import Control
 import Sharing
 
 extension EventLine {
-    /// What `waft offers --watch --json` prints: the events of `waft receive --json`, with what is needed to answer.
+    /// The events of `waft offers --watch --json`: those of `waft receive --json`, with fields for the answer.
     init(_ event: ControlEvent) {
         switch event {
         case .ready(let receiver):

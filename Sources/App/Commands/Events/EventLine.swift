@@ -8,9 +8,9 @@ struct EventLine: Encodable {
     struct Peer: Encodable, Equatable {
         /// The whole id of its key; absent for a peer that proved none.
         var id: String?
-        /// What it calls itself.
+        /// The name that the peer gives itself.
         var name: String?
-        /// The user's own name for it, where it is a contact.
+        /// The user's own name for a contact.
         var contact: String?
     }
 
@@ -20,7 +20,7 @@ struct EventLine: Encodable {
         var kind: String
         var type: String
         var size: UInt64?
-        /// Bytes that the sender expects where `size` is not known.
+        /// Bytes that the sender expects if `size` is not known.
         var sizeHint: UInt64?
         var entries: UInt64?
     }
@@ -48,11 +48,11 @@ struct EventLine: Encodable {
 
     var v = 1
     var event: EventName
-    /// Of a sender: what `--to` said.
+    /// Of a sender: the value of `--to`.
     var to: String?
     var peer: Peer?
     var from: Peer?
-    /// The dialect by which it comes: `waft`, `airdrop`.
+    /// The dialect of the transfer: `waft`, `airdrop`.
     var via: String?
     var transfer: String?
     /// The first `shownItems` of the items; `count` says how many there are.
@@ -61,11 +61,11 @@ struct EventLine: Encodable {
     /// The answers to the first `shownItems`.
     var answers: [Answer]?
     var acceptedCount: Int?
-    /// The number by which `waft inbox show` knows it.
+    /// The number of the arrival, for `waft inbox show`.
     var arrival: Int64?
     /// Place of the item in its offer.
     var item: Int?
-    /// What it was called when it was offered.
+    /// The name that was offered.
     var name: String?
     /// The name it has in the Inbox.
     var stored: String?
@@ -83,7 +83,7 @@ struct EventLine: Encodable {
     var alreadyThere: Bool?
     /// Of a sender, in the last line of a report: bytes of contents that were sent, in all attempts.
     var moved: UInt64?
-    /// What its content says of its type: `consistent`, `unverified`, `mislabelled`, `lying`.
+    /// The result of comparing content and type: `consistent`, `unverified`, `mislabelled`, `lying`.
     var content: String?
     /// A handler's answer, and its exit code.
     var handlerAnswer: String?
@@ -91,7 +91,7 @@ struct EventLine: Encodable {
     /// The destination of an item that left the Inbox: its new path, or a handler's identifier.
     var toward: String?
     var reason: String?
-    /// What to do about a failure.
+    /// Advice after a failure.
     var hint: String?
     /// Further reasons of a failure, in the form of `reason`.
     var others: [String]?
@@ -104,11 +104,11 @@ struct EventLine: Encodable {
     /// Number of a job of the outbox, and whether a receiver is running that sends it.
     var job: Int?
     var daemon: Bool?
-    /// Number by which a waiting offer is answered.
+    /// Number of a waiting offer, for the answer.
     var offer: Int?
-    /// Bytes free where it would go.
+    /// Bytes free on the disk of the destination.
     var free: UInt64?
-    /// Of an offer: that a stranger calls itself like a contact.
+    /// Of an offer: a warning if a stranger gives itself the name of a contact.
     var warning: String?
     /// Of an offer that was accepted: items that seem to be in the Inbox already, and the folder for the others.
     var present: [Present]?

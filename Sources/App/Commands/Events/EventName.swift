@@ -1,7 +1,7 @@
 import Inbox
 import Sharing
 
-/// The names of all lines that `--json` prints: the value of `event`. `Commands.docc/events.schema.json` describes each of them.
+/// The names of all lines of `--json`: values of `event`. `Commands.docc/events.schema.json` describes each one.
 package enum EventName: String, Encodable, CaseIterable, Sendable {
     // `waft send`
     case item, skipped, queued, offered, busy, resuming
@@ -57,7 +57,7 @@ package enum EventName: String, Encodable, CaseIterable, Sendable {
         }
     }
 
-    /// The name for what a verification has found; nil for an item that is as it arrived.
+    /// The name for the result of a verification; nil for an item that is as it arrived.
     init?(_ state: ItemFinding.State) {
         switch state {
         case .ok: return nil

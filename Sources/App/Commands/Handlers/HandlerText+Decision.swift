@@ -30,7 +30,7 @@ extension HandlerText {
         return lines + permissionLines(of: first.bundle)
     }
 
-    /// Who gets it.
+    /// The handlers that get the item, or the reason why none does.
     func outcome(_ decision: ItemDecision) -> String {
         if case .ineligible = decision.eligibility { return "no handler gets it: it cannot be sent here" }
         if decision.isLying {
@@ -67,7 +67,7 @@ extension HandlerText {
         return lines + (choice.asked.first.map { permissionLines(of: $0.bundle) } ?? [])
     }
 
-    /// What is opened instead of a scheme that is not.
+    /// The schemes that handlers here open, as advice about a scheme that none opens.
     var otherSchemes: String {
         let schemes = snapshot.openedSchemes.map { "\($0):" }
         let shown = schemes.prefix(20).joined(separator: ", ")
@@ -99,15 +99,15 @@ struct HandlerDecisionDocument: Encodable {
     struct Claimant: Encodable {
         var name: String
         var identifier: String
-        /// The type by which it opens the item, and how many steps of conformance lead there.
+        /// The handler's type that covers the item, and the number of steps of conformance to it.
         var type: String?
         var steps: Int?
         var rank: String?
         var declaredRank: String?
         var role: String
-        /// The type or scheme for which the user chose it.
+        /// The type or scheme for which the user chose this handler.
         var defaultFor: String?
-        /// What put it behind the one before it.
+        /// The criterion that ranks this handler after the one before it.
         var decidedBy: String?
         var explanation: String?
     }
@@ -124,27 +124,27 @@ struct HandlerDecisionDocument: Encodable {
     var path: String?
     /// Whether something is there.
     var exists: Bool?
-    /// `file` or `tree`, where that is known.
+    /// `file` or `tree`, if known.
     var kind: String?
     var type: String?
     var description: String?
-    /// `consistent`, `unverified`, `mislabelled` or `lying`; absent where it was not looked into.
+    /// `consistent`, `unverified`, `mislabelled` or `lying`; absent if the content was not read.
     var content: String?
     var contentType: String?
     var contentExplanation: String?
     var handedOnAs: String?
-    /// Whether such an item could be sent here; the reason where it could not.
+    /// Whether such an item could be sent here; if not, the reason.
     var eligible: Bool?
     var reason: String?
     var url: String?
     var urlParts: URLParts?
     /// Whether the URL's scheme is built in.
     var builtIn: Bool?
-    /// Whether it is opened at once when somebody sends it, and not only stored.
+    /// Whether a received URL of this scheme is opened at once, and not only stored.
     var openedWhenReceived: Bool?
     var claimants: [Claimant]
     var passedOver: [PassedOver]
-    /// Those that would be asked, in order; the next one when one says no.
+    /// Handlers that would be asked, in order: after a no, the next one is asked.
     var asked: [Handler]
 }
 

@@ -8,7 +8,7 @@ extension HandlerText {
     private static let shownLines = 64
     private static let labelWidth = 14
 
-    /// All there is to know about a handler.
+    /// The full description of a handler.
     func description(of bundle: HandlerBundle) -> [String] {
         var rows: [(label: String, values: [String])] = [
             ("identifier", [bundle.identifier.text]),

@@ -83,7 +83,7 @@ struct HandlerProblemDocument: Encodable {
     var identifier: String?
     var path: String
     var reason: String
-    /// What to do about it.
+    /// Advice about the problem.
     var hint: String
 }
 

@@ -3,13 +3,13 @@ import HandlerCatalog
 import Sharing
 import UniformTypes
 
-/// What is printed about handlers, for people and for programs. What bundles say is foreign text: all lines are escaped.
+/// Text about handlers, for people and for programs. Text from bundles is foreign: all lines are escaped.
 struct HandlerText {
     let snapshot: CatalogSnapshot
     let place: HandlersPlace
-    /// What is wrong with a handler that is used, by the path that has the problem.
+    /// Problems of handlers that are used, by the path that has the problem.
     private let warnings: [String: [HandlerProblem]]
-    /// What is wrong otherwise: bundles that cannot be used, folders, the user's choices.
+    /// Other problems: bundles that cannot be used, folders, the user's choices.
     let loose: [HandlerProblem]
     private let typeDefaults: [BundleIdentifier: [UniformType]]
     private let schemeDefaults: [BundleIdentifier: [URLScheme]]
@@ -38,7 +38,7 @@ struct HandlerText {
             .mapValues { $0.sorted() }
     }
 
-    /// Where problems of a handler are said to be.
+    /// The path under which the problems of a handler are listed.
     private static func troublePath(_ bundle: HandlerBundle) -> String {
         bundle.origin == .configuration ? bundle.executable ?? "" : bundle.path
     }
@@ -70,8 +70,8 @@ struct HandlerText {
 
     func permissions(of bundle: HandlerBundle) -> HandlerPermissions? { HandlerPermissions(bundle, place.support) }
 
-    /// What is wrong with a handler that is used, a line each, escaped: what the catalog found, and what would keep it
-    /// from being started.
+    /// Problems of a handler that is used, a line each, escaped: those that the catalog found, and those that prevent
+    /// its start.
     func troubles(_ bundle: HandlerBundle) -> [String] {
         let found = warnings[Self.troublePath(bundle)] ?? []
         return found.map { TerminalText.escaped($0.reason, limit: 400) } + launchTroubles(bundle)
@@ -149,7 +149,7 @@ struct HandlerText {
         ]
     }
 
-    /// What to do about it.
+    /// Advice about a problem.
     func remedy(_ problem: HandlerProblem) -> String {
         let folders = place.catalog.folders
         if problem.identifier == .hook, problem.path == place.catalog.hook?.path {
@@ -158,7 +158,7 @@ struct HandlerText {
         if problem.path == place.catalog.choicesPath { return "see your choices with: waft handlers default" }
         if PathText.part(of: problem.path, below: folders.user) != nil {
             guard problem.severity == .unusable else { return "fix it" }
-            // What cannot be shown cannot be typed either.
+            // A name that cannot be shown cannot be typed either.
             guard Self.escaped(problem.name) == problem.name else { return "fix it, or delete its folder" }
             return "fix it, or remove it: waft handlers remove \(Self.word(problem.name))"
         }

@@ -86,7 +86,7 @@ struct HandlersAddCommand: HandlersVerb {
         return report
     }
 
-    /// What to try it with.
+    /// An example argument for `waft handlers test`.
     private func example(_ bundle: HandlerBundle) -> String {
         guard type.isEmpty, let scheme = bundle.urlTypes.first?.schemes.first else { return "FILE" }
         return "\(scheme):example"

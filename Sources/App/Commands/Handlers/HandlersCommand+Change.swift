@@ -40,7 +40,7 @@ struct HandlersRemoveCommand: HandlersVerb {
         do throws(CatalogError) {
             removal = try place.catalog.remove(name)
         } catch {
-            // What others installed can be left alone.
+            // Handlers that other users installed can be disabled.
             let bundle = try? before.bundle(named: name)
             let canBeDisabled = error.code == .notYours && bundle.map { $0.origin < .configuration } == true
             throw CommandFailure(

@@ -5,45 +5,45 @@ import ItemSources
 import Sharing
 import UniformTypes
 
-/// Who would get an item that is sent here, and all that this depends on.
+/// The decision which handlers would get an item that is sent here, with all facts that it depends on.
 struct ItemDecision {
-    /// What its content says.
+    /// The result of reading the content.
     struct Finding {
         var verdict: ContentVerdict
         var words: String
     }
 
-    /// As it was typed; nil for a type alone.
+    /// The path as it was typed; nil if only a type was given.
     var path: String?
-    /// Whether something is there.
+    /// Whether the path exists.
     var exists = false
-    /// What it would be offered as.
+    /// The type with which the item would be offered.
     var type: UniformType
     var kind: FileKind?
-    /// Nil for folders, and for what is not there.
+    /// Nil for folders, and for a path that does not exist.
     var finding: Finding?
     /// Whether such an item could be sent here at all.
     var eligibility: Eligibility
-    /// What it would be handed on as.
+    /// The type with which the item would be handed on.
     var handedOnAs: UniformType
     var claims: [Claim]
     var passedOver: [(bundle: HandlerBundle, reason: String)]
 
-    /// Those that would be asked, in order: what the user leaves in the Inbox on purpose goes to nobody after that.
+    /// Handlers that would be asked, in order. The list ends at a built-in one: it keeps the item in the Inbox.
     var asked: [Claim] {
         isLying || !eligibility.isEligible ? [] : Array(claims.prefix { !$0.bundle.isBuiltIn })
     }
 
     var isLying: Bool { finding?.verdict.outcome == .lying }
 
-    /// The decision about a type, whatever the item is called.
+    /// The decision about a type, for any name of the item.
     init(type: UniformType, in snapshot: CatalogSnapshot) {
         self.init(nil, type, nil, nil, snapshot)
     }
 
     /// The decision about a file or folder. The disk is read.
     ///
-    /// - Parameter declared: what to take it for; nil for what its name says. With it nothing need be there.
+    /// - Parameter declared: the type of the item; nil for the type of its name. With a type, the path need not exist.
     /// - Throws: `CommandFailure` `inputMissing`.
     init(
         path: String,
@@ -58,7 +58,7 @@ struct ItemDecision {
             return
         }
         if isThere, status.st_mode & S_IFMT == S_IFDIR {
-            // Not gone through, as for sending: what is in it decides nothing.
+            // The folder is not walked, as it is for sending: its contents do not affect the decision.
             let name = URL(fileURLWithPath: path).standardizedFileURL.lastPathComponent
             let type = declared ?? snapshot.registry.type(forFileName: name, kind: .directory)
             self.init(path, type, .directory, nil, snapshot)
@@ -91,7 +91,7 @@ struct ItemDecision {
         passedOver = snapshot.passedOver(handedOnAs, kind: kind)
     }
 
-    /// What to ask instead of about a file that is not there.
+    /// The question to ask instead about a file that does not exist.
     private static func hint(_ path: String, _ registry: TypeRegistry) -> String? {
         let name = PathText.lastName(of: path)
         guard !name.isEmpty else { return nil }
@@ -113,11 +113,11 @@ struct ItemDecision {
     }
 }
 
-/// Who would open a URL.
+/// The decision which handlers would open a URL.
 struct SchemeChoice {
     let url: URLParts
     let decision: SchemeDecision
-    /// Handlers that would open it but for something, and what that is.
+    /// Handlers that declare the scheme but cannot open the URL, each with the reason.
     let passedOver: [(bundle: HandlerBundle, reason: String)]
 
     init(_ url: URLParts, in snapshot: CatalogSnapshot) {

@@ -32,7 +32,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
     }
 
-    /// What a default is for.
+    /// The type or scheme of a default.
     private enum Subject: Hashable {
         case type(UniformType)
         case scheme(URLScheme)
@@ -51,7 +51,7 @@ struct HandlersDefaultCommand: HandlersVerb {
         var event = EventName.default
         var type: String?
         var scheme: String?
-        /// Its identifier; absent where there is none.
+        /// The identifier of the handler; absent if there is none.
         var handler: String?
         var name: String?
         /// `enabled`, `disabled` or `missing`.
@@ -81,7 +81,7 @@ struct HandlersDefaultCommand: HandlersVerb {
 
     private func subject(_ text: String, _ snapshot: CatalogSnapshot) throws(CatalogError) -> Subject {
         if text.hasSuffix(":") { return .scheme(try URLScheme(named: text)) }
-        // What is to be forgotten may be left over from a time when somebody declared it.
+        // A default can be removed although no handler declares its type any more.
         if remove, let type = UniformType(text), snapshot.choices.typeDefaults[type] != nil { return .type(type) }
         return .type(snapshot.registry.resolved(try snapshot.registry.type(named: text)))
     }

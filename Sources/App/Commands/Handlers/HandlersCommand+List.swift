@@ -48,7 +48,7 @@ struct HandlersShowCommand: HandlersVerb {
             return HandlersReport(
                 results: output.json ? [JSONText.line(text.document(bundle))] : text.description(of: bundle))
         } catch {
-            // One that cannot be used has no more to it than the reason.
+            // For a handler that cannot be used, only the reason is shown.
             let problems = text.loose.filter { $0.severity == .unusable && $0.isMeant(by: name) }
             guard error.code == .unknownHandler, !problems.isEmpty else { throw CommandFailure(error) }
             return HandlersReport(
@@ -58,7 +58,7 @@ struct HandlersShowCommand: HandlersVerb {
 }
 
 extension HandlerProblem {
-    /// Whether somebody who types `text` can mean what has the problem.
+    /// Whether `text` can mean the handler that has the problem.
     fileprivate func isMeant(by text: String) -> Bool {
         let text = text.lowercased()
         return [name.lowercased(), name.lowercased() + ".handler", identifier?.text.lowercased()].contains(text)

@@ -64,7 +64,7 @@ struct HandlersTestCommand: HandlersVerb {
         return report
     }
 
-    /// The URL that somebody means; nil where it is a file, or looks like one.
+    /// The URL in the argument; nil if the argument is a file, or looks like one.
     private static func url(_ text: String) throws(CommandFailure) -> URLParts? {
         var status = stat()
         guard lstat(text, &status) != 0, let colon = text.firstIndex(of: ":"),
@@ -74,7 +74,7 @@ struct HandlersTestCommand: HandlersVerb {
             return try URLParts(text)
         } catch {
             let shown = TerminalText.escaped(text)
-            // `notes: monday.txt` is more likely a file that is not there.
+            // `notes: monday.txt` is more likely a file that does not exist.
             guard text[colon...].hasPrefix("://") else {
                 throw CommandFailure(.inputMissing, "\(shown): there is no such file, and as a URL: \(error)")
             }

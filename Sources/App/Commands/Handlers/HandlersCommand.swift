@@ -5,7 +5,7 @@ import HandlerCatalog
 import HookSandbox
 import Peer
 
-/// `waft handlers`: who opens what arrives.
+/// `waft handlers`: the programs that open arrivals.
 struct HandlersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handlers",
@@ -26,7 +26,7 @@ struct HandlersCommand: AsyncParsableCommand {
     )
 }
 
-/// A verb of `waft handlers`: what it has to say, apart from how that is printed.
+/// A verb of `waft handlers`. It returns a report, and does not print it.
 protocol HandlersVerb: AsyncParsableCommand {
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport
 }
@@ -40,18 +40,18 @@ extension HandlersVerb {
     }
 }
 
-/// What the verbs work on.
+/// The data that the verbs use.
 struct HandlersPlace {
     var catalog: HandlerCatalog
     /// Absolute path.
     let inbox: String
-    /// The kernel's means to restrict handlers.
+    /// The means of the kernel to restrict handlers.
     var support = HookSandbox.support
-    /// After how long a handler is ended that says nothing about that.
+    /// Time limit of a handler that declares none.
     let usualTimeLimit: Duration
     /// Schemes of received URLs that are opened, and not only stored.
     var openedSchemes: Set<URLScheme> = []
-    /// Absolute; what relative paths are taken from.
+    /// Absolute path: the base of relative paths.
     var workingDirectory = FileManager.default.currentDirectoryPath
 }
 
@@ -65,7 +65,7 @@ extension HandlersPlace {
     }
 }
 
-/// What a verb has to say. All lines are escaped.
+/// The report of a verb. All lines are escaped.
 struct HandlersReport {
     /// For standard output.
     var results: [String] = []

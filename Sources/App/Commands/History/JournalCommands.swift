@@ -18,8 +18,8 @@ enum JournalReading {
         }
     }
 
-    /// The arrival that a user means, with its attempts: by its number, or by the name it has in the Inbox. Where several
-    /// have had that name, the latest that is still there, or else the latest.
+    /// Finds an arrival, with its attempts, by its number or by its name in the Inbox. If several arrivals have had
+    /// that name, the latest that is still there is returned, or else the latest.
     static func entry(_ wanted: String) throws(CommandFailure) -> JournalEntry? {
         try read { reader throws(JournalFault) -> JournalEntry? in
             if let number = Int64(wanted), let entry = try reader.entry(ArrivalNumber(number)) { return entry }
@@ -34,7 +34,7 @@ enum JournalReading {
     }
 }
 
-/// `waft history`: what has arrived, and what became of it.
+/// `waft history`: the arrivals and the results of their handlers.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",

@@ -5,7 +5,7 @@ import Journal
 import Sharing
 import UniformTypes
 
-/// An arrival in words. Everything that came from elsewhere is escaped.
+/// An arrival in words. Foreign text is escaped.
 enum JournalText {
     /// One line of a list.
     static func line(_ entry: JournalEntry, _ people: Acquaintances) -> String {
@@ -59,7 +59,7 @@ enum JournalText {
         return ["\(arrival.number)"] + lines.map { "  " + $0 } + entry.attempts.flatMap(Self.lines)
     }
 
-    /// How it left the Inbox; nil where it has not.
+    /// How the item left the Inbox; nil if it has not.
     static func departure(_ entry: JournalEntry) -> String? {
         guard let departure = entry.departure else { return nil }
         let toward = TerminalText.escaped(departure.toward, limit: 4_096)
@@ -152,19 +152,19 @@ struct JournalLine: Encodable {
     var size: UInt64
     var digest: String
     var from: EventLine.Peer
-    /// The protocol by which it came: `waft`, `airdrop`.
+    /// The protocol of the transfer: `waft`, `airdrop`.
     var via: String
     var transfer: String
     var item: Int
     var arrived: String
     var annotation: [String: String]?
-    /// The application that sent it, by its sender's word.
+    /// The application that sent it, as the sender claims.
     var sourceApplication: String?
     var content: String?
     /// `none`, `waiting`, `yes`, `no`, `failed`, `parked`, `gone`.
     var delivery: String
     var due: String?
-    /// How it left the Inbox.
+    /// How the item left the Inbox.
     var left: Departure?
     var attempts: [Attempt]?
 

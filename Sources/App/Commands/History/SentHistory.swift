@@ -1,9 +1,9 @@
 import Peer
 import Sharing
 
-/// What answers and outcomes are called before people.
+/// Words for answers and outcomes, for people.
 enum OutcomeWords {
-    /// - Parameter name: as programs have it; what is not known is escaped.
+    /// - Parameter name: the name for programs; an unknown one is escaped.
     static func of(_ name: String) -> String {
         switch name {
         case "noRoom": "no room"
@@ -19,7 +19,7 @@ enum OutcomeWords {
     /// An answer with its reason, escaped.
     static func line(_ verdict: ItemVerdict) -> String {
         let reason = TerminalText.escaped(verdict.reason)
-        // The usual reason says it all, with the time.
+        // The usual reason is enough; it has the time in it.
         let nobody = "nobody answered"
         let isOwn = reason.hasPrefix(nobody) || [SilenceWords.cancelled, SilenceWords.stopping].contains(reason)
         if verdict.answer == .expired, reason.isEmpty || isOwn {
@@ -37,7 +37,7 @@ struct SentLine: Encodable {
         var size: UInt64?
         var stored: String?
         var digest: String?
-        /// `stored`, `alreadyThere`, `sent` (by AirDrop, without a receipt), `notSent`, `failed`, `unread`, or the answer.
+        /// `stored`, `alreadyThere`, `sent` (AirDrop, no receipt), `notSent`, `failed`, `unread`, or the answer.
         var state: String
         var reason: String?
         var handlerAnswer: String?
@@ -54,7 +54,7 @@ struct SentLine: Encodable {
     var event = EventName.transfer
     var ended: String
     var peer: EventLine.Peer?
-    /// The dialect by which it went.
+    /// The dialect of the transfer.
     var via: String
     var transfer: String
     /// Items of the transfer, and how many of them are on the other side.
@@ -62,7 +62,7 @@ struct SentLine: Encodable {
     var storedCount: Int
     /// Bytes of contents that were sent, in all attempts.
     var moved: UInt64
-    /// The first of them.
+    /// The first items.
     var items: [Item]
 
     init(_ entry: SentLog.Entry) {
@@ -75,7 +75,7 @@ struct SentLine: Encodable {
     }
 }
 
-/// `waft history --sent`: what was sent from here, and what became of it.
+/// `waft history --sent`: the transfers from here and their outcomes.
 enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandFailure) {
         let entries = try Surroundings().home.sentLog.entries(latest: count)
@@ -83,7 +83,7 @@ enum SentHistory {
         for entry in entries { Console.shared.result(json ? JSONText.line(SentLine(entry)) : line(entry)) }
     }
 
-    /// One transfer, what came from elsewhere escaped.
+    /// One transfer; foreign text is escaped.
     static func line(_ entry: SentLog.Entry) -> String {
         let time = JournalText.time(WallTime(milliseconds: entry.time))
         let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
@@ -96,7 +96,7 @@ enum SentHistory {
     }
 
     private static func outcome(_ entry: SentLog.Entry) -> String {
-        // What went wrong first says more than how much went well.
+        // The first fault is shown before the number of successes.
         let bad = entry.items.first { !["stored", "alreadyThere", "taken"].contains($0.state) }
         let moved = entry.moved > 0 ? ", \(ByteCount.text(entry.moved)) moved" : ""
         if entry.arrived == entry.count {

@@ -7,7 +7,7 @@ import Peer
 import Sharing
 import UniformTypes
 
-/// The options by which `waft inbox list` and `waft history` show some arrivals only.
+/// Options of `waft inbox list` and `waft history` that show only some arrivals.
 struct ArrivalFilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only items of a type, and of the types that conform to it.", valueName: "uti"))
     var type: String?
@@ -39,7 +39,7 @@ enum ArrivalState: String, CaseIterable {
     var delivery: DeliveryState { DeliveryState(rawValue: rawValue) ?? .waiting }
 }
 
-/// The arrivals that somebody wants to see.
+/// The arrivals that the user wants to see.
 struct ArrivalChoice: Sendable {
     private let registry: TypeRegistry
     private let type: UniformType?
@@ -47,10 +47,10 @@ struct ArrivalChoice: Sendable {
     private let since: WallTime?
     private let state: ArrivalState?
 
-    /// Senders that are named to somebody who has named none of them.
+    /// Senders that the error message lists if `--from` names none.
     private static let namedSenders = 12
 
-    /// - Throws: `CommandFailure` `usage` for a value that means nothing here, with those that do.
+    /// - Throws: `CommandFailure` `usage` for a value that has no meaning, with the values that have one.
     init(_ options: ArrivalFilterOptions, _ surroundings: Surroundings) throws(CommandFailure) {
         let registry = options.type == nil ? TypeRegistry.system : surroundings.home.typeRegistry()
         self.registry = registry
@@ -78,7 +78,7 @@ struct ArrivalChoice: Sendable {
         peers = try options.from.map { text throws(CommandFailure) in try Self.peers(text, surroundings.people) }
     }
 
-    /// The senders that somebody means: a contact, those whose id begins so, or those who call themselves so.
+    /// The senders that `text` means: a contact, or all with an id that begins so, or all with this name.
     private static func peers(_ text: String, _ people: Acquaintances) throws(CommandFailure) -> Set<PeerID> {
         do throws(ContactError) {
             return [try people.contact(text).id]
@@ -109,7 +109,7 @@ struct ArrivalChoice: Sendable {
         }
     }
 
-    /// Whether an event is about an arrival that is wanted. Of a state is what a handler has just said.
+    /// Whether an event is about a wanted arrival. With a state, only a handler's answer of that state is.
     func isWanted(_ event: ControlEvent) -> Bool {
         switch event {
         case .stored(let arrival), .left(let arrival, _, _): return state == nil && isWanted(arrival)
@@ -131,7 +131,7 @@ struct ArrivalChoice: Sendable {
     }
 
     private func isWanted(_ type: UniformType, from peer: PeerID) -> Bool {
-        // A type that only a handler here declares comes as a dynamic one.
+        // A type that only a handler here declares arrives as a dynamic one.
         peers?.contains(peer) != false
             && self.type.map { registry.conforms(registry.resolved(type), to: $0) } != false
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `waft inbox`: what has arrived.
+/// `waft inbox`: the arrivals.
 struct InboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox",

@@ -103,25 +103,25 @@ struct InboxRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// Items that leave the Inbox one after the other: each is done on the disk, written down, and told.
+/// Moves items out of the Inbox, one after the other: each is moved on the disk, recorded, and reported.
 struct Leaving {
     struct Outcome {
         var how: Departure.How
         var toward = ""
-        /// What happened, escaped.
+        /// The outcome, escaped.
         var words: String
-        /// What did not go well all the same; not escaped.
+        /// A problem beside the success; not escaped.
         var remark: String?
         /// Whether it is out of the Inbox.
         var hasLeft = true
     }
 
     let inbox: String
-    /// Whether handlers that read an item are not waited for.
+    /// Whether to move an item without waiting for the handlers that read it.
     let now: Bool
     let json: Bool
 
-    /// - Returns: the code of the first that failed; the others are done all the same.
+    /// - Returns: the code of the first item that failed; the other items are still moved.
     func each(
         _ wanted: [String], _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
     ) async throws(CommandFailure) -> WaftExit {
@@ -209,7 +209,7 @@ struct Leaving {
     }
 }
 
-/// Writes to the journal from a command: through the receiver that has it, or, where none runs, itself.
+/// Writes to the journal from a command: through the running receiver, or directly if none is running.
 enum JournalWriting {
     /// A receiver may start or stop between the two ways.
     private static let tries = 3

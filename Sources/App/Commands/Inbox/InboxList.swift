@@ -7,7 +7,7 @@ import Peer
 import Sharing
 import UniformTypes
 
-/// `waft inbox list`: what lies in the Inbox.
+/// `waft inbox list`: the contents of the Inbox.
 struct InboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -67,13 +67,13 @@ struct InboxListCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped(error.message))
         }
-        // Of a folder that was given to accept, its own line is shown.
+        // Items that were accepted into a folder have no rows here: the folder has one.
         let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
         let byName = Dictionary(own.map { ($0.stored.name.text, $0) }) { _, later in later }
         return entries.map { InboxRow(entry: $0, shownName: $0.name, arrival: byName[$0.name]) }
     }
 
-    /// The arrivals that are wanted and lie there.
+    /// The wanted arrivals that are in the Inbox.
     private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandFailure) -> [InboxRow] {
         try arrivals(choice.filter).compactMap { arrival in
             let path = arrival.stored.path
@@ -87,7 +87,7 @@ struct InboxListCommand: AsyncParsableCommand {
     /// Arrivals that are read at a time.
     private static let page = 1_024
 
-    /// The journal's arrivals that lie in the Inbox, as far as anybody has said.
+    /// The arrivals of the journal without a recorded departure from the Inbox.
     private static func arrivals(_ filter: ArrivalFilter) throws(CommandFailure) -> [Arrival] {
         try JournalReading.read { reader throws(JournalFault) in
             var arrivals: [Arrival] = []
@@ -108,7 +108,7 @@ struct InboxRow {
         /// The name that it has in the Inbox.
         var stored: String
         var path: String
-        /// `ItemKind`, or `link` or `other` for what is no item.
+        /// `ItemKind`, or `link` or `other` for an entry that is no item.
         var kind: String
         var size: UInt64?
         var modified: String
@@ -159,7 +159,7 @@ struct InboxRow {
             + "\(modified)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
     }
 
-    /// How many there are and how large: files as they are, folders as they arrived.
+    /// Number and size of the items: files with their size on the disk, folders with the size at arrival.
     static func summary(_ rows: [InboxRow]) -> String {
         let bytes = rows.reduce(UInt64(0)) { $0 &+ ($1.entry.size ?? $1.arrival?.size ?? 0) }
         let unknown = rows.count { $0.entry.kind == .folder && $0.arrival == nil }

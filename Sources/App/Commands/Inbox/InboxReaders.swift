@@ -4,19 +4,19 @@ import Inbox
 import Journal
 import Sharing
 
-/// Whether handlers that read an item are waited for before it leaves the Inbox.
+/// Whether to wait for the handlers that read an item before it leaves the Inbox.
 struct ReaderOptions: ParsableArguments {
     @Flag(name: .long, help: "Do not wait for a handler that still reads an item.")
     var now = false
 }
 
-/// The handlers that have been handed an item and have not answered yet. The running receiver knows them; without a
-/// receiver nobody reads.
+/// The handlers that have an item and have not answered yet. The running receiver knows them; without a receiver there
+/// are none.
 enum InboxReaders {
     /// Waits up to five seconds until no handler reads an item, and keeps handlers from the item for half a minute.
     ///
     /// - Parameter now: does not wait.
-    /// - Returns: who still reads it, escaped; nil if nobody does, or with `now`.
+    /// - Returns: the handler that still reads the item, escaped; nil if none does, or with `now`.
     static func reader(of number: ArrivalNumber, now: Bool) async throws(CommandFailure) -> String? {
         switch try await Daemon.askIfRunning(.release(arrival: number.value, now: now)) {
         case .done, nil: return nil

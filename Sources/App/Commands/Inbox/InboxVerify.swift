@@ -5,7 +5,7 @@ import Journal
 import Peer
 import Sharing
 
-/// `waft inbox verify`: is what lies in the Inbox what was received?
+/// `waft inbox verify`: compares the contents of the Inbox with the received items.
 struct InboxVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -59,9 +59,9 @@ struct InboxVerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// A verification under way, and what it has found.
+/// A running verification and its findings.
 private struct Verifying {
-    /// For programs: one that is not as it arrived, or at the end the counts.
+    /// For programs: an item that is not as it arrived, or at the end the counts.
     private struct Line: Encodable {
         var v = 1
         /// `changed`, `missing`, `unreadable`, `absent`, `verified`.
@@ -75,7 +75,7 @@ private struct Verifying {
         /// `kind`, `size`, `entries`, `contents`, `mode`.
         var differences: [String]?
         var reason: String?
-        /// When something was last done to a file that has changed.
+        /// Time of the last change of a changed file.
         var touched: String?
         var ok: Int?
         var changed: Int?
@@ -96,7 +96,7 @@ private struct Verifying {
         (self.inbox, self.json) = (inbox, json)
     }
 
-    /// - Throws: where there is something to be read, and no Inbox.
+    /// - Throws: if there are items to be read, but no Inbox.
     mutating func begin(_ count: Int, bytes: UInt64) throws(CommandFailure) {
         progress = ProgressLine(total: bytes)
         var isFolder: ObjCBool = false
@@ -133,7 +133,7 @@ private struct Verifying {
         Console.shared.result(FindingText.line(entry, finding))
     }
 
-    /// Somebody has named what is not there to be verified.
+    /// The user has named an item that is not there to be verified.
     mutating func absent(_ wanted: String, _ entry: JournalEntry?) {
         fail(.inputMissing)
         let reason =
@@ -175,7 +175,7 @@ private struct Verifying {
     }
 }
 
-/// What was found, in words.
+/// A finding, in words.
 enum FindingText {
     static func head(_ entry: JournalEntry) -> String {
         "\(entry.arrival.number)  \(TerminalText.escaped(entry.arrival.stored.name.text))"

@@ -1,7 +1,7 @@
 import Control
 import Sharing
 
-/// `waft inbox list --watch`: what comes into the Inbox, what handlers say of it, and what leaves it.
+/// `waft inbox list --watch`: shows arrivals, the answers of handlers, and departures.
 struct InboxWatch {
     /// Nil for everything.
     let choice: ArrivalChoice?
@@ -42,7 +42,7 @@ struct InboxWatch {
         "\(arrival.arrival)  \(TerminalText.escaped(arrival.stored))"
     }
 
-    /// What a handler's answer means, in the words of `waft history`.
+    /// The meaning of a handler's answer, in the words of `waft history`.
     private static func words(_ answer: String, _ number: Int64) -> String {
         switch HandlerAnswer.State(rawValue: answer) {
         case .yes: "opened"
@@ -55,9 +55,9 @@ struct InboxWatch {
 }
 
 extension Daemon {
-    /// Shows what happens at the running receiver until Ctrl-C, which is the end that was asked for.
+    /// Shows the events of the running receiver until Ctrl-C, which is the normal end.
     ///
-    /// - Throws: `CommandFailure`, 69 if no receiver is running, or when it has gone.
+    /// - Throws: `CommandFailure`, 69 if no receiver is running, or if it ends.
     static func follow(_ see: @escaping @Sendable (ControlEvent) -> Void) async throws {
         let end = Cancellation()
         do {

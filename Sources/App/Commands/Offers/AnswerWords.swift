@@ -1,6 +1,6 @@
 import Control
 
-/// How `waft accept` and `waft decline` say that an offer is answered. All lines are escaped.
+/// The words of `waft accept` and `waft decline` about an answered offer. All lines are escaped.
 enum AnswerWords {
     /// Items that are named; the others are counted.
     private static let shown = 10

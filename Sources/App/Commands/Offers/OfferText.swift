@@ -2,7 +2,7 @@ import Control
 import Sharing
 import UniformTypes
 
-/// An offer as people read it, every foreign string escaped.
+/// An offer as people read it; foreign text is escaped.
 enum OfferText {
     // MARK: All of it
 
@@ -11,7 +11,7 @@ enum OfferText {
         var lines = ["\(offer.number): \(asker(offer)) offers \(items(offer)), \(sizes(offer))"]
         if let warning = warning(offer) { lines.append(warning) }
         if let note = offer.note { lines.append("  note: \(TerminalText.escaped(note))") }
-        // The numbers are those that `waft accept --items` takes.
+        // `waft accept --items` takes these numbers.
         let isNumbered = offer.itemCount > 1
         let shown = offer.items.prefix(most)
         for (index, item) in shown.enumerated() {
@@ -22,7 +22,7 @@ enum OfferText {
         return lines
     }
 
-    /// The question at the end of a list that may have scrolled away: it names who asks and how much.
+    /// The question below a list that may have scrolled away: it names the sender and the size.
     static func question(_ offer: OfferSummary) -> String {
         "Accept \(items(offer)), \(size(offer)), from \(asker(offer))?"
     }
@@ -45,10 +45,10 @@ enum OfferText {
         count < 2 ? "empty folder" : count == 2 ? "1 thing in it" : "\(count - 1) things in it"
     }
 
-    // MARK: As it comes and goes
+    // MARK: Events
 
-    /// One line for an offer, and a second one where somebody is not who it says; one line when it is settled. Nothing
-    /// for other events.
+    /// One line for an offer, and a second one if its sender uses the name of a contact; one line for a settled offer.
+    /// No lines for other events.
     static func lines(_ event: ControlEvent) -> [String] {
         switch event {
         case .offer(let offer):
@@ -76,7 +76,7 @@ enum OfferText {
     private static let nameLimit = 256
 
     private static func asker(_ offer: OfferSummary) -> String {
-        // Its key comes last and must not be cut off: what a stranger calls itself has at most 63 bytes.
+        // The key comes last and must not be cut off: the name that a stranger gives itself has at most 63 bytes.
         if let asker = offer.asker { return TerminalText.escaped(asker.line, limit: 800) }
         return "\(TerminalText.peerName(offer.peerName)) (\(TerminalText.escaped(offer.peerID ?? "no key")))"
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Control
 import Sharing
 
-/// `waft offers`: what waits for consent.
+/// `waft offers`: the offers that wait for consent.
 struct OffersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offers",
@@ -64,7 +64,7 @@ struct OffersCommand: AsyncParsableCommand {
         }
     }
 
-    /// Shows what happens until Ctrl-C, which is the end that was asked for.
+    /// Shows events until Ctrl-C, which is the normal end.
     private func follow() async throws {
         let json = output.json
         try await Daemon.follow { event in

@@ -6,7 +6,7 @@ import Logging
 import Peer
 import Sharing
 
-/// `waft open`: hands URLs to whoever opens their schemes.
+/// `waft open`: opens URLs with the handlers of their schemes.
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
@@ -26,7 +26,7 @@ struct OpenCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        // Before anything is opened.
+        // All URLs are checked before the first is opened.
         let urls = try self.urls.map(Self.parts)
         let surroundings = try Surroundings()
         let opening = try Self.opening(surroundings)
@@ -62,19 +62,19 @@ struct OpenCommand: AsyncParsableCommand {
         let inbox = try surroundings.inbox
         do {
             try home.makeFolders()
-            // The sandbox has a rule for it, whether or not anything has arrived.
+            // The sandbox has a rule for the Inbox, even before anything has arrived.
             try FileManager.default.createDirectory(
                 atPath: inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
         var logger = surroundings.logger("waft")
-        // What a handler is warned of is shown with its answer.
+        // Warnings about a handler are shown with its answer.
         if logger.logLevel >= .notice { logger.logLevel = .error }
         let catalog = home.handlerCatalog(settings)
         return URLOpening(
             snapshot: catalog.load(),
-            // Not the receiver's folder, which that sweeps when it starts.
+            // The receiver sweeps its own folder when it starts, so this is another one.
             runner: HandlerRunner(
                 inbox: inbox, scratchFolder: home.run + "/open", forbiddenPlaces: catalog.closed.paths,
                 firstLaunches: catalog.firstLaunches, logger: logger),
@@ -96,14 +96,14 @@ struct OpenCommand: AsyncParsableCommand {
 struct URLOpening: Sendable {
     let snapshot: CatalogSnapshot
     let runner: HandlerRunner
-    /// For handlers that name none.
+    /// Time limit of handlers that declare none.
     let timeLimit: Duration
-    /// Whether handlers that are to be restricted may not run where they cannot be.
+    /// Whether a handler with a sandbox may not run if the kernel cannot enforce the sandbox.
     let requiresSandbox: Bool
-    /// Nil where there is none.
+    /// Opens URLs on the desktop; nil without `xdg-open`.
     let opener: SystemOpener?
 
-    /// - Throws: when the task is cancelled; the handler has been ended then.
+    /// - Throws: `CancellationError` when the task is cancelled; by then the handler has been ended.
     func open(_ url: URLParts) async throws(CancellationError) -> URLOutcome {
         var outcome = URLOutcome(url)
         switch snapshot.schemeHandlers(for: url) {
@@ -118,7 +118,7 @@ struct URLOpening: Sendable {
             for claim in claims {
                 guard let program = program(claim.bundle) else { continue }
                 outcome.add(program.identifier, program.name, try await ask(program, url))
-                // Only a plain no leaves it to the next one.
+                // Only after a plain no, the next handler is asked.
                 if outcome.attempts.last?.outcome.answer != .no { break }
             }
             if outcome.attempts.isEmpty {
@@ -140,7 +140,7 @@ struct URLOpening: Sendable {
             if let refusal = try await runner.launch(program, call) { return refusal }
             return try await runner.run(program, call)
         }
-        // One of our own: that of the receiver is told of arrivals alone.
+        // A process of this command: the receiver's resident handler gets arrivals only.
         let resident = ResidentHandler(program: program, runner: runner)
         let result: Result<AttemptOutcome, CancellationError>
         do throws(CancellationError) {
@@ -158,7 +158,7 @@ struct URLOpening: Sendable {
     }
 }
 
-/// What became of a URL.
+/// The outcome for a URL.
 struct URLOutcome: Sendable {
     struct Attempt: Sendable {
         var identifier: String
@@ -169,12 +169,12 @@ struct URLOutcome: Sendable {
     let url: URLParts
     private(set) var attempts: [Attempt] = []
     var exit = WaftExit.handlerSaidNo
-    /// Why nobody was asked.
+    /// Why no handler was asked.
     var fault: String?
-    /// What can be done about that.
+    /// Advice about that.
     var hint: String?
 
-    /// Lines of what a handler printed that are shown.
+    /// Number of lines of a handler's output that are shown.
     private static let shownLines = 10
 
     init(_ url: URLParts) { self.url = url }
@@ -201,7 +201,7 @@ struct URLOutcome: Sendable {
         }
     }
 
-    /// More for people, escaped: what the last handler printed, what can be done.
+    /// Further lines for people, escaped: the output of the last handler, and advice.
     var details: [String] {
         let printed = attempts.last?.outcome.standardError.split(whereSeparator: \.isNewline) ?? []
         return printed.suffix(Self.shownLines).map { TerminalText.escaped(String($0)) } + [hint].compactMap(\.self)

@@ -6,7 +6,7 @@ import Outbox
 import Peer
 import Sharing
 
-/// `waft outbox`: what waits to be sent.
+/// `waft outbox`: the jobs that wait to be sent.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
@@ -55,9 +55,9 @@ struct OutboxAccess {
         }
     }
 
-    /// How the jobs are doing that are being sent, as the receiver has it.
+    /// The progress of the jobs that are being sent, as the receiver reports it.
     ///
-    /// - Parameter records: nobody is asked where none of them is being sent.
+    /// - Parameter records: if none of them is being sent, the receiver is not asked.
     func course(of records: [OutboxStore.Record]) async -> OutboxCourse {
         guard records.contains(where: { $0.standing.state == .sending }) else { return OutboxCourse() }
         do throws(ControlError) {
@@ -71,14 +71,14 @@ struct OutboxAccess {
         }
     }
 
-    /// Tells the receiver, where one is running, that the folder is not what it was.
+    /// Tells a running receiver that the folder has changed.
     func tellReceiver() async {
         guard let socket = try? ControlSocket(folder: home.run) else { return }
         _ = try? await ControlClient.ask(
             .outbox(.lookAgain), at: socket, on: MultiThreadedEventLoopGroup.singleton)
     }
 
-    /// Has the receiver do something; where none is running it is done here.
+    /// Lets the receiver do something; if none is running, it is done here.
     /// - Returns: whether a receiver is running.
     @discardableResult
     func change(
@@ -284,7 +284,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     }
 }
 
-/// One after another: what goes wrong with one is told, and the first of it decides the exit code.
+/// Handles jobs one after another: each failure is reported, and the first decides the exit code.
 private enum OutboxEach {
     static func run(_ jobs: [Int], json: Bool, _ body: (Int) async throws(CommandFailure) -> Void) async throws {
         var first: CommandFailure?

@@ -3,9 +3,9 @@ import Foundation
 import Outbox
 import Sharing
 
-/// What the receiver says of the jobs that it is sending.
+/// The receiver's report on the jobs that it is sending.
 struct OutboxCourse: Sendable {
-    /// Whether there is a receiver; what nobody sends only was being sent.
+    /// Whether a receiver is running; without one, the jobs are not being sent any more.
     var isReceiverThere: Bool
     private var progress: [Int: JobProgress] = [:]
 
@@ -18,18 +18,18 @@ struct OutboxCourse: Sendable {
         progress = Dictionary(jobs.map { ($0.job, $0) }) { _, later in later }
     }
 
-    /// Nil where the job is not being sent, or nothing of it has moved.
+    /// Nil if the job is not being sent, or if nothing of it has moved.
     func progress(of record: OutboxStore.Record) -> JobProgress? {
         record.standing.state == .sending ? progress[record.number.value] : nil
     }
 }
 
-/// A job of the outbox in words. Everything that came from elsewhere is escaped.
+/// A job of the outbox in words. Foreign text is escaped.
 enum OutboxText {
     /// Items that are listed one by one.
     private static let shownItems = 100
 
-    /// What is said when it was queued.
+    /// The line for a job that was just queued.
     static func queued(_ job: OutboxJob) -> String {
         "queued as \(job.number) \(Glyph.arrow) \(TerminalText.escaped(job.destination.text, limit: 64)): \(amount(job))"
     }
@@ -45,7 +45,7 @@ enum OutboxText {
             "\(padding)\(number)  \(names) \(Glyph.arrow) \(to(job)) (\(ByteCount.text(job.size))): \(state(record, course))"
     }
 
-    /// All that is known, a line each.
+    /// All facts about a job, a line each.
     static func lines(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) -> [String] {
         let (job, standing) = (record.job, record.standing)
         var facts = [("to", to(job))]
@@ -149,7 +149,7 @@ struct OutboxLine: Encodable {
     var peer: EventLine.Peer?
     var queued: String
     var expires: String
-    /// When it is tried next; absent where it is not.
+    /// Time of the next attempt; absent if there is none.
     var due: String?
     var finished: String?
     var attemptCount: Int
@@ -202,7 +202,7 @@ extension OutboxLine.Item {
 }
 
 extension WaftExit {
-    /// The code for why a job came to nothing.
+    /// The code for the failure of a job.
     init(_ code: OutboxFailure.Code) {
         switch code {
         case .peerNotFound: self = .peerNotFound

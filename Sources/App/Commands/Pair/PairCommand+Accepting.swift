@@ -2,15 +2,15 @@ import Control
 import Peer
 import Sharing
 
-/// Lets a peer come: pairing mode of the running receiver, followed and answered from here.
+/// Lets a peer pair with this machine: opens pairing mode of the running receiver, follows it and answers.
 struct PairAccepting: Sendable {
     let byCode: Bool
-    /// What the contact is called here.
+    /// The name for the contact here.
     let name: String?
     let seconds: Double
     let rendering: PairRendering
 
-    /// - Throws: `CommandFailure`, 69 where no receiver is running.
+    /// - Throws: `CommandFailure`, 69 if no receiver is running.
     func run() async throws -> PairRendering.End {
         let seconds = min(seconds, 600)
         let own = try Surroundings().settings.name
@@ -26,11 +26,11 @@ struct PairAccepting: Sendable {
         do {
             return try await Interruption.watching(cancellation, goodbye: .zero) { try await follow(standing) }
         } catch is CancellationError {
-            // Below.
+            // Handled below.
         } catch {
             guard cancellation.isRequested else { throw error }
         }
-        // This task is not the one that was cancelled: the receiver still hears of it.
+        // The cancelled task is another one, so this request still reaches the receiver.
         _ = try? await Daemon.ask(.pairing(.close(ticket: standing.ticket)))
         return .failed(.interrupted, "interrupted")
     }
@@ -73,7 +73,7 @@ struct PairAccepting: Sendable {
         }
     }
 
-    /// What the receiver says to it is seen by following.
+    /// The receiver's reply is not needed: `follow` shows the result.
     private func answer(_ ticket: Int) async {
         let isSame = await rendering.isSame()
         guard !Task.isCancelled else { return }

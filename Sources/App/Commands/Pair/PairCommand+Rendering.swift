@@ -4,7 +4,7 @@ import Pairing
 import Peer
 import Sharing
 
-/// What `waft pair` shows: text for people, or one JSON document a line.
+/// The output of `waft pair`: text for people, or one JSON document a line.
 struct PairRendering: Sendable {
     let json: Bool
 
@@ -25,7 +25,7 @@ struct PairRendering: Sendable {
         var warning: String?
     }
 
-    /// - Parameter name: what this machine calls itself.
+    /// - Parameter name: the name that this machine gives itself.
     func opened(code: String?, seconds: Double, name: String) {
         if json {
             return Console.shared.result(JSONText.line(Line(event: .open, code: code, seconds: seconds)))
@@ -62,7 +62,7 @@ struct PairRendering: Sendable {
         Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
     }
 
-    /// Whether both sides show the same, as the user says at the terminal; nil when it is cancelled or the terminal gone.
+    /// Whether both sides show the same, as the user answers; nil if the task is cancelled or the terminal is gone.
     func isSame() async -> Bool? {
         Console.shared.prompt("Does the other screen show the same? [y/n] ")
         for await line in LineReader.terminalLines() {
@@ -122,7 +122,7 @@ extension PairRendering.End {
     init(_ failure: PairingFailure) {
         switch failure.code {
         case .notFound:
-            // Who is visible to contacts alone tells its name while it lets a peer come.
+            // A peer that is visible to contacts only tells its name while it accepts a pairing.
             let isAdvised = failure.reason.contains("waft pair --accept")
             self = .failed(
                 .peerNotFound, isAdvised ? failure.reason : "\(failure.reason); run there first: waft pair --accept")

@@ -3,7 +3,7 @@ import Foundation
 import Peer
 import Sharing
 
-/// `waft peers`: who is there.
+/// `waft peers`: the peers on the network.
 struct PeersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "peers",
@@ -22,12 +22,12 @@ struct PeersCommand: AsyncParsableCommand {
     private struct Line: Encodable {
         var v = 1
         var event: EventName
-        /// The whole id of its key; nil for a peer that proves none, which `handle` stands for while it is in view.
+        /// The whole id of its key; nil for a peer that proves none: `handle` names it while it is in view.
         var id: String?
         var handle: String?
         var name: String?
         var device: String?
-        /// The protocol by which it is reached: `waft`, `airdrop`.
+        /// The protocol with which it is reached: `waft`, `airdrop`.
         var via: String?
         var addresses: [String]?
     }
@@ -46,7 +46,7 @@ struct PeersCommand: AsyncParsableCommand {
                 for await event in network.peers(for: watch ? nil : limit) {
                     switch event {
                     case .found(let peer):
-                        // Its addresses become known one by one: that is news for programs that watch, not for people.
+                        // Its addresses become known one by one. Programs that watch see each change, people do not.
                         guard shown[peer.id] != .some(peer.card) || (watch && output.json) else { continue }
                         shown[peer.id] = .some(peer.card)
                         Self.show(peer, json: output.json)

@@ -1,17 +1,17 @@
 import Peer
 import Sharing
 
-/// Who was seen while peers were looked for, in the order in which they came, each once however often it is heard of.
+/// The peers that a search has found, in the order of their first sighting, each once.
 struct PeersInView {
-    /// Peers that are listed in one line: anybody on the link can announce thousands.
+    /// Peers that are listed in one line: a stranger on the link can announce thousands.
     static let listed = 20
 
     private var order: [PeerID] = []
     private var names: [PeerID: String?] = [:]
 
-    /// What a peer calls itself is news each time; its place is not.
-    /// - Parameter name: nil where it does not tell.
-    /// - Returns: whether it was not in view before.
+    /// Updates the name of a peer at each call; a known peer keeps its place.
+    /// - Parameter name: nil if the peer does not tell it.
+    /// - Returns: whether the peer was not in view before.
     @discardableResult
     mutating func found(_ id: PeerID, name: String?) -> Bool {
         let isNew = names.updateValue(name, forKey: id) == nil
@@ -24,7 +24,7 @@ struct PeersInView {
         order.removeAll { $0 == id }
     }
 
-    /// For people: what each can be named by after `--to`, its id where the name is not enough.
+    /// For people: a word for each peer that `--to` takes: its name, or its id if the name is not enough.
     var text: String {
         if order.isEmpty { return "no machine is in view" }
         let shown = order.prefix(Self.listed).map { id in

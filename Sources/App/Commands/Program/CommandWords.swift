@@ -4,8 +4,8 @@ import Sharing
 
 /// The words of a command line, before the argument parser reads them.
 ///
-/// The parser takes `-holiday.jpg` for a bundle of short options, finds an `h` in it, and prints its help with exit code 0:
-/// `waft send * && rm *` would lose every file.
+/// The parser takes `-holiday.jpg` for a bundle of short options, finds an `h` in it, and prints its help with exit
+/// code 0: `waft send * && rm *` would lose every file.
 struct CommandWords {
     private static let help: Set<String> = ["-h", "--help", "--version"]
 
@@ -32,7 +32,7 @@ struct CommandWords {
         }
     }
 
-    /// The names of files come before the options by a `*`: a file with the name `--dry-run` would be taken for the option,
+    /// A `*` puts names of files before the options: a file with the name `--dry-run` would be taken for the option,
     /// and nothing would be sent, with exit code 0.
     /// - Parameter isFile: Whether a file of this name is in the working directory.
     /// - Throws: usage, for an option in front of `--` that is the name of a file too.
@@ -52,7 +52,7 @@ struct CommandWords {
 
     // MARK: Commands
 
-    /// Where the words lead among the commands.
+    /// The command that the words name.
     struct Place {
         /// The names of the commands, with the program's.
         var names: [String]
@@ -76,7 +76,7 @@ struct CommandWords {
         return place
     }
 
-    /// Whether the words ask for help, or for the version, and for something else, such as to send a file that is called `-h`.
+    /// Whether the words ask for help or the version, and for something else, such as to send a file `-h`.
     /// - Parameter command: the program's.
     func wantMoreThanHelp(of command: any ParsableCommand.Type) -> Bool {
         let rest = place(in: command).rest

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Peer
 
-/// How a command prints.
+/// Options for the output of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Print one JSON document a line.")
     var json = false
@@ -14,7 +14,7 @@ struct Surroundings {
     let home: Home
     let settings: Settings
 
-    /// - Parameter flags: what the command line says; asked first.
+    /// - Parameter flags: settings from the command line; they override all others.
     init(flags: Settings.Partial = Settings.Partial()) throws(CommandFailure) {
         let environment = ProcessInfo.processInfo.environment
         do {
@@ -29,7 +29,7 @@ struct Surroundings {
         }
     }
 
-    /// Who is known here.
+    /// The peers that this user knows.
     var people: Acquaintances { Acquaintances(home.contactBook()) }
 
     /// The path of the Inbox, for verbs that read or change it.
@@ -46,8 +46,8 @@ struct Surroundings {
         }
     }
 
-    /// A logger to standard error. Of `waft`, which talks with a person there, only warnings are wanted, unless the user wants
-    /// more than usual.
+    /// A logger to standard error. `waft` talks with a person there, so it logs only warnings and errors, unless the
+    /// user sets another level.
     func logger(_ label: String) -> Logger {
         let level = label == "waft" && settings.logLevel == .notice ? .warning : settings.logLevel
         return Logger(label: label) { label in

@@ -44,12 +44,12 @@ extension CompletionKind {
         }
     }
 
-    /// Names of the items that lie in the Inbox.
+    /// Names of the items in the Inbox.
     static var inboxItems: Self {
         .custom { _, _, _ in CompletionWords.offered(inboxNames) }
     }
 
-    /// Names of the items that lie in the Inbox, and the folders that they can be moved to.
+    /// Names of the items in the Inbox, and folders to which they can be moved.
     static var inboxItemsAndFolders: Self {
         .custom { words, index, _ in
             let word = words.indices.contains(index) ? words[index] : ""
@@ -104,8 +104,8 @@ enum CompletionWords {
 
     /// The words in the form that the script of the shell reads, each once.
     ///
-    /// Bash expands the words of a list. Without quotes a received file with the name `$(reboot)` would restart the machine
-    /// at the Tab key. Words with control characters are left out: the list has a word on each line.
+    /// Bash expands the words of a list. Without quotes, a received file with the name `$(reboot)` would restart the
+    /// machine at the Tab key. Words with control characters are left out: the list has a word on each line.
     ///
     /// - Parameter shell: The shell whose script asks; an unknown one gets the words of bash.
     static func offered(_ words: [String], to shell: CompletionShell? = .requesting) -> [String] {
@@ -130,7 +130,7 @@ enum CompletionWords {
         }
     }
 
-    /// The folders whose path begins so, as it was typed. May block on the disk.
+    /// The folders whose path begins with the typed text. May block on the disk.
     static func folders(beginning path: String) -> [String] {
         let typed = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         let name = path.dropFirst(typed.count)

@@ -3,7 +3,7 @@ import Executors
 import Glibc
 import Synchronization
 
-/// Signals as something that can be waited for: SIGINT and SIGTERM, if no others are named.
+/// Signals as a stream: SIGINT and SIGTERM, if no others are named.
 enum EndSignals {
     private struct Watcher {
         var signals: Set<Int32>
@@ -13,19 +13,19 @@ enum EndSignals {
     private struct State {
         var watchers: [Int: Watcher] = [:]
         var number = 0
-        /// Where the system's handler writes; nil before somebody watches.
+        /// The descriptor to which the signal handler writes; nil until the first watcher.
         var writing: Int32?
     }
 
     private static let state = Mutex(State())
     static let ending: Set<Int32> = [SIGINT, SIGTERM]
 
-    /// Each of these signals that comes from now on. A signal that nobody watches any more ends the process again.
+    /// Each of these signals from now on. Once a signal has no watcher left, it ends the process again.
     static func watched(_ signals: Set<Int32> = ending) -> AsyncStream<Int32> {
         AsyncStream { continuation in
             state.withLock { state in
                 if state.writing == nil { state.writing = begin() }
-                // Without descriptors or a thread to be had they end the process, as they do when nobody watches.
+                // If no descriptor or thread is available, signals end the process, as without a watcher.
                 guard let writing = state.writing else { return }
                 state.number += 1
                 let number = state.number

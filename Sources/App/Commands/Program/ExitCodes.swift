@@ -23,7 +23,7 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
 
     package var code: ExitCode { ExitCode(rawValue) }
 
-    /// What a script may conclude, over all commands; the README's table has the same words.
+    /// The meaning for a script, over all commands; the README's table has the same words.
     package var meaning: String {
         switch self {
         case .done: "done; for `send`: stored durably, with `--wait opened`: and a handler said yes"
@@ -44,7 +44,7 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// The table for `waft help`: columns that a terminal of 80 columns leaves as they are.
+    /// The table for `waft help`: a terminal of 80 columns does not wrap its lines.
     package static var table: String {
         allCases.map { exit in
             let number = String(exit.rawValue)
@@ -68,12 +68,12 @@ package enum WaftExit: Int32, Sendable, CaseIterable {
     }
 }
 
-/// An end with a line for the user: what failed to happen and why, and what can be done about it.
+/// A failure with a line for the user: the failed action, its reason, and advice.
 package struct CommandFailure: Error, CustomStringConvertible {
     package let exit: WaftExit
     /// One line.
     package let message: String
-    /// What to do, where that is known; one line.
+    /// Advice, if there is any; one line.
     package let hint: String?
     /// Further reasons, one line each.
     package let others: [String]
@@ -107,7 +107,7 @@ extension WaftExit {
         }
     }
 
-    /// The code for what stood in the way of an accepted item.
+    /// The code for the fault that stopped an accepted item.
     package init(_ fault: TransferFault.Code) {
         switch fault {
         case .noRoom: self = .noRoom

@@ -1,11 +1,11 @@
 import Glibc
 import Sharing
 
-/// Ctrl-C and a request to end, as something that can be waited for.
+/// Lets a task wait for Ctrl-C and for a request to end.
 enum Interruption {
-    /// Runs `operation`; when SIGINT or SIGTERM comes, `cancellation` is requested, and the task is cancelled a moment
-    /// later, so that what is under way can still say goodbye.
-    /// - Returns: what `operation` returns, and whether a signal came.
+    /// Runs `operation`. At SIGINT or SIGTERM, `cancellation` is requested; a moment later the task is cancelled.
+    /// Between the two, `operation` can still take leave of its peer.
+    /// - Returns: the result of `operation`, and whether a signal came.
     static func watching<Result: Sendable>(
         _ cancellation: Cancellation,
         goodbye: Duration = .milliseconds(500),

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What the argument parser refuses, told as every other failure: what, why, what to do.
+/// Errors of the argument parser in the form of every other failure: the failed action, its reason, and advice.
 enum ParserFailure {
     /// - Parameters:
     ///   - error: no help, no version: a failure.

@@ -2,8 +2,8 @@ import Glibc
 
 /// Standard input, output and error of the program.
 enum StandardStreams {
-    /// Opens `/dev/null` as each of the three that is closed, before anything else is opened: a file, a timer or a socket of
-    /// the program's own would get its number otherwise, and be read or written as the stream.
+    /// Opens `/dev/null` as each of the three that is closed, before the program opens anything else. Otherwise a file,
+    /// timer or socket of the program would get that number, and would be read or written as the stream.
     ///
     /// Reading from such an input, and writing to such an output, fails as if the stream were still closed.
     static func reserve() {

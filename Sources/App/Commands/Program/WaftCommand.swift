@@ -58,7 +58,7 @@ package enum CommandLineRun {
             words = nil
             try (parsed as? any UserDecision)?.refuseHandlers()
             if var asynchronous = parsed as? any AsyncParsableCommand {
-                // Its words are its own to let go of.
+                // The parsed command may release its words.
                 parsed = nil
                 try await asynchronous.run()
             } else {
@@ -86,7 +86,7 @@ package enum CommandLineRun {
         _ command: Command.Type, _ line: CommandWords
     ) async throws -> any ParsableCommand {
         let words = line.words
-        // The words of a line that is not finished, asked about by a shell. Some answers come from the receiver or the network.
+        // A shell asks about an unfinished line. Some answers come from the receiver or the network.
         if words.first == "---completion" { return try await command.asyncParseAsRoot(words) }
         try line.refuseBundles()
         try line.refuseHelpOfNothing(in: command)
@@ -95,7 +95,7 @@ package enum CommandLineRun {
             return try command.parseAsRoot(words)
         }
         try line.refuseFilesNamedLikeOptions()
-        // A file whose name is not UTF-8 is told with the others that cannot be sent.
+        // A file whose name is not UTF-8 is reported with the others that cannot be sent.
         let send = SendWords(words.dropFirst())
         try CommandWords.refuseRepaired(send.options)
         let parsed = try command.parseAsRoot([verb] + send.options)
@@ -123,7 +123,7 @@ package enum CommandLineRun {
         leave(WaftExit.unexpected.rawValue)
     }
 
-    /// Ends the process without handlers of `atexit`: OpenSSL's frees what other threads, which still run, may be using.
+    /// Ends the process without `atexit` handlers: that of OpenSSL frees memory that running threads may use.
     private static func leave(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)

@@ -41,7 +41,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: surroundings.people, to: logger)
         }
-        // Stopping takes at most this long, whatever a peer or a hook does.
+        // Bounds the time to stop; neither a peer nor a hook can extend it.
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: receiver, successTerminationBehavior: .gracefullyShutdownGroup)],
             logger: logger
@@ -57,13 +57,13 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         } catch let failure as ReceiverFailure {
             throw ReceiverStart.failure(failure)
         } catch is CancellationError {
-            // The end that was asked for.
+            // This is the normal end.
         }
     }
 }
 
-/// What a daemon logs of its events. Levels: `info` what happens as it should, `notice` starts and ends, `warning` what
-/// a user may want to look into. Ids and names are logged, contents and paths outside the Inbox never.
+/// The log of a daemon. Levels: `info` for normal events, `notice` for starts and ends, `warning` for events that a
+/// user may want to examine. Ids and names are logged, but never contents or paths outside the Inbox.
 enum ReceiverLog {
     static func write(_ event: ReceiverEvent, people: Acquaintances, to logger: Logger) {
         switch event {

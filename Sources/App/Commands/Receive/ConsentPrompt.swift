@@ -9,12 +9,12 @@ enum ConsentPrompt {
         case end
     }
 
-    /// How long after a question has gone an answer may be meant for it.
+    /// For this long after a question was withdrawn, an answer may be meant for it.
     private static let reaction: Duration = .seconds(2)
 
     /// Runs until the task is cancelled.
     ///
-    /// - Parameter summary: an offer with who asks, for people.
+    /// - Parameter summary: makes the text of an offer and its sender, for people.
     static func run(_ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary) async {
         await withTaskGroup(of: Void.self) { group in
             let (inputs, feed) = AsyncStream<Input>.makeStream()
@@ -57,7 +57,7 @@ enum ConsentPrompt {
                 if let last = gone {
                     gone = nil
                     if last.at.duration(to: .now) < reaction {
-                        // Typed while another question stood there: it must not answer one that nobody has read.
+                        // The line was meant for an earlier question, and must not answer one that is unread.
                         Console.shared.note("Offer \(last.number) does not wait any longer; next:")
                         show(offer)
                         continue
@@ -70,7 +70,7 @@ enum ConsentPrompt {
                     Console.shared.prompt("Please answer y or n: ")
                     continue
                 }
-                // Its own `settled` finds it gone from here and says nothing.
+                // `settled` for this offer does not find it here, and prints nothing.
                 waiting.removeFirst()
                 if let next = waiting.first { show(next) }
             case .end:

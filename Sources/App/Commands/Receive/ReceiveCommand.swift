@@ -90,7 +90,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                     if asks, LineReader.hasTerminal {
                         group.addTask {
                             await ConsentPrompt.run(receiver.consent) { receiver.summary(of: $0) }
-                            // The terminal is gone, the receiver is not.
+                            // The terminal has closed, but the receiver continues.
                             try await Task.sleep(for: .seconds(86_400 * 365))
                         }
                     }

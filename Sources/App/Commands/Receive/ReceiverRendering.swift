@@ -139,7 +139,7 @@ struct ReceiverRendering: Sendable {
             (line.transfer, line.name, line.reason) = (offer.transfer.text, entry, reason)
             line.print()
         case .reception(.began):
-            // Its progress says so.
+            // The progress of the transfer shows this.
             break
         }
     }

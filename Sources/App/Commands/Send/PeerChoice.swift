@@ -7,17 +7,17 @@ struct PeerChoice {
         /// The whole id of a peer in the list, or an address as it was typed.
         case chosen(String)
         case givenUp
-        /// Why it has to be asked again, escaped; empty for an empty line.
+        /// Why the question must be repeated, escaped; empty for an empty line.
         case unclear(String)
     }
 
     static let question = "Send to (number, name or address; q to give up): "
-    /// Told if nobody is found for a while.
+    /// The advice if no peer is found for a while.
     static let advice =
         "No machine found yet. On the other machine run waft receive or, if waftd runs there, waft visible everyone. You can "
         + "also type an address, such as 192.168.1.7."
 
-    /// Fewest characters by which an id is named.
+    /// Fewest characters that name an id.
     private static let idLength = 4
 
     private var peers: [(id: PeerID, name: String?)] = []

@@ -2,24 +2,24 @@ import Foundation
 import Peer
 import Sharing
 
-/// Lets a person choose whom to send to; where there is none, says who is in view.
+/// Lets a person choose a peer; without a terminal, reports the peers in view.
 enum PeerPicker {
-    /// How long to look where nobody can choose.
+    /// Duration of the search without a terminal.
     private static let looking: Duration = .seconds(3)
-    /// How long nobody may be found before the person is told what to do.
+    /// Time without a found peer after which the person gets advice.
     private static let silence: Duration = .seconds(3)
 
     private enum Input: Sendable {
         case peers(PeerEvent)
         case line(String)
-        /// Nobody may be found any more, or not soon.
+        /// No further peer will be found, or not soon.
         case late
         case interrupted
         case end
     }
 
     /// - Returns: the whole id of the chosen peer, or an address.
-    /// - Throws: `CommandFailure`, 64 where there is no terminal, 130 if nobody is chosen.
+    /// - Throws: `CommandFailure`, 64 if there is no terminal, 130 if no peer is chosen.
     static func pick(_ network: PeerNetwork) async throws(CommandFailure) -> String {
         guard LineReader.hasTerminal else {
             var view = PeersInView()

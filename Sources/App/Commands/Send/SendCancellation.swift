@@ -1,6 +1,6 @@
 import Sharing
 
-/// How far a sending was when the user ended it, and how to go on.
+/// The progress of a sending when the user ended it, and how to resume it.
 struct SendCancellation: Equatable {
     enum Again: Equatable {
         /// The other side keeps the part that has arrived.
@@ -11,7 +11,7 @@ struct SendCancellation: Equatable {
         case needsInput
     }
 
-    /// Bytes that have arrived; those that were there before count.
+    /// Bytes that have arrived, with those that were there before.
     var bytes: UInt64 = 0
     /// Of all accepted items; nil if unknown.
     var total: UInt64?
@@ -38,7 +38,7 @@ struct SendCancellation: Equatable {
     }
 }
 
-/// What is said if a part of the items was on the other side before.
+/// The words for a sending of which a part was on the other side before.
 enum ResumeWords {
     /// - Parameters:
     ///   - bytes: on the other side now.

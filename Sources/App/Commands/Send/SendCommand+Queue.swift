@@ -32,7 +32,7 @@ struct QueueOptions: ParsableArguments {
 struct Queuing {
     let surroundings: Surroundings
     let sources: [any ItemSource]
-    /// What the sources were made of: paths, then texts, then URLs.
+    /// The words of the sources: paths, then texts, then URLs.
     let paths: [String]
     let texts: [String]
     let urls: [String]
@@ -47,7 +47,7 @@ struct Queuing {
         return try destinations.map(job)
     }
 
-    /// The name of a contact means its key, whatever it is called when it is sent.
+    /// The name of a contact means its key, even if the contact has another name when the job is sent.
     private func destination(_ name: String) throws -> OutboxJob.Destination {
         do {
             guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }

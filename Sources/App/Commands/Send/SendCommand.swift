@@ -108,7 +108,7 @@ struct SendCommand: AsyncParsableCommand {
             paths.removeAll { $0 == item }
             names.append(String(item.dropLast()))
         }
-        // Who is named twice gets it once.
+        // A peer that is named twice gets the items once.
         var named: Set<String> = []
         names.removeAll { !named.insert($0).inserted }
         if queue.queue, !exclude.isEmpty || skipUnreadable {

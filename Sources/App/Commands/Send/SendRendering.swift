@@ -14,7 +14,7 @@ final class SendRendering: Sendable {
         /// The item, or how many there are; escaped.
         var items = ""
         var progress: ProgressLine?
-        /// Whether it was said that a part was there before.
+        /// Whether the line about the part that was there before has been printed.
         var hasToldKept = false
         var cancellation = SendCancellation()
     }
@@ -143,8 +143,8 @@ final class SendRendering: Sendable {
         }
     }
 
-    /// Prints what became of each item.
-    /// - Returns: the exit code of the first that failed.
+    /// Prints the outcome of each item.
+    /// - Returns: the exit code of the first item that failed.
     func show(_ report: SendReport, to peer: String, sources: [any ItemSource], wait: SendOptions.Wait) -> WaftExit {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
@@ -216,7 +216,7 @@ extension SendRendering {
     }
 }
 
-/// What became of one item, in words and as an exit code.
+/// The outcome of one item, in words and as an exit code.
 struct ItemText {
     var exit: WaftExit
     /// Escaped.
@@ -230,7 +230,7 @@ struct ItemText {
     /// It had been stored before, and nothing was stored now.
     var isAlready = false
 
-    /// - Parameter dialect: how it was sent; what can be said of it depends on that.
+    /// - Parameter dialect: the protocol of the transfer, on which the words depend.
     init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect = .waft) {
         switch item {
         case .notAccepted(let verdict):
@@ -246,7 +246,7 @@ struct ItemText {
         }
     }
 
-    /// AirDrop gives no receipt: the other side has said that it has everything, not where, nor what it is there.
+    /// AirDrop gives no receipt: the other side reports that it has everything, but not where or under which name.
     private init(taken receipt: ItemReceipt) {
         self.init(exit: .done, text: "the other side says it has it", event: .sent)
         if case .stored(let name, let size, _) = receipt.outcome {

@@ -76,7 +76,7 @@ struct SendSources {
         return "each word after -- is the name of a file: put --to and other options in front of it"
     }
 
-    /// How to send the rest of several items or of a folder; nil where there is no rest.
+    /// How to send the rest of several items or of a folder; nil if there is no rest.
     private var hint: String? {
         let hasRest = paths.count + texts.count + urls.count > 1 || paths.contains(where: Self.isFolder)
         guard canLeaveOut, !selection.skipsUnsendable, hasRest, !paths.contains("-") else { return nil }

@@ -2,7 +2,7 @@ import Executors
 import Foundation
 import Synchronization
 
-/// The terminal, or what stands in its place: results on standard output, everything for the eyes on standard error.
+/// The terminal or its replacement: results go to standard output, lines for people to standard error.
 package final class Console: Sendable {
     package static let shared = Console()
 
@@ -15,15 +15,15 @@ package final class Console: Sendable {
     }
 
     private let last = Mutex(LastLine())
-    /// Bytes handed to the writer and not written yet. Not under the lock, which is held while the writer is woken: it would
-    /// wait for it there.
+    /// Bytes handed to the writer and not written yet. Not under the lock: it is held while the writer is woken, and
+    /// the writer would wait for it.
     private let waiting = Atomic(0)
-    /// Writes, in order, so that a paused terminal or a slow reader holds up nobody but itself.
+    /// Writes in order. A paused terminal or a slow reader delays only this thread.
     private let writer = SerialThread()
-    /// Bytes that may wait; beyond that whoever prints waits too: events are never dropped.
+    /// Bytes that may wait; beyond that, callers that print wait too: events are never dropped.
     private static let mostWaiting = 4 << 20
-    /// What a line that is not made yet counts for: more than it is made from, so that no more of them wait than one batch
-    /// of a transfer has.
+    /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one
+    /// batch of a transfer has.
     private static let bytesOfUnmade = 8 << 10
     /// How long the end of the program waits for a reader: milliseconds.
     private static let farewell: Int32 = 2_000
@@ -47,7 +47,7 @@ package final class Console: Sendable {
         write(text + "\n", to: STDOUT_FILENO)
     }
 
-    /// A line of results that is made by the writer's thread, in its turn: for those of which there are tens of thousands.
+    /// A line of results that the writer's thread makes in its turn: for lines of which there are tens of thousands.
     /// - Parameter text: escaped.
     func result(making text: @escaping @Sendable () -> String) {
         last.withLock { last in
@@ -63,7 +63,7 @@ package final class Console: Sendable {
         write(text + "\n", to: STDERR_FILENO)
     }
 
-    /// Asks on standard error, without ending the line. The question stays the last line until it is answered or withdrawn.
+    /// Asks on standard error, without a line end. The question stays the last line until an answer or a withdrawal.
     package func prompt(_ text: String) {
         last.withLock { last in
             clear(&last)
@@ -163,7 +163,7 @@ package final class Console: Sendable {
         enqueue(text.utf8.count, to: descriptor) { text }
     }
 
-    /// Under the lock, so that what is printed is written in that order.
+    /// Call this under the lock, so that lines are written in the order of printing.
     /// - Parameter count: bytes that wait.
     private func enqueue(_ count: Int, to descriptor: Int32, _ text: @escaping @Sendable () -> String) {
         waiting.add(count, ordering: .relaxed)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The signs of Waft's own that are not ASCII, and what stands for them where the locale has no UTF-8.
+/// Waft's own signs that are not ASCII, and their replacements if the locale has no UTF-8.
 enum Glyph {
     /// Whether the locale of the environment has UTF-8. Foreign text is printed as it is in any case.
     private static let hasUTF8 = isUTF8 { name in getenv(name).map { String(cString: $0) } }
@@ -10,8 +10,8 @@ enum Glyph {
     static let full = sign("█", "#")
     static let empty = sign("·", ".")
 
-    /// Of the variables the first that is set and not empty decides, as POSIX has it. Without any, a terminal of today is
-    /// assumed to have UTF-8.
+    /// The first of the variables that is set and not empty decides, as in POSIX. Without any, a terminal is assumed to
+    /// have UTF-8.
     static func isUTF8(_ variable: (String) -> String?) -> Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         guard let locale = names.lazy.compactMap(variable).first(where: { !$0.isEmpty }) else { return true }

@@ -27,10 +27,10 @@ package struct ProgressLine: Sendable {
     }
 
     /// - Parameters:
-    ///   - bytes: that are there by now.
-    ///   - moved: bytes that were sent until now, of which the rate is taken; nil for `bytes`. They are fewer where some were
-    ///     there already.
-    ///   - width: columns of the terminal; what does not fit is left out.
+    ///   - bytes: bytes on the other side by now.
+    ///   - moved: bytes that were sent until now, for the rate; nil for `bytes`. Fewer than `bytes` if some were there
+    ///     before.
+    ///   - width: columns of the terminal; parts that do not fit are left out.
     package mutating func text(
         bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant, width: Int
     ) -> String {

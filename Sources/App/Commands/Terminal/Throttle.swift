@@ -9,7 +9,7 @@ final class Throttle: Sendable {
         self.interval = interval
     }
 
-    /// Whether it is time; if so, the interval begins anew.
+    /// Whether it is time; if so, a new interval begins.
     func isDue(at now: ContinuousClock.Instant = .now) -> Bool {
         last.withLock { last in
             if let before = last, now - before < interval { return false }

@@ -6,7 +6,7 @@ import Peer
 import Sharing
 import UniformTypes
 
-/// `waft type`: what would be offered.
+/// `waft type`: shows the type with which a file would be offered.
 struct TypeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "type",
@@ -30,7 +30,7 @@ struct TypeCommand: AsyncParsableCommand {
         var type: String
         var description: String?
         var conformsTo: [String]
-        /// What the content says: `consistent`, `unverified`, `mislabelled`, `lying`; absent for folders.
+        /// The result of reading the content: `consistent`, `unverified`, `mislabelled`, `lying`; absent for folders.
         var content: String?
         var contentType: String?
         var contentExplanation: String?

@@ -25,7 +25,7 @@ struct VisibleCommand: ContactsVerb {
         var v = 1
         var event = EventName.visibility
         var visibility: String
-        /// The visibility ends after so many seconds, rounded up, or at that time; nil for one that was chosen for good.
+        /// The visibility ends after so many seconds, rounded up, or at that time; nil for a permanent choice.
         var visibilitySeconds: Int64?
         var visibilityUntil: String?
         var visibilityThen: String?

@@ -2,12 +2,12 @@ import Handlers
 import Logging
 import Sharing
 
-/// Asks the arbiter of the configuration and, at the same time, whoever else can answer. The first answer wins, and the
-/// other question is withdrawn.
+/// Asks the arbiter of the configuration and, at the same time, the people. The first answer wins, and the other
+/// question is withdrawn.
 struct ArbitratedConsent: ConsentAsking {
     let arbiter: OfferArbiter
     let asking: any ConsentAsking
-    /// What the user calls a peer; nil for a stranger.
+    /// The user's name for a peer; nil for a stranger.
     let contactName: @Sendable (PeerID) -> String?
     let logger: Logger
 

@@ -29,7 +29,7 @@ import Sharing
 ///               ConsentQueue        people: terminal, notification, `waft accept`; and `--accept`
 /// ```
 ///
-/// Each one answers itself or asks the next one. What refuses stands above what accepts from memory, so that a consent
+/// Each one answers itself or asks the next one. Steps that refuse stand above steps that accept from memory: a consent
 /// never outlives a block.
 enum ConsentChain {
     /// - Parameter arbiter: asked beside the people; nil if none is set.

@@ -5,8 +5,8 @@ import Sharing
 /// Makes a contact of a peer that pairing has verified.
 enum PairedContact {
     /// - Parameters:
-    ///   - wanted: what the user calls it; nil for the name that it has as a contact, or that it calls itself.
-    ///   - calledItself: what is not fit for a contact's name is passed over; a number is put behind one that is taken.
+    ///   - wanted: the user's name for the peer; nil for its name as a contact, or the name that it gives itself.
+    ///   - calledItself: ignored if unfit for a contact's name; a number is added to a name that is taken.
     /// - Throws: `ContactError`: `nameTaken` for a `wanted` one, `blocked`, `full`, `damaged`, `storage`.
     static func store(
         _ id: PeerID, in book: ContactBook, wanted: ContactName?, calledItself: String?, _ method: Verification.Method

@@ -1,7 +1,7 @@
 import Control
 
 extension PairingAcceptance {
-    /// Answers what came over the control socket.
+    /// Answers a request from the control socket.
     func reply(to request: PairingRequest) async -> ControlReply {
         do throws(PairingEnd) {
             switch request {

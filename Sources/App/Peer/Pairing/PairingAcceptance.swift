@@ -12,7 +12,7 @@ import Synchronization
 /// One command at a time has it. It ends by itself: see `PairingDesk`, and when the command is not heard of any more.
 final class PairingAcceptance: Sendable {
     let desk: PairingDesk
-    /// What this peer calls itself.
+    /// The name that this peer gives itself.
     let ownName: String
     /// Threads that may derive keys and wait for the disk.
     let blocking: BlockingExecutor
@@ -49,7 +49,7 @@ final class PairingAcceptance: Sendable {
         let until: ContinuousClock.Instant
         var heard: ContinuousClock.Instant
         var standing: PairingStanding
-        /// The connection whose pairing is under way, and what its peer calls itself.
+        /// The connection of the running pairing, and the name that its peer gives itself.
         var responder: PairingResponder?
         var calledItself: String?
 
@@ -71,7 +71,7 @@ final class PairingAcceptance: Sendable {
         return isHeard && desk.standing(now: .now).openUntil != nil
     }
 
-    /// Whether somebody may come, or has come and is not known here yet: a code is spent before that.
+    /// Whether a peer may come, or has come and is not known here yet: a code is spent before that.
     private var isExpecting: Bool {
         let standing = desk.standing(now: .now)
         return standing.openUntil != nil || standing.underWay != nil
@@ -141,7 +141,7 @@ final class PairingAcceptance: Sendable {
         return min(Self.longestWait, now.duration(to: until))
     }
 
-    /// Nobody has come in time, or nobody is let in any more.
+    /// No peer has come in time, or none is admitted any more.
     private func expire() {
         let isExpecting = self.isExpecting
         state.withLock { state in
@@ -151,7 +151,7 @@ final class PairingAcceptance: Sendable {
         }
     }
 
-    /// - Throws: `PairingEnd` where there is nothing to answer.
+    /// - Throws: `PairingEnd` if there is nothing to answer.
     func answer(_ ticket: Int, isSame: Bool) throws(PairingEnd) {
         let responder = state.withLock { state -> PairingResponder? in
             guard let opening = state.opening, opening.standing.ticket == ticket else { return nil }
@@ -176,14 +176,14 @@ final class PairingAcceptance: Sendable {
         }
         guard isCurrent else { return }
         desk.close()
-        // The other side's user hears of a no rather than of a fault, where there is something to say no to.
+        // If there is something to refuse, the other side's user gets a no instead of a fault.
         try? responder?.confirm(false)
         responder?.end()
     }
 
     // MARK: Connections
 
-    /// Whether a peer may begin. Nobody may when the command is gone, and who is blocked never.
+    /// Whether a peer may begin. No peer may if the command is gone, and a blocked peer never may.
     func admits(_ peer: PeerID) -> Bool {
         let isAbandoned = state.withLock { $0.opening?.isAbandoned ?? true }
         if isAbandoned {
@@ -209,7 +209,7 @@ final class PairingAcceptance: Sendable {
         }
     }
 
-    /// Somebody was not let in, which can have spent a code.
+    /// A peer was not admitted, which can have spent a code.
     func turnedAway(_ fault: PairingFault) {
         settle(PairingEnd(fault)) { $0.standing.phase == .waiting }
     }
@@ -248,8 +248,8 @@ final class PairingAcceptance: Sendable {
         logger.notice("pairing ended", metadata: ["peer": "\(responder.peer.short)", "reason": "\(end.reason)"])
     }
 
-    /// Says how it ended; where others may still come, that nobody has.
-    /// - Returns: whether that was news.
+    /// Stores how the pairing ended. If other peers may still come, the standing is again that none has come.
+    /// - Returns: whether the standing has changed.
     @discardableResult
     private func settle(_ end: PairingEnd, where isMeant: (Opening) -> Bool) -> Bool {
         let isExpecting = self.isExpecting

@@ -42,7 +42,7 @@ extension PairingSession {
             _ = try receive([], now: .now)
             return nil
         } catch {
-            // Who is verified has nothing more to say.
+            // A verified peer sends nothing more.
             return error.code == .outOfOrder ? nil : error
         }
     }

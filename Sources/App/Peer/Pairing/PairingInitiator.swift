@@ -7,7 +7,7 @@ import SecureTransport
 package import Sharing
 import WaftDialect
 
-/// What the user who began a pairing is asked.
+/// The question for the user who began a pairing.
 package struct PairingQuestion: Sendable {
     package let peer: PeerID
     /// How the peer is shown.
@@ -51,10 +51,10 @@ package struct PairingInitiator: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: what the contact is called here; nil for what it calls itself.
+    ///   - name: the name for the contact here; nil for the name that it gives itself.
     ///   - finding: how long to look for the peer.
-    ///   - ask: whether both sides show the same; nil where nobody answers. Cancelled when the pairing ends meanwhile.
-    ///   - confirmed: called when this user's yes is on its way and the other's is waited for.
+    ///   - ask: whether both sides show the same; nil without an answer. Cancelled when the pairing ends meanwhile.
+    ///   - confirmed: called when this user's yes is sent and the other user's is awaited.
     /// - Throws: `PairingFailure`.
     package func pair(
         with reference: PeerReference,
@@ -120,7 +120,7 @@ struct PairingConversation {
 
     /// How long the other side may be silent. It sends signs of life while its user decides, until a deadline.
     private static let silence: Duration = .seconds(40)
-    /// How long it may take to hear of the end.
+    /// Timeout for sending the end to the other side.
     private static let farewell: Duration = .seconds(2)
 
     func run(_ first: PairingLetter) async throws -> Contact {

@@ -15,7 +15,7 @@ final class PairingResponder: Sendable {
     private let acceptance: PairingAcceptance
     private let exporter: @Sendable () async throws -> [UInt8]
     private let state = Mutex(State())
-    /// What the request that waits for the user is to be answered with; ends with the pairing.
+    /// Answers to the request that waits for the user; ends with the pairing.
     private let answers: AsyncStream<[UInt8]>
     private let feed: AsyncStream<[UInt8]>.Continuation
 
@@ -25,7 +25,7 @@ final class PairingResponder: Sendable {
         var watch: Task<Void, Never>?
     }
 
-    /// - Parameter exporter: what the connection exports by `PairingSession.exporterLabel`.
+    /// - Parameter exporter: returns the connection's export for `PairingSession.exporterLabel`.
     init(_ acceptance: PairingAcceptance, peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]) {
         self.acceptance = acceptance
         self.peer = peer
@@ -33,7 +33,7 @@ final class PairingResponder: Sendable {
         (answers, feed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    // MARK: What the connection brings
+    // MARK: Messages of the connection
 
     /// The answer to a message, which can wait for the user; cancelling the task gives the pairing up.
     func answer(_ letter: PairingLetter) async -> PairingLetter {
@@ -82,7 +82,7 @@ final class PairingResponder: Sendable {
         return session.end()?.reply ?? Self.failed
     }
 
-    /// - Returns: what is to be sent, if anything is yet.
+    /// - Returns: the message to send, if there is one yet.
     private func perform(_ actions: [PairingAction]) -> [UInt8]? {
         for action in actions {
             switch action {
@@ -100,9 +100,9 @@ final class PairingResponder: Sendable {
         finish(session)
     }
 
-    // MARK: What the user says
+    // MARK: The user's answer
 
-    /// - Throws: `PairingFault` where nobody asks any more.
+    /// - Throws: `PairingFault` if the question is over.
     func confirm(_ isSame: Bool) throws(PairingFault) {
         guard let session = state.withLock(\.session) else { return }
         let actions = try session.confirm(isSame, now: .now)

@@ -5,8 +5,8 @@ import Logging
 import Sharing
 import Synchronization
 
-/// Who sees this receiver, who may offer, and who is taken without a question: contacts, visibility and rules, as they
-/// are now.
+/// Decides which peers see this receiver, which may offer, and which offers need no question, by the current contacts,
+/// visibility and rules.
 final class Doorkeeper: Sendable {
     let gate: OfferGate
     private let book: ContactBook
@@ -53,10 +53,10 @@ final class Doorkeeper: Sendable {
     /// The stored visibility if the receiver was started with one that overrides it; nil otherwise.
     var overriddenVisibility: Visibility? { start.current == nil ? nil : file.visibility }
 
-    /// When a visibility for a time ends, and what comes then.
+    /// When a temporary visibility ends, and the next visibility.
     var nextVisibility: VisibilityFile.State.Next? { start.current == nil ? (try? file.state())?.next : nil }
 
-    /// Whether a peer is told who we are.
+    /// Whether this receiver tells a peer its name.
     func shows(itselfTo peer: PeerID) -> Bool {
         switch visibility {
         case .everyone: return true
@@ -74,13 +74,13 @@ final class Doorkeeper: Sendable {
         return false
     }
 
-    /// What the user calls a peer; nil for a stranger.
+    /// The user's name for a peer; nil for a stranger.
     func contactName(of peer: PeerID) -> String? {
         guard let snapshot = try? book.snapshot() else { return nil }
         return snapshot[peer]?.name.text
     }
 
-    /// Tells the user of rules that hold for nobody: a name that was misspelled, or has changed.
+    /// Warns the user of rules that match no contact: a name that was misspelled, or has changed.
     func sayUnknownContacts(_ policy: Policy) {
         guard let snapshot = try? book.snapshot() else { return }
         for (rule, name) in policy.unknownContacts(in: snapshot) {
@@ -96,7 +96,7 @@ final class Doorkeeper: Sendable {
         try book.block(peer, callingItself: name, at: now)
     }
 
-    /// Somebody has chosen another visibility: look again.
+    /// The user has chosen another visibility: look again.
     func lookAgain() {
         for listener in listeners.withLock({ Array($0.values) }) { listener.yield() }
     }
@@ -123,7 +123,7 @@ final class Doorkeeper: Sendable {
         }
     }
 
-    /// Writes down that a time has ended, so that it does not begin anew after a restart.
+    /// Stores that a time has ended, so that it does not begin again after a restart.
     private func settle() {
         do {
             try file.settle()

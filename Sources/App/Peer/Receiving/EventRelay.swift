@@ -4,10 +4,10 @@ import Control
 import Sharing
 import Synchronization
 
-/// Tells those who watch over the control socket what happens at a receiver.
+/// Sends the events of a receiver to the watchers on the control socket.
 ///
-/// An offer is told when it has entered the queue, and once more when whoever was asked has answered: in that order,
-/// whatever the answer is and wherever it comes from.
+/// An offer is sent when it enters the queue, and once more when it is answered: in that order, for any answer from any
+/// source.
 final class EventRelay: Sendable {
     private let book: ContactBook
     private let isWatched: @Sendable () -> Bool
@@ -15,7 +15,7 @@ final class EventRelay: Sendable {
     /// The numbers of the offers that wait.
     private let waiting = Mutex<[TransferID: Int]>([:])
 
-    /// - Parameter isWatched: whether somebody hears of what only those hear who watch just then.
+    /// - Parameter isWatched: whether any client is watching.
     init(
         _ book: ContactBook,
         isWatched: @escaping @Sendable () -> Bool = { true },
@@ -37,7 +37,7 @@ final class EventRelay: Sendable {
         case .reception(.ended(let transfer, let peer, _, let fault)):
             tell(.ended(transfer: transfer.text, peer: peer.provenText, fault: fault?.message))
         case .reception, .remarked:
-            // Of offers those are told that wait, below.
+            // `entered` sends the offers that wait.
             break
         }
     }
@@ -55,7 +55,7 @@ final class EventRelay: Sendable {
 
     private func contact(_ peer: PeerID) -> String? { contacts[peer]?.name.text }
 
-    /// Who cannot be known is a stranger.
+    /// If the contacts cannot be read, every peer is a stranger.
     private var contacts: ContactSnapshot { (try? book.snapshot()) ?? .empty }
 
     /// An offer has entered the queue. Reads the contacts.
@@ -64,14 +64,14 @@ final class EventRelay: Sendable {
         tell(.offer(summary(of: offer)))
     }
 
-    /// Whoever was asked about an offer has answered.
+    /// An offer was answered.
     func answered(_ offer: Offer, from peer: PeerID, _ verdicts: [ItemVerdict]) {
         guard let number = waiting.withLock({ $0.removeValue(forKey: offer.transfer) }) else { return }
         let contact = contact(peer)
         tell(.settled(SettledOffer(number, offer, from: peer, contact: contact, verdicts: verdicts)))
     }
 
-    /// An offer as it is shown, with who asks.
+    /// An offer as it is shown, with its sender.
     func summary(of offer: WaitingOffer) -> OfferSummary {
         let introduction = contacts.introduction(of: offer.peer, callingItself: offer.offer.senderName)
         return OfferSummary(
@@ -85,7 +85,7 @@ final class EventRelay: Sendable {
     }
 }
 
-/// Asks somebody, and tells those who watch when that is over.
+/// Asks for consent, and reports the answer to the watchers.
 struct RelayedConsent: ConsentAsking {
     let asking: any ConsentAsking
     let relay: EventRelay

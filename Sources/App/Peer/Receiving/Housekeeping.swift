@@ -4,8 +4,8 @@ import Journal
 import Logging
 import Sharing
 
-/// Forgets what is too old, for as long as a receiver runs: what is kept of items that did not come whole, and what has
-/// arrived long ago.
+/// Removes data that is too old, for as long as a receiver runs: the kept parts of interrupted items, and old arrivals
+/// in the journal.
 struct Housekeeping: Sendable {
     let inbox: FileInbox
     let journal: Journal
@@ -13,7 +13,7 @@ struct Housekeeping: Sendable {
     let executor: any TaskExecutor
     let logger: Logger
 
-    /// How long what is finished stays in the journal, and how much of it in any case.
+    /// Days for which finished arrivals stay in the journal, and the number that stays in any case.
     private static let rememberedDays: Int64 = 365
     private static let rememberedArrivals = 100_000
     private static let interval: Duration = .seconds(3_600)

@@ -2,7 +2,7 @@ import Glibc
 import Journal
 import Sharing
 
-/// What lies in the Inbox by peers: as the journal has it, less what people have moved out or deleted by hand.
+/// Bytes in the Inbox by peer: those of the journal without those that people moved out or deleted by hand.
 struct InboxOccupancy: OccupancyReading {
     let journal: Journal
 

@@ -1,12 +1,12 @@
 import Sharing
 import Synchronization
 
-/// Tells of an offer when it can be answered, and not before: who hears of it may answer at once.
+/// Publishes an offer only once it can be answered: a listener may answer at once.
 ///
-/// An offer that nobody is asked about is told right before its verdict.
+/// An offer without a question is published right before its verdict.
 final class OfferAnnouncement: Sendable {
     private let tell: @Sendable (ReceiverEvent) -> Void
-    /// Whether offers wait here for somebody's answer.
+    /// Whether offers can wait here for an answer.
     private let asks: Bool
     /// Offers that have come and are not told yet. Each leaves with its verdict, so there are no more than may wait.
     private let held = Mutex<[TransferID: ReceiverEvent]>([:])

@@ -10,7 +10,7 @@ import SecureTransport
 import Sharing
 import Synchronization
 
-// The receiver's way in for AirDrop: open while this machine is visible to everyone, for nobody proves who he is there.
+// The receiver's listener for AirDrop. It is open while this machine is visible to everyone: AirDrop proves no key.
 
 extension Receiver {
     /// Listens while this machine is visible to everyone, until the task is cancelled. An error is reported, and ends
@@ -101,7 +101,7 @@ extension Receiver {
         }
     }
 
-    /// What `waft status` says of it.
+    /// Sets the words about AirDrop in `waft status`.
     private func airDropIs(_ words: String) { standing.withLock { $0.airdrop = words } }
 
     private func announceAirDrop(port: Int, _ parts: ReceiverParts) async {

@@ -11,10 +11,10 @@ package import Sharing
 import Synchronization
 
 extension Receiver {
-    /// An offer as it is shown to people, with who asks. Reads the contacts.
+    /// An offer as it is shown to people, with its sender. Reads the contacts.
     package func summary(of offer: WaitingOffer) -> OfferSummary { relay.summary(of: offer) }
 
-    /// Answers what came over the control socket.
+    /// Answers a request from the control socket.
     func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
         switch request {
         case .offers:

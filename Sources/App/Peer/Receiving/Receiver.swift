@@ -37,7 +37,7 @@ package struct ReceiverFailure: Error, CustomStringConvertible {
 
 /// A whole receiver: listens, is found, judges, stores, calls the hook, and answers on the control socket.
 package final class Receiver: Service {
-    /// The offers that wait; answered from wherever somebody can.
+    /// The offers that wait. Every source of answers uses this queue.
     package let consent: ConsentQueue
 
     let home: Home
@@ -48,7 +48,7 @@ package final class Receiver: Service {
     let observe: @Sendable (ReceiverEvent) -> Void
     /// Nil where the machine may sleep.
     let inhibitor: SleepInhibitor?
-    /// What those hear who watch over the control socket.
+    /// The events for watchers on the control socket.
     let events: EventFeed
     let relay: EventRelay
     /// Overrides the stored visibility until the user chooses one with `waft visible`; nil uses the stored one.
@@ -57,7 +57,7 @@ package final class Receiver: Service {
     /// The state of the configuration file when the settings were read; nil for no file.
     let settingsStamp: Mutex<FileStamp?>
 
-    /// What `waft status` tells, as it comes to be known.
+    /// The facts for `waft status`, filled in as they become known.
     struct Standing {
         var id: PeerID?
         /// 0 while it is closed.
@@ -105,7 +105,7 @@ package final class Receiver: Service {
         }
     }
 
-    /// What the user should know before something arrives.
+    /// Warns the user before anything arrives.
     private func sayWhatIsMissing(_ parts: ReceiverParts) {
         let sandbox = HookSandbox.support
         if !sandbox.gaps.isEmpty {
@@ -178,7 +178,7 @@ package final class Receiver: Service {
 
     // MARK: The network
 
-    /// Can be reached whenever it is visible to somebody.
+    /// Listens whenever the receiver is visible to any peer.
     private func listen(_ parts: ReceiverParts) async throws {
         defer { parts.reception.stop() }
         while !Task.isCancelled {
@@ -262,7 +262,7 @@ package final class Receiver: Service {
         }
     }
 
-    /// Publishes the service once the listener is bound, says so, and withdraws it when the task is cancelled.
+    /// Publishes the service once the listener is bound, reports that, and withdraws it when the task is cancelled.
     private func announce(port: Int, _ parts: ReceiverParts, ready: () -> Void) async {
         var publication: (any Publication)?
         if let directory = parts.directory {
@@ -278,7 +278,7 @@ package final class Receiver: Service {
             } catch is CancellationError {
                 return
             } catch {
-                // Reachable by address all the same: that is better than nothing, and the user is told.
+                // The receiver stays reachable by address, and the user gets a warning.
                 standing.withLock { $0.discovery = "failed: \(error)" }
                 logger.warning(
                     "not published: others reach this machine by address only", metadata: ["reason": "\(error)"])

@@ -1,7 +1,7 @@
 package import Contacts
 package import Sharing
 
-/// What a running receiver tells whoever shows it.
+/// An event of a running receiver, for display.
 package enum ReceiverEvent: Sendable {
     /// It can be reached.
     /// - Parameter visibility: the visibility at the start; it may change later.

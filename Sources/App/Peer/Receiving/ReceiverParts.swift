@@ -13,7 +13,7 @@ import SecureTransport
 import Sharing
 import UniformTypes
 
-/// What a receiver is made of, from the inside out.
+/// The parts of a receiver, from the inside out.
 struct ReceiverParts: Sendable {
     let identity: Identity
     let inbox: FileInbox
@@ -124,7 +124,7 @@ struct ReceiverParts: Sendable {
         place?.isContact == true ? blocking : strangersThreads
     }
 
-    /// The program that is asked about offers; nil if none is set.
+    /// The program that answers offers beside the people; nil if none is set.
     private static func arbiter(_ receiver: Receiver, _ closed: ClosedPlaces) throws -> OfferArbiter? {
         guard let path = receiver.settings.arbiter else { return nil }
         do {
@@ -136,7 +136,7 @@ struct ReceiverParts: Sendable {
         }
     }
 
-    /// Shows offers on the desktop, where there is one, until the task is cancelled.
+    /// Shows offers on the desktop, if there is one, until the task is cancelled.
     func notify(_ receiver: Receiver) async {
         guard receiver.settings.notifications else { return await untilCancelled() }
         let notifier = DesktopNotifier(logger: receiver.logger, surplus: OfferNotice.surplus)
@@ -168,7 +168,7 @@ struct ReceiverParts: Sendable {
         guard !unsettled.isEmpty else { return }
         let folders = Set(unsettled.compactMap(\.folder))
         let found = try inbox.find(Set(unsettled.compactMap(\.identity)), in: folders)
-        // The earlier process may have died before the names were on the disk, and what is settled is said to be there.
+        // The earlier process may have died before the names were on the disk, and settled items must be there.
         try inbox.syncNames(in: folders)
         let outcomes = unsettled.map { arrival in
             let stored = arrival.identity.flatMap { found[$0] }
@@ -181,7 +181,7 @@ struct ReceiverParts: Sendable {
             metadata: ["found": "\(outcomes.count { $0.stored != nil })", "of": "\(outcomes.count)"])
     }
 
-    /// Delivers, and hears of handlers that come and go, until the task is cancelled.
+    /// Delivers, and uses each change of the handlers, until the task is cancelled.
     func deliver() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await engine.run(on: blocking) }

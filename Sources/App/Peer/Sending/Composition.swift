@@ -14,7 +14,7 @@ extension PeerNetwork {
             logger: logger)
     }
 
-    /// The same with what a receiver has already: one process has one responder.
+    /// The same with the parts of a receiver: one process has one responder.
     static func make(
         home: Home, settings: Settings, identity: Identity, directory: (any ServiceDirectory)?, logger: Logger
     ) -> PeerNetwork {
@@ -37,7 +37,7 @@ enum RandomInstance {
     }
 }
 
-/// What kind of machine this is, for the card.
+/// The kind of this machine, for the card.
 enum DeviceKind {
     static let own: String = {
         if FileManager.default.fileExists(atPath: "/.dockerenv")

@@ -2,7 +2,7 @@ import Foundation
 import Outbox
 import Sharing
 
-/// What the outbox hook is told of a job that is over: version 1; fields may be added.
+/// The document for the outbox hook about a finished job: version 1; fields may be added.
 struct OutboxFacts: Sendable {
     private struct Document: Encodable {
         struct Item: Encodable {
@@ -10,7 +10,7 @@ struct OutboxFacts: Sendable {
             var kind: String
             var type: String
             var origin: String
-            /// Absent where it was not stored.
+            /// Absent if the item was not stored.
             var stored: String?
             var size: UInt64?
             var digest: String?

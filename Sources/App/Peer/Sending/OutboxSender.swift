@@ -15,8 +15,8 @@ struct OutboxSender: OutboxSending {
     private let logger: Logger
     private let inhibitor: SleepInhibitor?
 
-    /// Whether a receiver takes a transfer again under the number that it had: then it goes on where it was, and needs no
-    /// second consent. Otherwise what is left of it is a transfer of its own.
+    /// Whether a receiver takes a transfer again under its old number. Then the transfer resumes, and needs no second
+    /// consent. Otherwise the rest of it is a new transfer.
     private static let offersAgain = true
     /// How long a peer is looked for in one attempt.
     private static let finding: Duration = .seconds(10)
@@ -86,9 +86,9 @@ struct OutboxSender: OutboxSending {
         }
     }
 
-    // MARK: What has arrived before
+    // MARK: Items that arrived before
 
-    /// What the peer says of an attempt that may have come to an end without our hearing of it.
+    /// The peer's receipt for an attempt that may have ended without a report to this side.
     private func settled(
         _ shipment: OutboxShipment, _ reference: PeerReference, _ network: PeerNetwork
     ) async throws(OutboxFailure) -> [Int: OutboxOutcome] {
@@ -123,7 +123,7 @@ struct OutboxSender: OutboxSending {
 
     // MARK: Sending
 
-    /// What is offered in one attempt.
+    /// The items that are offered in one attempt.
     private struct Parcel {
         var transfer: TransferID
         /// Places in the job.
@@ -177,7 +177,7 @@ struct OutboxSender: OutboxSending {
                     do throws(OutboxError) {
                         try note(.offering(offer.transfer, parcel.items, to: peer.id, callingItself: peer.name))
                     } catch {
-                        // What is not written down is not offered.
+                        // An offer that cannot be recorded is not sent.
                         broken.withLock { $0 = error }
                         withUnsafeCurrentTask { $0?.cancel() }
                     }

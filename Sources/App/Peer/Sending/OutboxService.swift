@@ -12,7 +12,7 @@ import SecureTransport
 import Sharing
 import Wakefulness
 
-/// The outbox of a receiver: sends what lies in it, and tells the user what became of it.
+/// The outbox of a receiver: sends its jobs, and reports their outcomes to the user.
 struct OutboxService: Sendable {
     private let engine: OutboxEngine
     private let reports: OutboxReports
@@ -110,7 +110,7 @@ struct OutboxReports: Sendable {
     }
 }
 
-/// What a notification says of a job that is over. The summary is all our own; what is foreign stands in the body.
+/// A notification about a finished job. The summary is our own text; foreign text is in the body.
 enum OutboxNotice {
     static let surplus: @Sendable (Int) -> NotificationRequest = { count in
         NotificationRequest(

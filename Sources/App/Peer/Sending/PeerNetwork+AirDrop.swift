@@ -7,7 +7,7 @@ import SecureTransport
 import Sharing
 import Synchronization
 
-/// This side as a sender of AirDrop's: what it calls itself, and the key it has ready for those who ask for one.
+/// This side as an AirDrop sender: its card, and its key for peers that ask for one.
 package final class AirDropSide: Sendable {
     let card: AirDropCard
     /// New in each process, as the key is (security rule 14).
@@ -28,16 +28,16 @@ package final class AirDropSide: Sendable {
         }
     }
 
-    /// Whether a receiver is one of an earlier Waft, which says so in its TXT record. This one says it when it is asked for
-    /// its name: a strict sender may expect no other key in the record.
+    /// Whether a receiver is an earlier Waft, which declares this in its TXT record. This version declares it with its
+    /// name: a strict sender may expect no other key in the record.
     static func isOwn(_ service: DiscoveredService) -> Bool { service.txt["waft"] != nil }
 }
 
-/// What is known of a peer of AirDrop's before it is asked.
+/// The facts about an AirDrop peer before it is asked.
 struct AirDropPeer: Sendable, Hashable {
     var instance: String
     var flags: AirDropFlags
-    /// What it calls itself, once it has said so.
+    /// The name that the peer gives itself, once it is known.
     var name: String?
 
     /// For messages.
@@ -72,8 +72,7 @@ private final class AirDropView: Sendable {
 }
 
 extension PeerNetwork {
-    /// How long one peer may take to say what it is called, and how often it is asked: the first question often meets
-    /// somebody who is only waking up.
+    /// Timeout for a peer to send its name, and number of attempts: at the first, the peer often is only waking up.
     private static let discoverPatience: Duration = .seconds(3)
     private static let discoverAttempts = 3
     /// Peers in view that are asked: anybody on the link can announce thousands.
@@ -127,7 +126,7 @@ extension PeerNetwork {
                     .discover(patience: Self.discoverPatience)
             }
             guard let peer = target.airdrop, let card else { continue }
-            // It publishes Waft's own service too, by which it proves its key; it is not to be shown twice.
+            // The peer also publishes Waft's own service, which proves its key. It must not be shown twice.
             guard !card.isWaft else { return nil }
             var named = target
             named.airdrop?.name = card.name

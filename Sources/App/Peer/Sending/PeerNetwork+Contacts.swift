@@ -6,10 +6,10 @@ import SecureTransport
 import Sharing
 
 extension PeerNetwork {
-    /// What looking for a contact has come to.
+    /// The result of one search for a contact.
     private enum Clue: Sendable {
         case target(PeerTarget)
-        /// Somebody else answers where the contact was, or under its name: where, and whose key it is.
+        /// Another peer answers at the contact's address or under its name: the place, and the key.
         case stranger(String, PeerID?)
         case nothing
     }
@@ -17,9 +17,9 @@ extension PeerNetwork {
     /// Known addresses that are tried.
     private static let triedAddresses = 4
 
-    /// The contact of a name; nil where there is none, or the contacts cannot be read.
+    /// The contact of a name; nil if there is none.
     ///
-    /// - Throws: `SendFailure` where they cannot be read: a name that may be a contact's must not be anybody's.
+    /// - Throws: `SendFailure` if the contacts cannot be read: the name may be that of a contact.
     func contact(named name: String) throws(SendFailure) -> Contact? {
         do {
             return try contacts?.snapshot().contact(named: name)
@@ -28,10 +28,10 @@ extension PeerNetwork {
         }
     }
 
-    /// Finds a contact by its key, and by nothing else: where it was last, and by mDNS, at the same time. Whatever name
-    /// somebody else goes by, that is not it.
+    /// Finds a contact by its key only: at its last addresses and by mDNS, at the same time. A peer with the same name
+    /// and another key is not the contact.
     ///
-    /// - Throws: `SendFailure` `notFound`; `unreachable` where somebody else answered in its place.
+    /// - Throws: `SendFailure` `notFound`; `unreachable` if another peer answered in its place.
     func find(_ contact: Contact, within limit: Duration) async throws(SendFailure) -> PeerTarget {
         let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
             for address in contact.addresses.prefix(Self.triedAddresses) {

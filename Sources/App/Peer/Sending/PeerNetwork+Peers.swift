@@ -10,9 +10,9 @@ extension PeerNetwork {
     private static let cardPatience: Duration = .seconds(5)
     private static let cardAttempts = 4
 
-    /// Peers as they are found: each service seen by mDNS is asked over TLS who it is.
+    /// Peers as they are found: each service seen by mDNS is asked over TLS for its card.
     ///
-    /// Never tells of ourselves, and of a peer again only when what is known of it changed.
+    /// Never reports this peer itself, and reports a peer again only when the facts about it changed.
     /// - Parameter limit: how long to look; nil: until the stream is dropped.
     package func peers(for limit: Duration?) -> AsyncStream<PeerEvent> {
         guard let directory else {
@@ -75,7 +75,7 @@ extension PeerNetwork {
         }
     }
 
-    /// - Returns: nil when nobody answers there, or no Waft.
+    /// - Returns: nil if no Waft answers there.
     private func ask(_ target: PeerTarget) async -> FoundPeer? {
         var found: FoundPeer?
         var pause = Duration.milliseconds(250)
@@ -103,7 +103,7 @@ private struct PeerBook {
     private var targets: [String: PeerTarget] = [:]
     private var peers: [String: FoundPeer] = [:]
 
-    /// - Returns: where to ask, nil where that has been asked already.
+    /// - Returns: the target to ask; nil if it has been asked already.
     mutating func target(for service: DiscoveredService) -> PeerTarget? {
         let addresses = service.addresses.map { DialAddress(host: $0.host, port: Int($0.port), scopeID: $0.scope) }
         let target = PeerTarget(addresses: addresses, expected: nil)

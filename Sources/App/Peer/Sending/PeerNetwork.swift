@@ -15,7 +15,7 @@ package struct PeerTarget: Sendable, Hashable {
     package var addresses: [DialAddress]
     /// Nil where any key will do: an address the user typed.
     package var expected: PeerID?
-    /// Of a peer of AirDrop's: what it can do; nil for one of ours.
+    /// The abilities of an AirDrop peer; nil for a Waft peer.
     var airdrop: AirDropPeer?
 
     package init(addresses: [DialAddress], expected: PeerID?) {
@@ -44,17 +44,17 @@ package struct PeerTarget: Sendable, Hashable {
 /// A peer that was found and answered.
 package struct FoundPeer: Sendable {
     package var id: PeerID
-    /// Nil where it does not tell.
+    /// Nil if the peer does not send it.
     package var card: Card?
     package var target: PeerTarget
 
-    /// The protocol by which it is reached.
+    /// The protocol with which the peer is reached.
     package var dialect: Dialect { target.airdrop == nil ? .waft : .airdrop }
 }
 
-/// What happens while peers are looked for.
+/// An event of a search for peers.
 package enum PeerEvent: Sendable {
-    /// It was found, or what is known of it changed.
+    /// The peer was found, or the facts about it changed.
     case found(FoundPeer)
     case gone(PeerID)
     /// One line for the user: looking is hampered.
@@ -66,7 +66,7 @@ package struct PeerNetwork: Sendable {
     /// Nil where discovery is off.
     let directory: (any ServiceDirectory)?
     let identity: Identity
-    /// Who is known by which name; nil where nobody is.
+    /// The contacts and their names; nil if there are none.
     let contacts: ContactBook?
     /// Nil where AirDrop is not spoken.
     let airdrop: AirDropSide?
@@ -92,10 +92,10 @@ package struct PeerNetwork: Sendable {
         self.blocking = BlockingExecutor(threads: 8)
     }
 
-    /// Where it is written down what was sent; nil where it is not.
+    /// The log of sent transfers; nil if none is kept.
     let sentLog: SentLog?
 
-    /// The same network, on which nobody but this peer is spoken to.
+    /// The same network, limited to connections with this peer.
     func expecting(_ peer: PeerID?) -> PeerNetwork {
         var network = self
         network.pinned = peer
@@ -243,7 +243,7 @@ package struct PeerNetwork: Sendable {
             matches = matches.filter { !peer.target.isLaterSighting(of: $0.value.target) }
             matches[peer.id] = peer
         }
-        // Whoever proves a key goes before whoever proves nothing.
+        // A peer that proves a key goes before a peer that proves none.
         if matches.values.contains(where: { $0.dialect == .waft }) {
             matches = matches.filter { $0.value.dialect == .waft }
         }

@@ -8,7 +8,7 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
     /// A peer's name, the beginning of its id, or a host's name.
     case name(String)
 
-    /// Why a text can mean nobody.
+    /// Why a text cannot name a peer.
     package struct Unreadable: Error, Hashable, CustomStringConvertible {
         package let description: String
     }

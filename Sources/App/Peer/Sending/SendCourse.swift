@@ -8,15 +8,15 @@ final class SendCourse: Sendable {
         var name: String?
         var verdict: Verdict?
         var mostBytes: UInt64 = 0
-        /// When more had been sent than ever before. While the machine sleeps nobody can make progress, and that time is
-        /// not counted.
+        /// Time of the last new maximum of sent bytes. The time while the machine sleeps is not counted: no progress is
+        /// possible then.
         var lastProgress: SuspendingClock.Instant = .now
         var hasProgressed = false
     }
 
     private let state = Mutex(State())
 
-    /// Whose key answered first: nobody else gets the contents.
+    /// The peer whose key answered first: no other peer gets the contents.
     var peer: PeerID? { state.withLock { $0.peer } }
     var name: String? { state.withLock { $0.name } }
     /// The first answer that accepted something.

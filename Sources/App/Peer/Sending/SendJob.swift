@@ -19,7 +19,7 @@ struct SendJob: Sendable {
     let course = SendCourse()
     let memory = SendMemory()
 
-    /// - Throws: `SendFailure`, `HTTPFault`, `TransferFault`, `CancellationError`, and what the network says.
+    /// - Throws: `SendFailure`, `HTTPFault`, `TransferFault`, `CancellationError`, and errors of the network.
     func run(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
         guard let first = course.verdict else { return try await begin(client, peer: peer) }
         if let receipt = try await receipt(client) { memory.note(receipt) }
@@ -124,8 +124,8 @@ struct SendJob: Sendable {
         }
     }
 
-    /// - Returns: nil where the other side has none: it has not heard yet that the connection is lost, or has stored
-    ///   nothing before it was started anew.
+    /// - Returns: nil if the other side has none: it has not noticed the lost connection yet, or stored nothing before
+    ///   a restart.
     private func receipt(_ client: WaftClient) async throws -> Receipt? {
         do {
             return try await client.receipt(of: offer, answered: false, patience: options.silence)
@@ -150,8 +150,8 @@ struct SendJob: Sendable {
     /// Faults that pass: the disk is made room on, the receiver comes back.
     private static let passing: Set<TransferFault.Code> = [.noRoom, .storage, .stopping, .interrupted, .notKept]
 
-    /// Why a transfer that has ended should be gone on with: one line; nil where all is stored, or another attempt would
-    /// bring nothing.
+    /// Why a transfer that has ended should be resumed: one line; nil if everything is stored, or if another attempt
+    /// would bring nothing.
     func reasonToGoOn(_ report: SendReport) -> String? {
         var reason: String?
         for (number, item) in report.items.enumerated() {
@@ -235,7 +235,7 @@ struct SendJob: Sendable {
         refuseContradictions(&report)
     }
 
-    /// What it means that a transfer could not be gone on with.
+    /// The failure for a transfer that could not be resumed.
     static func failure(afterContents error: any Error, to peer: String) -> SendFailure {
         let failure = failure(error, to: peer)
         if case .cancelled = failure.code { return failure }
@@ -244,7 +244,7 @@ struct SendJob: Sendable {
         return SendFailure(code, "\(failure.description); run the same command to resume")
     }
 
-    /// What an error of the conversation means to the user.
+    /// The failure for an error of the conversation.
     static func failure(_ error: any Error, to peer: String) -> SendFailure {
         switch error {
         case let failure as SendFailure:

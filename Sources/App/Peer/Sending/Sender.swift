@@ -48,7 +48,7 @@ package struct SendOptions: Sendable {
     package init() {}
 }
 
-/// What happens on the way, for those who show it.
+/// An event of a sending, for display.
 package enum SendEvent: Sendable {
     /// The peer was found and its key is known; its name where it tells it.
     case connected(PeerID, name: String?)
@@ -60,7 +60,7 @@ package enum SendEvent: Sendable {
     /// before.
     /// - Parameter moved: bytes that were sent, in all attempts.
     case progressed(UInt64, of: UInt64?, moved: UInt64)
-    /// The transfer has been broken off for this reason, one line, and is being gone on with.
+    /// The transfer was interrupted for this reason, one line, and is being resumed.
     case resuming(String)
     /// The other side has everything and works on it.
     case settled
@@ -87,7 +87,7 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
         case noAnswer
         /// The receiver refused to talk about it at all.
         case refused(TransferFault.Code)
-        /// What was asked for is not to be had from this peer.
+        /// This peer cannot do what the user asked for.
         case unfit
         case cancelled
 
@@ -118,14 +118,14 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Sends activity items to one peer: finds it, connects, offers, moves what is accepted, and comes back with receipts.
+/// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {
     let network: PeerNetwork
     private let ownName: String
     private let logger: Logger
     private let inhibitor: SleepInhibitor?
 
-    /// - Parameter inhibitor: keeps the machine awake from when something is accepted; nil where nothing is to.
+    /// - Parameter inhibitor: keeps the machine awake once an item is accepted; nil if the machine may sleep.
     package init(network: PeerNetwork, ownName: String, logger: Logger, inhibitor: SleepInhibitor? = nil) {
         self.inhibitor = inhibitor
         self.network = network
@@ -133,10 +133,10 @@ package struct Sender: Sendable {
         self.logger = logger
     }
 
-    /// What was accepted is gone on with over new connections, as long as there is progress: see `SendOptions.retryFor`.
+    /// Accepted items are resumed over new connections, as long as there is progress: see `SendOptions.retryFor`.
     ///
     /// - Parameters:
-    ///   - cancellation: when requested, the other side is told and `SendFailure.cancelled` is thrown.
+    ///   - cancellation: when requested, informs the other side and throws `SendFailure.cancelled`.
     ///   - observe: called in order, from one task.
     /// - Throws: `SendFailure`.
     package func send(
@@ -223,8 +223,8 @@ package struct Sender: Sendable {
         case failed(any Error)
     }
 
-    /// Everything that takes one connection.
-    /// - Parameter known: where the peer is; nil where it is to be looked for anew, because it may have another address.
+    /// The steps that need one connection.
+    /// - Parameter known: the peer's target; nil to look for the peer again, because its address may have changed.
     private func attempt(_ job: SendJob, _ reference: PeerReference, at known: PeerTarget?) async -> Attempt {
         do {
             var target: PeerTarget
@@ -232,7 +232,7 @@ package struct Sender: Sendable {
                 target = known
             } else {
                 target = try await network.resolve(reference, within: job.options.finding)
-                // What was begun by one protocol is not gone on with by another.
+                // A transfer that one protocol began cannot be resumed by another.
                 if target.airdrop != nil { throw SendFailure(.notFound, "\(reference) is not reachable now") }
             }
             if let peer = job.course.peer { target = target.expecting(peer) }
@@ -259,7 +259,7 @@ private struct SendPause {
 
     private static let shortest: Duration = .milliseconds(250)
     private static let longest: Duration = .seconds(5)
-    /// How soon a user who wants to stop is heard.
+    /// Time until a user's request to stop is noticed.
     private static let slice: Duration = .milliseconds(100)
 
     /// Makes the next pause as short as the first.

@@ -3,10 +3,10 @@ import Glibc
 import Sharing
 import UniformTypes
 
-/// What this user has sent, and what became of it: one JSON document a line, in a file that several programs add to.
+/// The transfers of this user and their outcomes: one JSON document a line, in a file to which several programs add.
 ///
-/// For people who look back, and for nothing else: no decision rests on it, and it is not synced. It keeps between
-/// `byteLimit` and twice as much.
+/// Only people read it: no decision depends on it, and it is not synced. It keeps between `byteLimit` and twice as
+/// much.
 package struct SentLog: Sendable {
     /// Bytes of the file, after which it is put aside and a new one begun; the one put aside before goes.
     package static let byteLimit = 8 << 20
@@ -27,14 +27,14 @@ package struct SentLog: Sendable {
             /// `unread`, or the other side's answer.
             package var state: String
             package var reason: String?
-            /// What a handler has said, as far as it was known at the end.
+            /// The handler's answer, as far as it was known at the end.
             package var handler: String?
         }
 
         package var v = 1
         /// The end, in milliseconds since 1970.
         package var time: Int64
-        /// The receiver's key, and what it called itself.
+        /// The receiver's key, and the name that it gave itself.
         /// The whole id of its key; nil for a peer that proved none.
         package var peer: String?
         package var name: String?
@@ -54,7 +54,7 @@ package struct SentLog: Sendable {
         path = folder + "/sent.jsonl"
     }
 
-    /// Adds a transfer. Where that cannot be done nothing is: what was sent is sent.
+    /// Adds a transfer. Errors are ignored, because the items are already sent.
     func note(_ report: SendReport) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -63,7 +63,7 @@ package struct SentLog: Sendable {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }
-        // One call: what several programs add at a time does not get mixed up.
+        // A single call: lines of several programs are not mixed.
         _ = line.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
         var status = stat()
         if fstat(file, &status) == 0, status.st_size > Self.byteLimit { rename(path, path + ".1") }
@@ -83,7 +83,7 @@ package struct SentLog: Sendable {
 }
 
 extension Home {
-    /// What this user has sent.
+    /// The log of this user's transfers.
     package var sentLog: SentLog { SentLog(folder: state) }
 }
 

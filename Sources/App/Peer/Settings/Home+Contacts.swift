@@ -14,7 +14,7 @@ extension Home {
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 
-    /// Folder of what waits to be sent.
+    /// Folder of the jobs that wait to be sent.
     package var outbox: String { state + "/outbox" }
 
     /// The contacts of this user. Reads nothing yet.
@@ -47,7 +47,7 @@ extension Home {
         return lines
     }
 
-    /// Who this peer is. Its key is made where there is none. Blocks on the disk.
+    /// The id of this peer. Makes its key if there is none. Blocks on the disk.
     ///
     /// - Throws: `IdentityError` for a key that cannot be read or made.
     package func ownID() throws(IdentityError) -> PeerID {
@@ -56,7 +56,7 @@ extension Home {
 
     /// All types that are known here, those among them that handlers declare. Blocks on the disk.
     package func typeRegistry() -> TypeRegistry {
-        // What types there are does not depend on any setting.
+        // The types do not depend on any setting.
         handlerCatalog(Settings([], hostName: "")).load().registry
     }
 }

@@ -16,7 +16,7 @@ extension Home {
             folders: handlerFolders,
             choicesPath: configuration + "/handlers.json",
             home: home,
-            // What it is not known to be matches no variant of a key.
+            // An unknown kind of device matches no variant of a key.
             device: DeviceKind.own == "computer" ? nil : DeviceKind.own,
             rule: settings.eligibility,
             hook: includingHook ? settings.hook.map { configuredHook($0, settings) } : nil,

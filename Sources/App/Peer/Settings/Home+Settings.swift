@@ -2,7 +2,7 @@ import Glibc
 import SystemCalls
 
 extension Home {
-    /// The state of the configuration file, by which a later change is seen; nil if there is none. Links are followed.
+    /// The state of the configuration file, for noticing a later change; nil if there is none. Links are followed.
     var configurationStamp: FileStamp? {
         var status = stat()
         guard stat(configurationFile, &status) == 0 else { return nil }

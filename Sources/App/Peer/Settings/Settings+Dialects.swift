@@ -2,11 +2,11 @@ package import AirDropDialect
 import Sharing
 import Yams
 
-/// What is set for AirDrop.
+/// The settings for AirDrop.
 package struct AirDropSettings: Sendable, Equatable {
-    /// Whether it is spoken at all.
+    /// Whether AirDrop is enabled.
     package var isEnabled = true
-    /// What this receiver says that it can do.
+    /// The abilities that this receiver announces.
     package var flags = AirDropFlags.own
     /// Decides which picture others show beside the name.
     package var modelName = "Linux"
@@ -20,7 +20,7 @@ struct DialectsReader {
 
     let path: String
 
-    /// - Throws: `Settings.Unusable` with the line of what cannot be.
+    /// - Throws: `Settings.Unusable` with the line of the error.
     func read(_ node: Node) throws(Settings.Unusable) -> AirDropSettings {
         var settings = AirDropSettings()
         // All of it commented out.

@@ -1,5 +1,5 @@
 extension Settings.Partial {
-    /// What the environment says.
+    /// Reads the settings of the environment.
     ///
     /// Inside a hook `WAFT_NAME` is the name of the item that arrived (the hook contract), not ours: there it is passed
     /// over, so that a hook may itself run `waft send`.

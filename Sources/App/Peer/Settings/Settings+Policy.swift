@@ -12,7 +12,7 @@ struct PolicyReader {
     let path: String
     let registry: TypeRegistry
 
-    /// - Throws: `Settings.Unusable` with the line of what cannot be, and the number of its rule.
+    /// - Throws: `Settings.Unusable` with the line of the error, and the number of its rule.
     func read(_ node: Node) throws(Settings.Unusable) -> Policy {
         // All rules commented out.
         if node.null != nil { return .none }
@@ -57,7 +57,7 @@ struct PolicyReader {
         }
     }
 
-    /// - Returns: nil for what is neither a scalar nor a list of scalars.
+    /// - Returns: nil for a node that is neither a scalar nor a list of scalars.
     private static func plain(_ node: Node) -> PolicyValue? {
         if let scalar = node.scalar { return .scalar(scalar.string) }
         guard let list = node.sequence else { return nil }

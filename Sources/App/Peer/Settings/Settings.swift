@@ -6,14 +6,14 @@ package import Logging
 import Outbox
 package import Sharing
 
-/// What can be set, after flags, environment, `config.yaml` and defaults have been asked in that order.
+/// The settings, from flags, environment, `config.yaml` and defaults, in that order.
 package struct Settings: Sendable {
-    /// What this peer calls itself.
+    /// The name that this peer gives itself.
     package var name: String
     /// The port to listen on; nil: the usual one, or any when that is taken.
     package var port: UInt16?
     package var accept: AcceptRule
-    /// What becomes of what is offered, by whom and what; the file alone can say it.
+    /// The rules for offers; only the file can set them.
     package var policy: Policy
     /// Path of the hook.
     package var hook: String?
@@ -30,13 +30,13 @@ package struct Settings: Sendable {
     package var eligibility: EligibilityRule
     /// Schemes of received URLs that are opened, and not only stored.
     package var openReceivedURLs: [URLScheme]
-    /// Whether what is to be restricted does not run where the kernel cannot do that.
+    /// Whether a handler with a sandbox may not run if the kernel cannot enforce the sandbox.
     package var requiresSandbox: Bool
-    /// Path of the program that is asked about offers.
+    /// Path of the program that answers offers.
     package var arbiter: String?
     /// Whether offers are shown on the desktop.
     package var notifications: Bool
-    /// Path of the program that is told what became of jobs in the outbox.
+    /// Path of the program that gets the outcomes of jobs in the outbox.
     package var outboxHook: String?
     /// Bytes that copies in the outbox may have.
     package var outboxQuota: UInt64
@@ -46,12 +46,12 @@ package struct Settings: Sendable {
     package var discovery: Bool
     /// Patterns of interface names that are not published on, nor believed.
     package var skipInterfaces: [String]
-    /// What of the Inbox's disk is left alone.
+    /// The part of the Inbox's disk that stays free.
     package var reserve: DiskReserve
-    /// Bytes that may lie in the Inbox from one stranger; 0 for no bound.
+    /// Bytes in the Inbox from one stranger; 0 for no bound.
     package var strangerQuota: UInt64
     package var conflict: ConflictRule
-    /// What is kept of items that did not come whole.
+    /// Bounds for the kept parts of interrupted items.
     package var partials: PartialBounds
     package var logLevel: Logger.Level
     /// AirDrop; the file alone can say it.
@@ -73,12 +73,12 @@ package struct Settings: Sendable {
             allowsNetwork: hookNetwork, allowsSockets: hookSockets, timeout: hookTimeout)
     }
 
-    /// A setting that cannot be what it is: one line with the place, the value and what would do.
+    /// A setting with an unusable value: one line with the place, the value and the accepted values.
     package struct Unusable: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
 
-    /// What one source says; nil where it says nothing.
+    /// The values of one source; nil for those that it does not set.
     package struct Partial: Sendable, Equatable {
         package var name: String?
         package var port: UInt16?
@@ -161,7 +161,7 @@ struct SettingKey: Sendable {
     /// Reads a scalar, or several of a list.
     /// - Returns: nil when that is no value for this setting.
     let read: @Sendable ([String], inout Settings.Partial) -> Bool
-    /// What would do, for the message.
+    /// The accepted values, for the message.
     let expected: String
     /// Whether it has several values: a list in the file, commas in the environment.
     let isList: Bool

@@ -3,27 +3,27 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Moves a batch of whole items into the Inbox so that a crash at any point leaves each of them there whole or not
-/// there at all. What was reported as stored is there after any crash.
+/// Moves a batch of whole items into the Inbox. After a crash at any point each item is there whole or not at all. An
+/// item that was reported as stored survives every crash.
 ///
-/// The order is what makes that true:
-/// 1. *Take*: from here on nobody writes to the items. Modes and times were set when their files ended.
+/// The order of the steps guarantees this:
+/// 1. *Take*: from here on the items are not written any more. Modes and times were set when their files ended.
 /// 2. *Sync contents*: bytes, modes and times, and the names inside trees, are on the disk before anything can be seen.
 ///    A rename that came first could survive a crash that the bytes do not.
-/// 3. *Announce*: whoever keeps a journal writes down what comes now, and what each item is on its file system, by which
-///    it is found again if the process dies between this and the next step.
-/// 4. *Rename* into the Inbox, or the folder below it that the user's rules name, never replacing anything: the item
-///    appears, whole.
-/// 5. *Sync the Inbox folder*, and those folders, once for the batch: now the names are on the disk too. Only after this
-///    are items stored.
+/// 3. *Announce*: the caller records in its journal the items and their identities on the file system. If the process
+///    dies before the next step ends, it finds the items again by these identities.
+/// 4. *Rename* into the Inbox, or into the folder below it that the user's rules name, never replacing anything: the
+///    item appears, whole.
+/// 5. *Sync the Inbox folder*, and those folders, once for the batch: now the names are on the disk too. Only after
+///    this are items stored.
 struct Commit {
-    /// Most numbers tried for a name that is taken. Far above what is met: past trials of one name are remembered.
+    /// Maximum numbers tried for a taken name. Inboxes need far fewer: past trials of a name are remembered.
     static let maximumTries = 65_536
 
     let staging: StagingFolder
     let placement: Placement
     let conflict: ConflictRule
-    /// The items of the batch, in order, with what became of those that were given up.
+    /// The items of the batch, in order; for an item that was given up, its fault.
     var items: [Result<Item, TransferFault>]
 
     struct Item {
@@ -35,11 +35,11 @@ struct Commit {
 
     /// - Parameters:
     ///   - inbox: opens the Inbox folder.
-    ///   - path: where it lies, absolute.
+    ///   - path: absolute path of the Inbox.
     ///   - lastNumber: the last number tried for a name in this process.
-    ///   - remember: keeps such a number; 0 begins anew.
+    ///   - remember: keeps such a number; after 0 the numbers start at 1 again.
     ///   - announcing: as in `InboxStoring.commit`.
-    /// - Returns: for each item, in order, what became of it. All of them are used up.
+    /// - Returns: the result for each item, in order. All items are used up.
     mutating func run(
         into inbox: () throws(TransferFault) -> OpenFolder,
         at path: String,
@@ -78,7 +78,7 @@ struct Commit {
         }
     }
 
-    /// Before it is announced: what cannot be stored there is not said to be about to.
+    /// Runs before the announcement: an item that cannot be stored in its folder is not announced.
     private mutating func openFolders(_ folders: inout InboxFolders) {
         for (index, item) in items.enumerated() {
             guard case .success(let item) = item, item.folder != nil else { continue }
@@ -103,7 +103,7 @@ struct Commit {
                 contents.append(try item.staged.take())
             } catch {
                 contents.append(nil)
-                // The same item twice: the first one is good.
+                // The batch has the same item twice: the first one is good.
                 if item.staged.isTaken { items[index] = .failure(error) } else { giveUp(index, error) }
             }
         }
@@ -121,14 +121,14 @@ struct Commit {
     private mutating func syncContents(_ contents: [StagedFiles.Contents?]) {
         let count = contents.reduce(0) { $0 + ($1?.entryCount ?? 0) }
         if count == 0 { return }
-        // A few files are synced one by one, which leaves alone what other programs have written. For many that would
-        // cost a wait for the disk each, and one sync of the file system is far cheaper.
+        // A few files are synced one by one: this does not sync the data of other programs. For many files each sync
+        // would wait for the disk, and one sync of the whole file system is far cheaper.
         if count > StagedFiles.rememberedPlaces {
             do {
                 try systemCall { CLinuxShims_syncfs(staging.folder.raw) }
                 return
             } catch {
-                // The fault may be that of somebody else's file: see which of ours are whole.
+                // Another program's file may have caused the error: check which of our items are whole.
             }
         }
         for (index, contents) in contents.enumerated() {
@@ -156,11 +156,11 @@ struct Commit {
         do {
             try systemCall { fsync(file) }
         } catch  where error.number == EINVAL {
-            // A file system on which folders cannot be synced.
+            // Some file systems cannot sync folders.
         }
     }
 
-    /// Syncs a tree of any size, one by one: only after a sync of the whole file system has failed.
+    /// Syncs a tree of any size, one entry at a time; used only after a sync of the whole file system has failed.
     private func syncTree(_ root: String) throws(SystemError) {
         var folders = [root]
         while let folder = folders.popLast() {
@@ -168,7 +168,7 @@ struct Commit {
             var contents = try FolderContents.make(of: open.raw)
             while let name = try contents.next() {
                 let raw = openat(open.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                // A link: it goes with its folder.
+                // A link is synced with its folder.
                 if raw < 0, errno == ELOOP { continue }
                 guard raw >= 0 else { throw .last }
                 let entry = FileDescriptor(owning: raw)
@@ -214,7 +214,7 @@ struct Commit {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
         do throws(SystemError) {
-            // A handler may just have removed the mark. A received file must not take its place.
+            // A handler may have just removed the mark. A received file must not take its place.
             let isMark = item.folder == nil && name.text == InboxMark.name
             if !isMark, try move(staged, to: name, in: folder) {
                 remember(0, place)
@@ -241,7 +241,7 @@ struct Commit {
         throw TransferFault(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")
     }
 
-    /// - Returns: whether it lies there now; false where the name is taken.
+    /// - Returns: whether the item was moved; false if the name is taken.
     private func move(_ staged: StagedFiles, to name: SafeName, in folder: OpenFolder) throws(SystemError) -> Bool {
         do {
             try placement.move(

@@ -3,7 +3,7 @@ package import Sharing
 import SystemCalls
 
 extension FileIdentity {
-    /// - Parameter name: in the folder; a link is looked at itself.
+    /// - Parameter name: a name in the folder; a link is not followed.
     static func of(_ name: String, in folder: Int32) throws(SystemError) -> FileIdentity {
         var status = stat()
         try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -20,7 +20,7 @@ extension FileInbox {
         do {
             var found = try Self.find(identities, in: inbox, at: path)
             for folder in folders {
-                // Where it cannot be opened, nothing of ours lies in it.
+                // If the folder cannot be opened, it holds no item of ours.
                 guard let open = try? opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY)
                 else { continue }
                 found.merge(try Self.find(identities, in: OpenFolder(open), at: "\(path)/\(folder)")) { first, _ in
@@ -33,8 +33,8 @@ extension FileInbox {
         }
     }
 
-    /// What can be seen in the Inbox and in these folders below it is there after a power cut too.
-    /// - Throws: `storage` where that cannot be said.
+    /// Syncs the names: everything visible in the Inbox and in these folders below it survives a power cut after this.
+    /// - Throws: `storage` if a folder cannot be opened or synced.
     package func syncNames(in folders: Set<SafeRelativePath>) throws(TransferFault) {
         var below = InboxFolders(of: try currentInbox(), at: path, opening: opening)
         try below.sync(nil).get()
@@ -47,14 +47,14 @@ extension FileInbox {
     private static func find(
         _ identities: Set<FileIdentity>, in folder: OpenFolder, at path: String
     ) throws(SystemError) -> [FileIdentity: StoredItem] {
-        // A disk can have another number after a reboot, its inodes cannot. What was noted was noted of this disk: only
-        // from there a rename leads here. Who calls holds the names against each other.
+        // A disk can have another number after a reboot; its inodes keep theirs. The recorded identities were read on
+        // this disk, because a rename into the Inbox starts on the same disk. The caller compares the names.
         let byInode = Dictionary(identities.map { ($0.inode, $0) }) { first, _ in first }
         var found: [FileIdentity: StoredItem] = [:]
         var contents = try FolderContents.make(of: folder.raw)
         while let name = try contents.next() {
             let text = String(cString: name)
-            // Gone, or not a name of ours.
+            // The entry is gone, or its name is not one of ours.
             guard let safe = try? SafeName(text), let identity = try? FileIdentity.of(text, in: folder.raw) else {
                 continue
             }

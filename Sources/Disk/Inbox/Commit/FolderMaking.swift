@@ -2,7 +2,7 @@ import Glibc
 import SystemCalls
 
 extension FolderMaking {
-    /// Syncs the folder in which a folder really lies.
+    /// Syncs the real parent of a folder.
     static func syncParent(of folder: OpenFolder) {
         let raw = openat(folder.raw, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard raw >= 0 else { return }

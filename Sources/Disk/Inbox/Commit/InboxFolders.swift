@@ -2,10 +2,10 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// The Inbox and the folders below it that a batch goes to, each opened once, and made where it is missing.
+/// The Inbox and the folders below it that a batch uses. Each is opened once and created if it is missing.
 struct InboxFolders {
     private let inbox: OpenFolder
-    /// Where the Inbox lies, absolute.
+    /// Absolute path of the Inbox.
     private let path: String
     private let opening: BeneathOpening
     private var opened: [SafeRelativePath: Result<OpenFolder, TransferFault>] = [:]
@@ -25,8 +25,8 @@ struct InboxFolders {
         (try? opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY)) != nil
     }
 
-    /// - Parameter folder: below the Inbox; nil for the Inbox itself. Links in it are not followed: they could lead out.
-    /// - Throws: `storage`, `noRoom` where it can be neither opened nor made.
+    /// - Parameter folder: below the Inbox; nil for the Inbox. Its links are not followed: they could lead outside.
+    /// - Throws: `storage` or `noRoom` if it can be neither opened nor created.
     mutating func open(_ folder: SafeRelativePath?) throws(TransferFault) -> OpenFolder {
         guard let folder else { return inbox }
         if let known = opened[folder] { return try known.get() }
@@ -37,7 +37,7 @@ struct InboxFolders {
 
     private func openOrMake(_ folder: SafeRelativePath) throws(TransferFault) -> OpenFolder {
         let names = PathText.names(in: folder.text).map(String.init)
-        // Where staging lies in the Inbox, what is put there goes with the next sweep.
+        // If staging is in the Inbox, the next sweep would delete everything stored there.
         if names.first == StagingFolder.name || names.first == InboxMark.name {
             throw TransferFault(.storage, "cannot store in \(folder) below the Inbox: that name is Waft's own")
         }
@@ -52,8 +52,8 @@ struct InboxFolders {
                     if mkdirat(holder.raw, name, 0o700) != 0, errno != EEXIST { throw .last }
                     next = OpenFolder(try opening.open(name, below: holder.raw, flags: flags))
                 }
-                // A crash that took the folder away again would take with it what is stored in it. Also one that is there:
-                // whoever made it may have died before this.
+                // If a crash removed the new folder, its items would go with it. Existing folders are synced too: the
+                // process that created one may have died before its sync.
                 fsync(holder.raw)
                 holder = next
             }
@@ -67,7 +67,7 @@ struct InboxFolders {
         }
     }
 
-    /// Names in the folder are on the disk after this; asked again it says the same.
+    /// After this the names in the folder are on the disk. Later calls return the first result.
     mutating func sync(_ folder: SafeRelativePath?) -> Result<Void, TransferFault> {
         if let known = synced[folder] { return known }
         let result = Result { () throws(TransferFault) in
@@ -75,7 +75,7 @@ struct InboxFolders {
             do throws(SystemError) {
                 try systemCall { fsync(open.raw) }
             } catch  where error.number == EINVAL || error.number == ENOTSUP {
-                // A file system on which folders cannot be synced.
+                // Some file systems cannot sync folders.
             } catch {
                 throw .disk("cannot sync the Inbox", path(of: folder), error, on: open.raw)
             }

@@ -1,9 +1,9 @@
 import Sharing
 
-/// Which number was given last to each name that was taken, so that thousands of items of one name do not try all the
-/// numbers from 1 on each.
+/// The last number given to each name that was taken. Without it each of thousands of items with one name would try all
+/// numbers from 1.
 struct LastNumbers {
-    /// Most names remembered. Forgetting costs time and nothing else.
+    /// Maximum number of names remembered. Forgetting only costs time.
     static let limit = 4_096
 
     /// A name in the Inbox, or in a folder below it.
@@ -16,7 +16,7 @@ struct LastNumbers {
 
     subscript(place: Place) -> Int { numbers[place] ?? 0 }
 
-    /// - Parameter number: 0 if the plain name was free: what had it and its numbers may have left the Inbox.
+    /// - Parameter number: 0 if the plain name was free: the earlier items with this name may have left the Inbox.
     mutating func remember(_ number: Int, for place: Place) {
         guard number > 0 else {
             numbers[place] = nil

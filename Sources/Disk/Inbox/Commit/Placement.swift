@@ -2,14 +2,14 @@ import CLinuxShims
 import Glibc
 import SystemCalls
 
-/// How something is moved from one folder to another of the same file system without replacing anything.
+/// How something is moved to another folder of the same file system without replacing anything.
 enum Placement: Sendable {
     /// By a rename that refuses to replace.
     case byRename
-    /// By what POSIX has: for file systems whose rename cannot refuse (some network and FUSE file systems).
+    /// By POSIX calls only: for file systems whose rename cannot refuse (some network and FUSE file systems).
     case byLink
 
-    /// - Throws: `EEXIST` where the new name is taken.
+    /// - Throws: `EEXIST` if the new name is taken.
     func move(
         _ name: String,
         isFolder: Bool,
@@ -22,7 +22,7 @@ enum Placement: Sendable {
             do {
                 try systemCall { CLinuxShims_renameat2_noreplace(folder, name, newFolder, newName) }
             } catch  where [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(error.number) {
-                // If that was not about the flag, the other way meets it again.
+                // If the flag was not the cause, the other way fails with the same error.
                 try Self.byLink.move(name, isFolder: isFolder, from: folder, to: newName, in: newFolder)
             }
         case .byLink:
@@ -30,7 +30,7 @@ enum Placement: Sendable {
                 try Self.moveFolder(name, from: folder, to: newName, in: newFolder)
             } else {
                 try systemCall { linkat(folder, name, newFolder, newName, 0) }
-                // The name in the staging folder goes with the next sweep at the latest.
+                // If this fails, the next sweep removes the name from the staging folder.
                 _ = unlinkat(folder, name, 0)
             }
         }
@@ -42,8 +42,8 @@ enum Placement: Sendable {
         to newName: String,
         in newFolder: Int32
     ) throws(SystemError) {
-        // No folder is made to claim the name first: a crash would leave it in the Inbox. What may come there between the
-        // two calls is never replaced either, unless it is a folder with nothing in it.
+        // No folder is created to claim the name first: a crash would leave it in the Inbox. An entry that appears
+        // between the two calls is not replaced either, unless it is an empty folder.
         var status = stat()
         if fstatat(newFolder, newName, &status, AT_SYMLINK_NOFOLLOW) == 0 { throw SystemError(EEXIST) }
         do {

@@ -5,22 +5,22 @@ import Sharing
 import SystemCalls
 import UniformTypes
 
-/// Where an item of the Inbox comes from, as extended attributes of the file or of the tree's own folder, where the file
-/// system has them. The journal has the same and more; these stay with what is moved out.
+/// The origin of an item in the Inbox, as extended attributes of the file or of the tree's own folder, if the file
+/// system has them. The journal has the same facts and more; the attributes stay with an item that is moved out.
 ///
-/// All are UTF-8 text without a NUL at the end. Nothing in Waft decides by them: whoever may write to the file may write
-/// them.
+/// All are UTF-8 text without a NUL at the end. Waft never bases a decision on them: every program that may write to
+/// the file may write them.
 ///
 /// | attribute | form |
 /// |---|---|
-/// | `user.waft.peer` | the sender's key id, in full, as `waft contacts me` prints it; missing where no key was proved |
-/// | `user.waft.via` | the dialect by which it came: `waft`, `airdrop` |
-/// | `user.waft.sender` | what the sender called itself: foreign text, to be escaped, at most 63 bytes |
-/// | `user.waft.received` | when it was whole: `2026-11-21T09:30:00Z`, UTC |
-/// | `user.waft.type` | uniform type identifier it was handed on as |
+/// | `user.waft.peer` | the sender's key id, in full, as `waft contacts me` prints it; absent without a proved key |
+/// | `user.waft.via` | the dialect of the transfer: `waft`, `airdrop` |
+/// | `user.waft.sender` | the sender's own name for itself: foreign text, to be escaped, at most 63 bytes |
+/// | `user.waft.received` | the time at which it was whole: `2026-11-21T09:30:00Z`, UTC |
+/// | `user.waft.type` | the uniform type identifier under which it was handed on |
 /// | `user.waft.digest` | `xxh3-128:` or `sha-256:` and hexadecimal digits; of a tree over its listing |
 /// | `user.waft.transfer` | the transfer's 32 hexadecimal digits, as `waft inbox show` prints them |
-/// | `user.waft.content` | of a liar only: `lying: ` and a line that says what it is |
+/// | `user.waft.content` | only on a liar: `lying: ` and a line that says what the content really is |
 package enum Provenance {
     package static let peer = "user.waft.peer"
     package static let via = "user.waft.via"
@@ -54,14 +54,14 @@ package enum Provenance {
 
 /// Extended attributes, where the file system has them.
 enum ExtendedAttributes {
-    /// Bytes of one that are read; anybody can write one.
+    /// Maximum bytes read of one attribute; any program can write one.
     static let maximumBytes = 512
 
-    /// Sets attributes, as far as that goes.
+    /// Sets attributes as far as possible; stops at the first failure.
     ///
-    /// The kernel lets nobody but root set them on a file without write permission, not even its owner, whatever the
-    /// descriptor: so the owner has that permission meanwhile. To be done before others can reach the file.
-    /// - Parameter file: open for reading at least, and ours.
+    /// Without write permission on the file the kernel lets only root set them, not even the owner, whatever the
+    /// descriptor. Therefore the owner gets that permission meanwhile. Call this before others can reach the file.
+    /// - Parameter file: open at least for reading, and owned by this user.
     static func set(_ attributes: [(name: String, value: [UInt8])], on file: Int32) {
         var status = stat()
         guard fstat(file, &status) == 0 else { return }
@@ -69,13 +69,13 @@ enum ExtendedAttributes {
         let isSealed = mode & S_IWUSR == 0
         if isSealed, fchmod(file, mode | S_IWUSR) != 0 { return }
         for (name, value) in attributes {
-            // The first no is as good as six.
+            // If one attribute fails, the others fail too.
             if CLinuxShims_set_attribute(file, name, value, value.count) != 0 { break }
         }
         if isSealed { fchmod(file, mode) }
     }
 
-    /// - Returns: nil where there is none, or a longer one than any of ours.
+    /// - Returns: nil if there is none, or if it is longer than any that Waft writes.
     static func read(_ name: String, of path: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: maximumBytes)
         let count = CLinuxShims_get_attribute(path, name, &bytes, bytes.count)

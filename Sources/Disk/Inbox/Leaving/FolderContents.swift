@@ -14,7 +14,7 @@ struct FolderContents: ~Copyable {
         closedir(stream)
     }
 
-    /// - Parameter folder: stays open, and its own position is not moved.
+    /// - Parameter folder: stays open; its own position does not move.
     static func make(of folder: Int32) throws(SystemError) -> FolderContents {
         let raw = try systemCall { openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(raw) else {
@@ -25,7 +25,7 @@ struct FolderContents: ~Copyable {
         return FolderContents(owning: stream)
     }
 
-    /// The next name but `.` and `..`, or nil after the last; valid until the next call.
+    /// The next name, without `.` and `..`; nil after the last. Valid until the next call.
     mutating func next() throws(SystemError) -> UnsafePointer<CChar>? {
         while true {
             errno = 0

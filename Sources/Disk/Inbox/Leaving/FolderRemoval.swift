@@ -1,13 +1,13 @@
 import Glibc
 import SystemCalls
 
-/// Removes whatever lies under a name in a folder of ours, however deep it is: no link is followed, and what cannot be
-/// removed stays.
+/// Removes an entry of a folder of ours, however deep it is. Links are not followed; an entry that cannot be removed
+/// stays.
 ///
-/// Walking down a foreign tree takes a descriptor or a longer path for each level. Instead, a folder that is found not
-/// to be empty is moved up into the base under a fresh name and dealt with there: one folder is open at any time.
+/// Walking down a foreign tree takes a descriptor or a longer path for each level. Instead, a folder that is not empty
+/// is moved up into the base under a fresh name and removed there: only one folder is open at any time.
 struct FolderRemoval {
-    /// The folder in which things are removed.
+    /// The folder in which entries are removed.
     let base: Int32
     /// Makes a name that is not taken in the base.
     let freshName: () -> String
@@ -15,13 +15,12 @@ struct FolderRemoval {
     private enum Outcome {
         case gone
         case stuck
-        /// A folder in it was moved into the base under this name; it comes first.
+        /// A folder in it was moved into the base under this name and must be removed first.
         case movedOut(String)
     }
 
     func remove(_ name: String) {
-        // Each lies in the base itself and was found in the one before it, so there are never more than the tree had
-        // levels.
+        // Each entry is in the base and was found in the entry before it, so the count never exceeds the tree's levels.
         var pending = [name]
         while let current = pending.last {
             switch clear(current) {
@@ -55,7 +54,7 @@ struct FolderRemoval {
                 }
             }
             if unlinkat(base, name, AT_REMOVEDIR) == 0 { return .gone }
-            // A file system may leave out names while others are being removed: read again as long as that helps.
+            // A file system may skip names while others are being removed: read again while that helps.
             if removed == 0 { return .stuck }
         }
     }
@@ -63,13 +62,13 @@ struct FolderRemoval {
     private enum Unlinked {
         case gone
         case stuck
-        /// It is a folder with something in it.
+        /// It is a folder that is not empty.
         case folder
     }
 
     private static func unlink(_ name: UnsafePointer<CChar>, in folder: Int32) -> Unlinked {
         if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return .gone }
-        // EPERM is what POSIX says for folders, EISDIR what Linux says.
+        // POSIX specifies EPERM for folders; Linux returns EISDIR.
         guard errno == EISDIR || errno == EPERM else { return .stuck }
         if unlinkat(folder, name, AT_REMOVEDIR) == 0 { return .gone }
         return errno == ENOTEMPTY || errno == EEXIST ? .folder : .stuck

@@ -4,31 +4,31 @@ import Glibc
 package import Sharing
 import SystemCalls
 
-/// Moves items out of an Inbox, and deletes them: needs no receiver, takes no lock, and never replaces anything. The
-/// journal is told by the caller.
+/// Moves items out of an Inbox, and deletes them. It needs no receiver, takes no lock, and never replaces anything. The
+/// caller updates the journal.
 package enum InboxLeaving {
-    /// Most numbers tried for a name that is taken.
+    /// Maximum numbers tried for a name that is taken.
     private static let maximumTries = 65_536
 
-    /// Where an item came to lie.
+    /// The new place of an item.
     package struct Taken: Hashable, Sendable {
-        /// Absolute.
+        /// Absolute path.
         package var path: String
-        /// It lies there whole, but some of it is still in the Inbox, or it kept the modes it had there: one line; nil
-        /// where all went well.
+        /// One line if the item is there whole, but part of it is still in the Inbox or it kept the modes of the Inbox;
+        /// nil if everything succeeded.
         package var remark: String?
-        /// Whether it is out of the Inbox.
+        /// Whether the item has left the Inbox.
         package var hasLeft = true
     }
 
-    /// Moves an item out: by a rename where that is possible; on another file system by copying, syncing, reading the
-    /// copy back and comparing, and only then deleting. It gets the modes of this user's own files.
+    /// Moves an item out: by a rename if possible. To another file system it copies, syncs, reads the copy back and
+    /// compares it, and only then deletes the item. The item gets the modes of this user's own files.
     ///
     /// - Parameters:
-    ///   - directory: a folder that is there, not in the Inbox; links are followed, it is the user's own.
-    ///   - name: what it is to be called there; nil: what it is called in the Inbox, with a number if that is taken.
-    ///   - copied: called with the bytes copied since the last call, where it is copied.
-    /// - Throws: `LeavingFault`; then the item is in the Inbox as it was, and nothing of it elsewhere.
+    ///   - directory: an existing folder outside the Inbox, chosen by the user: links are followed.
+    ///   - name: the new name; nil for the name in the Inbox, with a number if that is taken.
+    ///   - copied: called during a copy with the bytes copied since the last call.
+    /// - Throws: `LeavingFault`; then the item is unchanged in the Inbox, and no part of it is elsewhere.
     package static func take(
         _ arrival: Arrival,
         inbox: String,
@@ -54,7 +54,7 @@ package enum InboxLeaving {
 
     /// Deletes an item.
     ///
-    /// - Returns: false where there was nothing any more.
+    /// - Returns: false if the item was gone already.
     package static func remove(_ arrival: Arrival, inbox: String) throws(LeavingFault) -> Bool {
         let what = "cannot remove \(arrival.stored.name)"
         let place: InboxPlace
@@ -124,7 +124,7 @@ package enum InboxLeaving {
             self.isFixed = isFixed
         }
 
-        /// - Returns: the one that `isFree` takes; nil where all are taken.
+        /// - Returns: the first name that `isFree` takes; nil if all are taken.
         func find(_ isFree: (SafeName) throws(SystemError) -> Bool) throws(SystemError) -> SafeName? {
             if try isFree(first) { return first }
             if isFixed { return nil }
@@ -137,11 +137,11 @@ package enum InboxLeaving {
     }
 }
 
-/// One item on its way out.
+/// One item that leaves the Inbox.
 private struct Taking {
     let arrival: Arrival
     let place: InboxPlace
-    /// Where it goes.
+    /// The target folder.
     let folder: OpenFolder
     let path: String
     let what: String
@@ -152,7 +152,7 @@ private struct Taking {
         LeavingFault(.nameTaken, "\(what) to \(path): \(names.first) exists there already")
     }
 
-    /// - Parameter name: where it is now, in `holder`.
+    /// - Parameter name: the current name, in `holder`.
     func move(_ name: String, in holder: Int32, _ names: InboxLeaving.Names) throws(SystemError) -> SafeName? {
         try names.find { newName throws(SystemError) in
             do throws(SystemError) {
@@ -181,11 +181,11 @@ private struct Taking {
     func copyOver(
         _ names: InboxLeaving.Names, copied: (Int) -> Void
     ) throws(LeavingFault) -> InboxLeaving.Taken {
-        // Nobody is to wait for a copy that cannot be named in the end.
+        // A user should not wait for a copy that cannot get its name in the end.
         if names.isFixed, faccessat(folder.raw, names.first.text, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
             throw taken(names)
         }
-        // Hidden, and of this process alone.
+        // Hidden, and unique to this process.
         let temporary = ".waft-taking-\(getpid())-\(arrival.number)"
         do throws(LeavingFault) {
             try makeCopy(temporary, copied)
@@ -208,7 +208,7 @@ private struct Taking {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
         do {
-            // What a process of the same number left when it died.
+            // Remove the remains of a dead process that had the same number.
             try? OwnTree.remove(temporary, in: folder.raw)
             try OwnTree.copy(
                 place.name, in: place.folder.raw, as: temporary, in: folder.raw, through: buffer, copied: copied)
@@ -218,7 +218,7 @@ private struct Taking {
             try systemCall { isTree ? CLinuxShims_syncfs(copy.raw) : fsync(copy.raw) }
         } catch {
             let what = "cannot copy \(arrival.stored.name) to \(path)"
-            // The same error number stands for an item that has gone, and for a folder of a file system without new files.
+            // The same error number means that the item has gone, or that the folder refuses new files.
             if error.number == ENOENT, let refusal = refusal(of: temporary) {
                 throw LeavingFault(.destination, "\(what): nothing can be put there (\(refusal))")
             }
@@ -227,7 +227,7 @@ private struct Taking {
         try compare(temporary)
     }
 
-    /// - Returns: why nothing of this name can be made in the folder; nil if it can.
+    /// - Returns: the reason why this name cannot be created in the folder; nil if it can.
     private func refusal(of name: String) -> SystemError? {
         try? OwnTree.remove(name, in: folder.raw)
         do throws(SystemError) {
@@ -245,8 +245,8 @@ private struct Taking {
         ExtendedAttributes.set(attributes, on: copy)
     }
 
-    /// The copy is read back from the disk, and held against what arrived; where that is not what lies in the Inbox any
-    /// more, since somebody has edited it, against what lies there.
+    /// Reads the copy back from the disk and compares it with the arrival. If they differ because the item in the Inbox
+    /// was edited, compares it with that item.
     private func compare(_ temporary: String) throws(LeavingFault) {
         do {
             let algorithm = arrival.digest.algorithm

@@ -2,27 +2,27 @@ import Glibc
 package import Sharing
 import SystemCalls
 
-/// What lies in an Inbox, for people and programs that look into it: needs no receiver, and takes no lock.
+/// The entries of an Inbox, for people and programs that look into it. It needs no receiver and takes no lock.
 package enum InboxListing {
-    /// Something in an Inbox: put there by a receiver or by anybody else.
+    /// Something in an Inbox: from a receiver or from another program.
     package struct Entry: Hashable, Sendable {
         package enum Kind: String, Hashable, Sendable {
             case file
             case folder
-            /// A symbolic link, whatever it leads to.
+            /// A symbolic link, whatever its target.
             case link
             /// A device, a socket, a named pipe.
             case other
         }
 
-        /// Its name as it lies there: not checked, not fit to be shown unescaped. What is not UTF-8 reads as U+FFFD.
+        /// Its name in the folder: neither checked nor escaped. Bytes that are not UTF-8 become U+FFFD.
         package var name: String
         package var path: String
         package var kind: Kind
         /// Bytes of a file; nil for everything else.
         package var size: UInt64?
         package var modified: Timestamp
-        /// What a receiver found of a file whose content is not what its name says; nil for all others. Not escaped.
+        /// A receiver's finding on a file whose content contradicts its name; nil for all others. Not escaped.
         package var mark: String?
 
         package init(
@@ -40,7 +40,7 @@ package enum InboxListing {
     /// All entries of the Inbox at `path` except the staging folder and the mark, in the order of the bytes of their
     /// names; empty if there is no Inbox yet. Entries that vanish meanwhile are left out.
     ///
-    /// - Throws: `InboxError` where there is something that cannot be read as a folder.
+    /// - Throws: `InboxError` if the path exists and cannot be read as a folder.
     package static func entries(at path: String) throws(InboxError) -> [Entry] {
         do {
             return try read(path).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }

@@ -3,20 +3,20 @@ import Glibc
 package import Sharing
 import SystemCalls
 
-/// What became of an item since it arrived.
+/// The state of an item since it arrived.
 package struct ItemFinding: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
-        /// It is what was received.
+        /// The item is as it was received.
         case ok
         /// Something else is there than was received.
         case changed
         /// Nothing is there under its name.
         case missing
-        /// The disk, or the permissions, said no.
+        /// The disk or the permissions refused.
         case unreadable
     }
 
-    /// In what it is not what was received.
+    /// In which respect an item differs from the one that was received.
     package enum Difference: String, Hashable, Sendable, CaseIterable {
         /// It is another kind of thing: a folder, a link.
         case kind
@@ -26,16 +26,16 @@ package struct ItemFinding: Hashable, Sendable {
         case entries
         /// Bytes, or in a tree also names, links and executable bits.
         case contents
-        /// Besides one of the others: it can be written to, which it could not when it arrived.
+        /// Only in addition to another difference: the item is writable now, which it was not when it arrived.
         case mode
     }
 
     package var state: State
     package var differences: [Difference] = []
-    /// One line for people, not escaped; empty where there is nothing more to say.
+    /// One line for people, not escaped; empty if there is no more to say.
     package var detail = ""
-    /// Of a file that has changed: when something was last done to it, if that was after it arrived. Where it was not,
-    /// nobody has written to it, and it is the disk that has changed it.
+    /// Of a changed file: the time of its last change, if that is later than its arrival. If nil, no program has
+    /// written to the file, and the disk has changed it.
     package var touched: Timestamp?
 
     package init(state: State, differences: [Difference] = [], detail: String = "", touched: Timestamp? = nil) {
@@ -46,18 +46,18 @@ package struct ItemFinding: Hashable, Sendable {
     }
 }
 
-/// Compares what lies in an Inbox with what was received: needs no receiver, takes no lock, and changes nothing.
+/// Compares the items in an Inbox with the received ones. It needs no receiver, takes no lock, and changes nothing.
 package enum InboxVerification {
-    /// How long after it was written down as about to be there an item may still be moved about by the receiver.
+    /// Seconds after the announcement of an item in which the receiver may still move it.
     private static let settling: Int64 = 2
 
-    /// Reads one item from the disk, past what the kernel keeps of it in memory as far as it lets us.
+    /// Reads one item from the disk, bypassing the kernel's page cache as far as the kernel allows.
     ///
     /// - Parameters:
-    ///   - inbox: where the Inbox lies: absolute.
-    ///   - arrived: when the arrival was written down.
+    ///   - inbox: absolute path of the Inbox.
+    ///   - arrived: the time at which the arrival was recorded.
     ///   - progressed: as in `StoredDigest.read`.
-    /// - Throws: what `progressed` throws.
+    /// - Throws: the errors that `progressed` throws.
     package static func verify(
         _ arrival: Arrival,
         arrived: WallTime,
@@ -108,7 +108,7 @@ package enum InboxVerification {
             switch error.code {
             case .cancelled: throw error
             case .unreadable: return ItemFinding(state: .unreadable, detail: error.message)
-            // Of the item itself it was known a moment ago; of what is in it, it is a change.
+            // The item itself was there a moment ago; an entry in it that is gone or different is a change.
             case .gone, .different:
                 return ItemFinding(state: .changed, differences: [.contents], detail: error.message)
             }

@@ -2,27 +2,27 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Why an item could not leave the Inbox: one line.
+/// The reason why an item could not leave the Inbox, in one line.
 package struct LeavingFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// It is not in the Inbox any more.
+        /// The item is not in the Inbox any more.
         case gone
         /// Something else is there now than was received.
         case different
-        /// It cannot be put where it should go.
+        /// The item cannot be put into the target folder.
         case destination
-        /// The folder where it should go does not exist.
+        /// The target folder does not exist.
         case noDestination
-        /// The name it should get is taken.
+        /// The new name is taken.
         case nameTaken
         case noRoom
-        /// What was copied is not what was read.
+        /// The copy differs from the item that was read.
         case mismatch
         case disk
     }
 
     package let code: Code
-    /// Lower case, not escaped: what failed to happen, to what, why, and where things are now.
+    /// Lower case, not escaped: the step that failed, its item, the reason, and where things are now.
     package let message: String
 
     package var description: String { message }
@@ -32,7 +32,7 @@ package struct LeavingFault: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message
     }
 
-    /// - Parameter what: what failed to happen, to what: `cannot copy report.pdf`.
+    /// - Parameter what: the step that failed, with its item: `cannot copy report.pdf`.
     init(_ what: String, _ error: SystemError) {
         switch error.number {
         case ENOSPC, EDQUOT, EFBIG: self.init(.noRoom, "\(what): \(error)")

@@ -4,14 +4,14 @@ package import Sharing
 import SystemCalls
 
 extension FileInbox {
-    /// What is kept of items that did not come whole.
+    /// The kept parts of interrupted items.
     package var partials: PartialsSummary {
         guard let staging else { return PartialsSummary(count: 0, bytes: 0) }
         staging.partials.trim()
         return staging.partials.summary
     }
 
-    /// Removes what has been kept long enough, or is too much.
+    /// Removes kept parts that are too old, or exceed the quota.
     package func trimPartials() { staging?.partials.trim() }
 
     package func hasKept(_ key: PartialKey) -> Bool {
@@ -24,7 +24,7 @@ extension FileInbox {
         var spared: [String: UInt64] = [:]
         for item in items {
             guard let key = PartialKey(item, from: peer) else { continue }
-            // Contents take more of the disk than their bytes: a block or two for each entry, and `Limits.entryBytes`.
+            // Contents take more disk than their bytes: one or two blocks for each entry, and `Limits.entryBytes`.
             let entries = (item.entries ?? 1).multipliedSaturating(by: 8_192 + Limits.entryBytes)
             let (most, overflow) = key.size.addingReportingOverflow(min(entries, .max - 65_536) + 65_536)
             spared[Partials.name(of: key)] = overflow ? .max : most
@@ -49,7 +49,7 @@ extension FileInbox {
     }
 
     /// The Inbox, or the folder below it, in which an arrival was stored.
-    /// - Throws: `notKept` where that was another Inbox, or is not there.
+    /// - Throws: `notKept` if that was another Inbox, or if the folder cannot be opened.
     private func holder(of arrival: Arrival) throws(TransferFault) -> OpenFolder {
         let folder = arrival.destination.folder
         let place = (folder.map { "\(path)/\($0)" } ?? path) + "/" + arrival.stored.name.text
@@ -92,7 +92,7 @@ extension FileInbox: ConsentMarking {
     }
 }
 
-/// Sums up what is kept of an item. A file that cannot be read, or changes meanwhile, is left out.
+/// Computes digests of the kept parts of an item. Skips a file that cannot be read or that changes meanwhile.
 private struct KeptReading: ~Copyable {
     private let staging: StagingFolder
     private let buffer: UnsafeMutableRawBufferPointer

@@ -1,8 +1,8 @@
 package import Sharing
 
-/// How long, and how much of it, is kept of items that did not come whole.
+/// How long, and how many bytes of, interrupted items are kept.
 package struct PartialBounds: Hashable, Sendable {
-    /// Since it was last written to or looked for.
+    /// Time since the last write or lookup.
     package var lifetime: Duration
     /// Maximum bytes on the disk, including `Limits.entryBytes` for each file, folder and link. The latest item is kept
     /// even if it alone exceeds the quota: otherwise large files could never be resumed. With 0 nothing is kept.
@@ -17,11 +17,11 @@ package struct PartialBounds: Hashable, Sendable {
     package static let standard = PartialBounds(lifetime: .seconds(7 * 86_400), quota: 20 << 30)
 }
 
-/// What is kept of items that did not come whole, for those who show it.
+/// A summary of the kept parts of interrupted items, for display.
 package struct PartialsSummary: Hashable, Sendable {
     package var count: Int
     /// Bytes on the disk.
     package var bytes: UInt64
-    /// When the oldest one was used last; nil where there is none.
+    /// The last use of the oldest one; nil if there is none.
     package var oldest: Timestamp?
 }

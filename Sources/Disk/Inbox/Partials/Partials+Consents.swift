@@ -2,19 +2,19 @@ import Glibc
 import Sharing
 import SystemCalls
 
-// Consents lie in the staging folder as small files: the number of items stored and, where a transfer is under way, that,
-// its peer, and what had arrived of it; one space between them.
+// Consents are small files in the staging folder: the number of items stored and, while a transfer is under way, its
+// id, its peer, and its number of arrivals, with one space between them.
 extension Partials {
-    /// Bytes of a file that are read; more than any has.
+    /// Maximum bytes read of a file; no consent is that long.
     private static let consentBytes = 256
 
-    /// - Returns: nil where there is none, or none that still holds.
+    /// - Returns: nil if there is none, or if it has expired.
     func consent(_ name: String) -> ConsentMark? {
-        // What cannot be read counts as nothing stored: whoever was asked then said yes.
+        // An unreadable consent counts as nothing stored: the user did say yes.
         read(name).map { Self.mark($0) ?? ConsentMark(stored: 0) }
     }
 
-    /// - Returns: nil where there is none, or none that still holds.
+    /// - Returns: nil if there is none, or if it has expired.
     private func read(_ name: String) -> String? {
         guard let used = used(name), !isExpired(used, at: time.now()) else { return nil }
         let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -35,7 +35,7 @@ extension Partials {
         guard raw >= 0 else { return }
         let file = FileDescriptor(owning: raw)
         _ = Self.text(mark).withCString { write(file.raw, $0, strlen($0)) }
-        // After a crash it is to be there as long as what was begun under it: that is synced later than this.
+        // The file survives a crash as long as the items begun under it: those are synced later.
     }
 
     func changeConsents(_ change: (ConsentMark) -> ConsentMark?) {
@@ -47,13 +47,13 @@ extension Partials {
         }
         for name in names {
             guard let text = read(name) else { continue }
-            // Of one that a power cut has taken the contents from nobody could say when it has served its time.
+            // Remove a consent whose contents were lost in a power cut: its end could not be determined.
             guard let mark = Self.mark(text) else {
                 setConsent(name, nil)
                 continue
             }
             let changed = change(mark)
-            // Writing makes it younger.
+            // Writing renews its age.
             if changed != mark { setConsent(name, changed) }
         }
     }

@@ -3,26 +3,26 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-/// What lies in a staging folder to be found again: items that did not come whole, each under a name that its key gives
-/// (`p-…`), and consents (`o-…`, small files). What it is, and how old, the folder itself says; there is no list on the disk.
+/// The entries of a staging folder that are kept: interrupted items, each under a name derived from its key (`p-…`),
+/// and consents (`o-…`, small files). The folder itself shows their kind and age; there is no list on the disk.
 ///
-/// Ages are told by the time of the last change of the inode, which is the kernel's own: other times are the sender's word.
+/// The age is the time since the last change of the inode, which the kernel sets. The sender chooses the other times.
 final class Partials: Sendable {
-    /// Consents that are kept.
+    /// Maximum number of consents.
     static let consentLimit = 4_096
 
     private struct Entry {
         /// Disk use without the bytes that are being written now.
         var use: DiskUse
         var used: Timestamp
-        /// The same by the steady clock; nil for what an earlier process has left.
+        /// The same by the steady clock; nil for an entry of an earlier process.
         var usedHere: Duration?
         var isInUse = false
 
         /// Bytes that count against the bounds.
         var weight: UInt64 { Footprint(bytes: use.bytes, entries: use.entries).bytes }
 
-        /// What an earlier process has left is older, whatever the wall clock said then.
+        /// An entry of an earlier process is older, whatever the wall clock showed then.
         static func isOlder(_ left: Entry, _ right: Entry) -> Bool {
             (left.usedHere ?? .zero, left.used) < (right.usedHere ?? .zero, right.used)
         }
@@ -38,7 +38,7 @@ final class Partials: Sendable {
     private let remove: @Sendable (String) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter remove: removes what lies under a name in the folder.
+    /// - Parameter remove: removes the entry of this name in the folder.
     init(
         in folder: OpenFolder, bounds: PartialBounds, time: KeptTime,
         remove: @escaping @Sendable (String) -> Void
@@ -53,15 +53,15 @@ final class Partials: Sendable {
 
     static func name(of key: ConsentKey) -> String { "o-" + key.text }
 
-    /// Whether a name in the folder is of the form that is kept.
+    /// Whether a name in the folder has the form of a kept entry.
     static func isKept(_ name: String) -> Bool { isForm("p-", name) || isForm("o-", name) }
 
     static func isForm(_ prefix: String, _ name: String) -> Bool {
         name.hasPrefix(prefix) && TransferID(String(name.dropFirst(2))) != nil
     }
 
-    /// Looks at what an earlier receiver has left, and removes what is too old or too much.
-    /// - Parameter names: of the form that is kept.
+    /// Reads the entries of an earlier receiver, and removes those that are too old or exceed the bounds.
+    /// - Parameter names: names of kept entries.
     func takeOver(_ names: [String]) {
         var consents: [(name: String, used: Timestamp)] = []
         for name in names {
@@ -71,7 +71,7 @@ final class Partials: Sendable {
                 continue
             }
             if Self.isForm("o-", name) {
-                // Who is asked once more than needed loses nothing: the wall clock is good enough.
+                // The wall clock is good enough: one question too many does no harm.
                 if isExpired(used, at: time.now()) { remove(name) } else { consents.append((name, used)) }
             } else {
                 let use = DiskUse(of: name, in: folder.raw)
@@ -83,8 +83,8 @@ final class Partials: Sendable {
         trim()
     }
 
-    /// Whether a file is there under another name too: then it is in the Inbox, and a crash came between `Placement`'s two
-    /// steps. Who went on with it would write to what is in the Inbox.
+    /// Whether a file has another name too: then it is in the Inbox, and a crash came between the two steps of
+    /// `Placement`. Resuming it would write to the file in the Inbox.
     private func hasSecondName(_ name: String) -> Bool {
         var status = stat()
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
@@ -94,7 +94,7 @@ final class Partials: Sendable {
     // MARK: Use
 
     /// Takes a name for one item that is being written.
-    /// - Returns: whether something lies there already; nil where another one is at it.
+    /// - Returns: whether an entry of this name exists; nil if another item uses it.
     func take(_ name: String) -> Bool? {
         state.withLock { state in
             if state.entries[name]?.isInUse ?? false { return nil }
@@ -105,21 +105,21 @@ final class Partials: Sendable {
         }
     }
 
-    /// It has been moved away, or removed.
+    /// The entry has been moved away or removed.
     func forget(_ name: String) {
         state.withLock { $0.entries[name] = nil }
     }
 
-    /// It stays, to be found again.
+    /// The entry stays, to be found again.
     func put(_ name: String) {
-        // Sets its time, too.
+        // This sets its inode time, too.
         utimensat(folder.raw, name, nil, AT_SYMLINK_NOFOLLOW)
         let use = DiskUse(of: name, in: folder.raw)
         state.withLock { $0.entries[name] = Entry(use: use, used: time.now(), usedHere: time.steady()) }
         trim()
     }
 
-    /// It was only looked at.
+    /// The entry was only read.
     func giveBack(_ name: String) {
         state.withLock { state in
             state.entries[name]?.isInUse = false
@@ -132,7 +132,7 @@ final class Partials: Sendable {
         state.withLock { state in state.entries[name].map { !$0.isInUse } ?? false }
     }
 
-    /// Bytes of a name's that lie on the disk.
+    /// Bytes of an entry on the disk.
     func bytes(of name: String) -> UInt64 { state.withLock { $0.entries[name]?.use.bytes ?? 0 } }
 
     /// Disk use that removing every partial item not in use would free.
@@ -156,7 +156,7 @@ final class Partials: Sendable {
 
     // MARK: Bounds
 
-    /// Removes what is too old, and the oldest of what is too much.
+    /// Removes the entries that are too old, and the oldest ones beyond the quota.
     func trim() {
         for name in state.withLock({ overdue(&$0) }) { remove(name) }
     }
@@ -176,7 +176,7 @@ final class Partials: Sendable {
         return removed
     }
 
-    /// Removes the one that was used longest ago.
+    /// Removes the entry whose last use is the oldest.
     /// - Returns: whether there was one.
     func removeOldest() -> Bool {
         let name: String? = state.withLock { state in
@@ -189,7 +189,7 @@ final class Partials: Sendable {
         return true
     }
 
-    /// By the steady clock where that has been running since its last use.
+    /// Uses the steady clock if it has been running since the last use.
     private func isExpired(_ entry: Entry) -> Bool {
         if let usedHere = entry.usedHere { return time.steady() - usedHere >= bounds.lifetime }
         guard let now = time.believed() else { return false }
@@ -207,8 +207,8 @@ final class Partials: Sendable {
         state.withLock { $0.entries.contains { !$0.value.isInUse && $0.key.hasPrefix(Self.prefix(of: owner)) } }
     }
 
-    /// Removes the oldest of a peer's until the rest takes no more than so many bytes.
-    /// - Parameter spared: names that stay and do not count, unless they take more than so many bytes.
+    /// Removes the oldest entries of a peer until the rest takes at most `bytes`.
+    /// - Parameter spared: names that stay and do not count, with the maximum bytes of each; a larger one is removed.
     func bound(_ owner: String, to bytes: UInt64, besides spared: [String: UInt64]) {
         let removed = state.withLock { state in
             var removed: [String] = []
@@ -231,7 +231,7 @@ final class Partials: Sendable {
 
     private static func prefix(of owner: String) -> String { "p-" + owner }
 
-    /// When something was changed last; nil where it is not there.
+    /// The time of an entry's last change; nil if it does not exist.
     func used(_ name: String) -> Timestamp? {
         var status = stat()
         guard fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
@@ -240,11 +240,11 @@ final class Partials: Sendable {
     }
 }
 
-/// The clocks by which things are kept.
+/// The clocks for the age of kept entries.
 struct KeptTime: Sendable {
     /// The wall clock's time.
     let now: @Sendable () -> Timestamp
-    /// Time that has passed since some moment; it goes on while the machine sleeps.
+    /// Time since some moment; it also counts while the machine sleeps.
     let steady: @Sendable () -> Duration
     private let calendar: CautiousClock
 
@@ -259,7 +259,7 @@ struct KeptTime: Sendable {
             }, steady: steady, settling: settling)
     }
 
-    /// How late it is for what an earlier process has left; nil as long as nobody knows.
+    /// The current time, to judge entries of an earlier process; nil while it is uncertain.
     func believed() -> Timestamp? {
         calendar.now().map { Timestamp(seconds: $0.milliseconds / 1_000, nanoseconds: 0) }
     }

@@ -1,9 +1,9 @@
 import Glibc
 import SystemCalls
 
-/// How much room a file system has.
+/// The free space of a file system.
 enum DiskRoom {
-    /// Bytes that an ordinary user may still store on the file system of `file`, and leave the reserve alone; saturates
+    /// Bytes that an ordinary user may still store on the file system of `file` without using the reserve; saturates
     /// instead of overflowing.
     ///
     /// - Parameter removable: bytes that count as free because they can be removed.
@@ -60,12 +60,12 @@ enum DiskRoom {
     }
 }
 
-/// How much of the Inbox's file system is left to everybody else.
+/// The part of the Inbox's file system that is left to other programs.
 package enum DiskReserve: Hashable, Sendable {
     /// The smaller of 1 GiB and 5 %.
     case standard
     case bytes(UInt64)
-    /// In hundredths, 0...100.
+    /// Percent, 0...100.
     case percent(UInt64)
 
     package func bytes(ofFileSystem size: UInt64) -> UInt64 {
@@ -76,7 +76,7 @@ package enum DiskReserve: Hashable, Sendable {
         }
     }
 
-    /// Inodes that are kept free: the same share as of the bytes.
+    /// Number of inodes kept free: the same share as of the bytes.
     /// - Parameter size: bytes of the file system.
     func entries(of total: UInt64, ofFileSystem size: UInt64) -> UInt64 {
         let kept = bytes(ofFileSystem: size)

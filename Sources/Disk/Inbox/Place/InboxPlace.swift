@@ -2,19 +2,19 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// The one name under which an item lies, in the open folder that holds it.
+/// The name of an item, in the open folder that holds it.
 struct InboxPlace {
     let folder: OpenFolder
     let name: String
     let path: String
 
-    /// Opens the folder that holds `path`. Links on the way to the Inbox are followed, since it is the user's own; below
-    /// it none is.
+    /// Opens the folder that holds `path`. Links on the way to the Inbox are followed, since it is the user's own;
+    /// links below it are not.
     ///
     /// - Parameters:
-    ///   - path: where something was stored: absolute.
-    ///   - inbox: where the Inbox lies now. What is not below that lay in an Inbox at another place.
-    /// - Throws: `ENOENT` where the folder is gone; `ELOOP` or `ENOTDIR` where something else is in its place.
+    ///   - path: absolute path under which something was stored.
+    ///   - inbox: the Inbox's present path. A `path` that is not below it was stored in an Inbox at another place.
+    /// - Throws: `ENOENT` if the folder is gone; `ELOOP` or `ENOTDIR` if something else is in its place.
     init(_ path: String, inbox: String) throws(SystemError) {
         self.path = path
         name = SmallFile.name(of: path)
@@ -29,7 +29,7 @@ struct InboxPlace {
         }
     }
 
-    /// What lies there, a link itself being looked at.
+    /// The status of the entry; a link is not followed.
     func status() throws(SystemError) -> stat {
         var status = stat()
         try systemCall { fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }

@@ -3,16 +3,16 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// How things below a folder are opened so that no link and no `..` leads out of it.
+/// How paths below a folder are opened so that no link and no `..` leads out of it.
 enum BeneathOpening: Sendable {
-    /// By one call of openat2(2), where the kernel has it (Linux 5.6).
+    /// By one call of openat2(2), if the kernel has it (Linux 5.6).
     case inOneCall
     /// Name by name, each without following links.
     case nameByName
 
     /// Opens `path`, names joined by `/` with none of them `..`, below `folder`.
     ///
-    /// - Throws: `ELOOP` or `ENOTDIR` where a link or a file stands in the way, `EXDEV` where the path leads out.
+    /// - Throws: `ELOOP` or `ENOTDIR` if a link or a file is in the way, `EXDEV` if the path leads out.
     func open(
         _ path: String,
         below folder: Int32,
@@ -25,8 +25,8 @@ enum BeneathOpening: Sendable {
             do {
                 return try Self.openInOneCall(path, below: folder, flags: flags, mode: mode)
             } catch  where error.number == ENOSYS || error.number == EPERM {
-                // EPERM: what a container's filter of system calls says to calls it does not know. If it is meant, the
-                // other way meets it again.
+                // A container's filter of system calls answers EPERM to calls that it does not know. If the error has
+                // another cause, the other way fails with it again.
                 return try Self.openNameByName(path, below: folder, flags: flags, mode: mode)
             }
         case .nameByName:
@@ -40,7 +40,7 @@ enum BeneathOpening: Sendable {
         flags: Int32,
         mode: mode_t
     ) throws(SystemError) -> FileDescriptor {
-        // EAGAIN: something was renamed meanwhile and the kernel could not be sure. Not for ever.
+        // EAGAIN: something was renamed meanwhile and the kernel could not be sure. The number of tries is bounded.
         var triesLeft = 32
         while true {
             do {

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// `CACHEDIR.TAG`, by which backup programs leave a folder out: nothing in the staging folder is complete.
+/// `CACHEDIR.TAG`, which makes backup programs skip a folder: nothing in the staging folder is complete.
 /// https://bford.info/cachedir/
 enum CacheTag {
     static let name = "CACHEDIR.TAG"
@@ -12,14 +12,14 @@ enum CacheTag {
 
         """
 
-    /// Writes the tag unless it is there. Nothing depends on it, so a disk that does not take it is no fault.
+    /// Writes the tag unless it exists. Nothing depends on it, so a failure is ignored.
     static func write(in folder: OpenFolder) {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let raw = openat(folder.raw, name, flags, 0o644)
         guard raw >= 0 else { return }
         let file = FileDescriptor(owning: raw)
         var status = stat()
-        // One that is empty was cut off by a crash.
+        // An empty file was cut off by a crash.
         guard fstat(file.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { return }
         _ = text.withCString { Glibc.write(file.raw, $0, strlen($0)) }
     }

@@ -3,17 +3,17 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// What is done to a folder with everything in it that leaves the Inbox. No link is followed, and everything is opened by
-/// its one name in the folder it was found in.
+/// Operations on an item that leaves the Inbox, a folder with all its contents or a file. No link is followed, and each
+/// entry is opened by its one name in the folder in which it was found.
 enum OwnTree {
-    /// Flags to open a file with that may have become something else.
+    /// Flags to open a file that may have been replaced by something else.
     private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
     private static let entering = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
     // MARK: Modes
 
-    /// Gives what lies in `folder` under `name` the modes that this user's own things have: files 0666, or 0777 where
-    /// they can be executed, and folders 0777, less `mask`. Links have none.
+    /// Gives the entry `name` of `folder`, with its contents, the modes of this user's own files: 0666 for files, 0777
+    /// for executable files and for folders, less `mask`. Links have no modes.
     static func normalizeModes(
         _ name: UnsafePointer<CChar>, in folder: Int32, mask: mode_t, depth: Int = 0
     ) throws(SystemError) {
@@ -25,7 +25,7 @@ enum OwnTree {
             let normal: mode_t = status.st_mode & 0o111 == 0 ? 0o666 : 0o777
             try systemCall { fchmod(file.raw, normal & ~mask) }
         case S_IFDIR:
-            // Deeper than anything that was received: it is somebody else's, and stays as it is.
+            // No received item is this deep: the folder is foreign, and stays as it is.
             guard depth <= SafeRelativePath.maximumDepth else { return }
             let inner = FileDescriptor(owning: try systemCall { openat(folder, name, entering) })
             var contents = try FolderContents.make(of: inner.raw)
@@ -52,12 +52,12 @@ enum OwnTree {
 
     // MARK: Copying
 
-    /// Copies what lies in `folder` under `name`, with times, links and executable bits, and modes as the kernel gives
-    /// them to new files of this user. Nothing is synced.
+    /// Copies the entry `name` of `folder` with times, links and executable bits. The kernel sets the modes as for new
+    /// files of this user. Nothing is synced.
     ///
     /// - Parameters:
     ///   - newName: not taken in `newFolder`.
-    ///   - buffer: what is copied through.
+    ///   - buffer: the buffer for the copy.
     ///   - copied: called with the bytes copied since the last call.
     static func copy(
         _ name: UnsafePointer<CChar>,
@@ -122,7 +122,7 @@ enum OwnTree {
         try to.close()
     }
 
-    /// The time, as far as the file system can keep it.
+    /// Keeps the modification time, as far as the file system can store it.
     private static func keep(_ status: stat, on file: Int32) {
         let modified = Timestamp(
             seconds: Int64(status.st_mtim.tv_sec), nanoseconds: UInt32(clamping: status.st_mtim.tv_nsec))
@@ -140,10 +140,10 @@ enum OwnTree {
 
     // MARK: Removing
 
-    /// Removes what lies in `folder` under `name`, however deep it is. What is still to be removed never shows up beside
-    /// it: deep folders are moved up into the item itself.
+    /// Removes the entry `name` of `folder`, however deep it is. Its remains never appear beside it: deep folders are
+    /// moved up into the item itself.
     ///
-    /// - Throws: `ENOTEMPTY` or what stood in the way where something could not be removed; the rest is gone then.
+    /// - Throws: `ENOTEMPTY` or the cause if something could not be removed; the rest is gone then.
     static func remove(_ name: String, in folder: Int32) throws(SystemError) {
         if unlinkat(folder, name, 0) == 0 { return }
         let error = SystemError.last

@@ -4,8 +4,8 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-// What arrived is looked into on a descriptor of our own, before it can be seen in the Inbox: nobody can swap it between
-// the check and the move.
+// Contents are checked on a descriptor of our own before they are visible in the Inbox: no program can swap the file
+// between the check and the move.
 extension StagedFiles {
     /// Under the lock: a discarded item is not checked, because its name may be another item's by then.
     func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
@@ -41,19 +41,19 @@ extension StagedFiles {
         _ verdict: ContentVerdict
     ) throws(SystemError) {
         try systemCall { fchmod(file, status.st_mode & 0o444) }
-        // Without the mark the receipt and the log still say it.
+        // If the mark cannot be set, the receipt and the log still report the liar.
         ContentMark.set(verdict, on: file)
     }
 }
 
-/// The mark that a liar bears, as an extended attribute, where the file system has them.
+/// The mark of a liar, as an extended attribute, if the file system has them.
 enum ContentMark {
     static func set(_ verdict: ContentVerdict, on file: Int32) {
         let text = "\(verdict.outcome.rawValue): \(verdict.explanation)".utf8.prefix(ExtendedAttributes.maximumBytes)
         ExtendedAttributes.set([(name: Provenance.content, value: Array(text))], on: file)
     }
 
-    /// - Returns: nil where there is none. Not escaped.
+    /// - Returns: nil if there is none. Not escaped.
     static func read(_ path: String) -> String? {
         ExtendedAttributes.read(Provenance.content, of: path).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -12,8 +12,8 @@ extension StagedFiles {
             try staging.aboutToMake(display)
             try checkRoom(for: entry, display)
             let (folder, name) = try place(of: entry.path, what: "cannot create", &state)
-            // The kernel takes away the umask (or what the folder's default ACL takes away): no second call, and no
-            // race to find the umask out. That the mode forbids writing does not bind the one who creates the file.
+            // The kernel applies the umask (or the folder's default ACL): this needs no second call, and no race to
+            // find the umask out. A mode that forbids writing does not bind the descriptor that creates the file.
             let mode: mode_t = entry.executable ? 0o555 : 0o444
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
             var file: WritingFile
@@ -24,7 +24,7 @@ extension StagedFiles {
                 file = WritingFile(
                     FileDescriptor(owning: raw), entry: entry, displayPath: display, gathers: gathers(entry))
             } catch {
-                // An item of its own lies in no folder that the sender could have left out.
+                // An item that is a single file has no folder that the sender could have left out.
                 if entry.path == nil, error.number == ENOENT {
                     throw .disk("cannot create", display, error, on: staging.folder.raw)
                 }
@@ -76,7 +76,7 @@ extension StagedFiles {
         }
     }
 
-    /// Whether a file is written behind: of those of a tree the small ones.
+    /// Whether a file is written behind: only the small files of a tree.
     private func gathers(_ entry: FileEntry) -> Bool {
         guard isTree, let size = entry.size else { return false }
         return size <= WritingBehind.mostBytes
@@ -86,7 +86,7 @@ extension StagedFiles {
         .disk("cannot write", fault.displayPath, fault.error, on: staging.folder.raw)
     }
 
-    /// Looks now and then whether what was not announced uses up the reserve: files of unknown size, and many small ones.
+    /// Checks at intervals whether unannounced contents use up the reserve: files of unknown size, and many small ones.
     private func look(after count: Int, _ state: inout State) throws(TransferFault) {
         guard staging.reserve != .bytes(0), state.file?.roomTaken == false, state.file?.isComplete == false else {
             return
@@ -104,7 +104,7 @@ extension StagedFiles {
                 + "make room and send it again")
     }
 
-    /// What no disk can hold is refused without asking this one for it.
+    /// Refuses a file that no disk can hold without asking this disk for room.
     func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
         guard let whole = entry.size, whole >= Self.preallocationThreshold else { return }
         let size = whole - min(whole, entry.offset)
@@ -118,7 +118,7 @@ extension StagedFiles {
         if size > free || Int64(exactly: whole) == nil { throw .noRoom(display, needed: size, free: free) }
     }
 
-    /// - Returns: whether room was taken; not every file system can.
+    /// - Returns: whether room was reserved; not every file system can.
     func takeRoom(for entry: FileEntry, in file: Int32) throws(SystemError) -> Bool {
         guard let size = entry.size, size >= Self.preallocationThreshold, let size = Int64(exactly: size),
             !staging.isInMemory

@@ -3,9 +3,9 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-// What an earlier attempt has left of an item, and what becomes of it now that the item comes again.
+// The remains of an item from an earlier attempt, and their use when the item comes again.
 extension StagedFiles {
-    /// Bytes that are read at once.
+    /// Bytes per read.
     private static let pieceBytes = 256 << 10
 
     func resumeFile(
@@ -28,7 +28,7 @@ extension StagedFiles {
             }
             do throws(SystemError) {
                 try Self.read(file.descriptor.raw, upTo: entry.offset, contents)
-                // Frees also what was put aside for the rest of it: it may be another file now.
+                // This also frees the room reserved for its rest: the new file may be another one.
                 try systemCall { ftruncate(file.descriptor.raw, off_t(clamping: entry.offset)) }
                 try systemCall { lseek(file.descriptor.raw, off_t(clamping: entry.offset), SEEK_SET) }
             } catch {
@@ -50,7 +50,7 @@ extension StagedFiles {
     }
 
     /// Opens a file for writing that was made read-only when it began.
-    /// - Throws: `ENXIO` where it is no file, or shorter than what is to be gone on from.
+    /// - Throws: `ENXIO` if it is no file, or shorter than the offset at which it is resumed.
     private static func reopen(
         _ name: String, in folder: Int32, _ entry: FileEntry
     ) throws(SystemError) -> FileDescriptor {
@@ -58,19 +58,19 @@ extension StagedFiles {
         let old = FileDescriptor(owning: try systemCall { openat(folder, name, O_RDONLY | flags) })
         var status = stat()
         try systemCall { fstat(old.raw, &status) }
-        // With a second name it lies in the Inbox too: a crash came between `Placement`'s two steps.
+        // A file with a second name is in the Inbox too: a crash came between the two steps of `Placement`.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
             UInt64(max(0, status.st_size)) >= entry.offset
         else { throw SystemError(ENXIO) }
         try systemCall { fchmod(old.raw, 0o600) }
         let file = FileDescriptor(owning: try systemCall { openat(folder, name, O_RDWR | flags) })
-        // Whoever might read it might then, which was the kernel's answer to the umask. Changed modes do not close it.
+        // Keep the read permissions, which reflect the umask of that time. Changed modes do not close the descriptor.
         let readable = status.st_mode & 0o444 | 0o400
         try systemCall { fchmod(file.raw, entry.executable ? readable | readable >> 2 : readable) }
         return file
     }
 
-    /// - Throws: `EIO` where it has become shorter.
+    /// - Throws: `EIO` if it has become shorter.
     private static func read(
         _ file: Int32, upTo count: UInt64, _ contents: (UnsafeRawBufferPointer) -> Void
     ) throws(SystemError) {
@@ -88,7 +88,7 @@ extension StagedFiles {
 
     // MARK: What comes anew
 
-    /// Makes something, and where something kept is in its place that has not come again, in the place of that.
+    /// Makes an entry. If a kept entry that has not come again is in its place, replaces that one.
     @discardableResult
     func replacing<Result>(
         _ path: SafeRelativePath?, _ name: String, in folder: Int32, _ state: borrowing State,
@@ -98,7 +98,7 @@ extension StagedFiles {
             return try make()
         } catch  where error.number == EEXIST && isOnlyKept(path, state) {
             if unlinkat(folder, name, 0) != 0 {
-                // A folder with whatever is in it.
+                // A folder with its contents.
                 let removed = staging.freshName("removed")
                 try systemCall { renameat(folder, name, staging.folder.raw, removed) }
                 staging.remove(removed)
@@ -113,7 +113,7 @@ extension StagedFiles {
         return !came.contains(KeptFile.pathHash(path))
     }
 
-    /// Whether a folder lies there that can be taken on, with what is in it.
+    /// Whether a kept folder exists there that can be used, with its contents.
     func isKeptFolder(
         _ path: SafeRelativePath, _ name: String, in folder: Int32, _ state: borrowing State
     ) -> Bool {
@@ -141,7 +141,7 @@ extension StagedFiles {
     }
 
     /// - Parameter folder: its path in the item; nil for the item itself.
-    /// - Returns: the folders in it that have come.
+    /// - Returns: the folders in it that have come again.
     private func removeLeftovers(in folder: String?, _ came: Set<UInt64>) throws(SystemError) -> [String] {
         let open = try staging.opening.open(
             folder.map { "\(name)/\($0)" } ?? name, below: staging.folder.raw, flags: O_RDONLY | O_DIRECTORY)
@@ -151,7 +151,7 @@ extension StagedFiles {
         var leftovers: [String] = []
         var contents = try FolderContents.make(of: open.raw)
         while let entry = try contents.next() {
-            // What is not UTF-8 is nothing that ever came.
+            // A name that is not UTF-8 was never received.
             guard let text = String(validatingCString: entry) else {
                 if unlinkat(open.raw, entry, 0) != 0 { throw .last }
                 continue
@@ -171,7 +171,7 @@ extension StagedFiles {
             staging.remove(removed)
         }
         if !leftovers.isEmpty {
-            // The folder's time was set when it was closed.
+            // Restore the folder's time, which was set when it was closed.
             let times = (before.st_atim, before.st_mtim)
             withUnsafeBytes(of: times) { _ = futimens(open.raw, $0.assumingMemoryBound(to: timespec.self).baseAddress) }
         }

@@ -10,7 +10,7 @@ extension StagedFiles {
             try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the folder", &state)
             do throws(SystemError) {
-                // Writable, unlike files, so that a tree can be moved out and deleted; the kernel takes away the umask.
+                // Writable, unlike files, so that a tree can be moved out and deleted; the kernel applies the umask.
                 if !isKeptFolder(path, name, in: folder.raw, state) {
                     try replacing(path, name, in: folder.raw, state) { () throws(SystemError) in
                         try systemCall { mkdirat(folder.raw, name, 0o755) }
@@ -35,7 +35,7 @@ extension StagedFiles {
             } catch {
                 throw .creating("cannot make the link", path.text, error, on: staging.folder.raw)
             }
-            // A link is synced with the folder it lies in, so its own place is not remembered.
+            // A link is synced with its folder, so its own place is not remembered.
             state.add(nil)
             state.came?.insert(KeptFile.pathHash(path))
         }
@@ -47,7 +47,7 @@ extension StagedFiles {
             guard isTree else { throw TransferFault(.unexpected, "cannot close a folder: the item is one file") }
             if modified != nil {
                 let folder = try open(path, what: "cannot close the folder", display(path), &state)
-                // As with files, a time that cannot be kept does no harm.
+                // As with files, a time that cannot be stored does no harm.
                 _ = FileTimes.set(modified, of: folder.raw)
             }
             if path == nil { state.folder = nil }
@@ -65,10 +65,10 @@ extension StagedFiles {
             return (staging.folder, name)
         }
         guard isTree else { throw TransferFault(.unsafeName, "\(what) \(path): the item is one file") }
-        // Most files lie where the last one lay.
+        // Most files are in the same folder as the last one.
         if state.came == nil, let folder = state.folder, path.lies(in: folder.path) { return (folder.open, path.name) }
         if let parent = path.parent, let came = state.came, !came.contains(KeptFile.pathHash(parent)) {
-            // What lies there is of an earlier attempt, and perhaps no folder any more.
+            // The entry there is from an earlier attempt, and perhaps no longer a folder.
             throw TransferFault(.unsafeName, "\(what) \(path): its folder does not exist")
         }
         return (try open(path.parent, what: what, path.text, &state), path.name)
@@ -80,7 +80,7 @@ extension StagedFiles {
         _ display: String,
         _ state: inout State
     ) throws(TransferFault) -> OpenFolder {
-        // By their bytes: two names that Swift's strings take for the same may be two names on the disk.
+        // Compare bytes: two names that Swift's strings treat as equal may be two names on the disk.
         if let folder = state.folder, sameBytes(folder.path?.text, path?.text) { return folder.open }
         do throws(SystemError) {
             let below = path.map { "\(name)/\($0)" } ?? name

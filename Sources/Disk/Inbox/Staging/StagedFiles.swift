@@ -5,38 +5,38 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-/// One item in the staging folder: a file, or a folder with things in it.
+/// One item in the staging folder: a file, or a folder with contents.
 ///
-/// It keeps open the file that is being written, the folder that was written in last and at most
-/// `WritingBehind.mostFiles` small files, and nothing else, so that thousands of small files in a few folders cost no path
-/// each, and thousands of items no descriptor each.
+/// It keeps open only the file that is being written, the folder of the last write and at most
+/// `WritingBehind.mostFiles` small files. So thousands of small files in a few folders need no path lookup each, and
+/// thousands of items no descriptor each.
 final class StagedFiles: StagedItem {
-    /// Most entries whose places are remembered, to sync one by one what is small.
+    /// Maximum number of entries whose places are remembered; with more, entries are not synced one by one.
     static let rememberedPlaces = 16
-    /// Files from this size on, in bytes, have their room taken before they are written: less work for the file system
-    /// than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
+    /// Files of at least this size, in bytes, have their room reserved before they are written: less work for the file
+    /// system than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
     static let preallocationThreshold: UInt64 = 1 << 20
-    /// Bytes after which it is looked how much room is left.
+    /// Bytes between two checks of the free room.
     static let lookStep = 1 << 20
 
     let staging: StagingFolder
     let isTree: Bool
-    /// Looks into what arrived; nil where that is not done.
+    /// Checks received contents; nil for no check.
     let checker: ContentChecker?
     /// Its name in the staging folder.
     let name: String
-    /// Whether its name can be found again: then it is in use in `staging.partials` as long as this writes to it.
+    /// Whether its name can be found again: `staging.partials` has it in use while this item is written.
     let isKeyed: Bool
-    /// Whether something lies there that an earlier attempt has left.
+    /// Whether contents of an earlier attempt exist.
     let isKept: Bool
     let state: Mutex<State>
-    /// Its small files, as far as they are not on the disk yet.
+    /// Its small files that are not on the disk yet.
     let behind: WritingBehind
 
     /// - Parameters:
-    ///   - name: a fresh one, or with `isKeyed` one that was taken in `staging.partials`; it is given back by this.
-    ///   - isKept: whether something lies there.
-    /// - Throws: `noRoom`, `storage` where the folder of a tree cannot be made.
+    ///   - name: a fresh one, or with `isKeyed` one taken in `staging.partials`; this object gives it back.
+    ///   - isKept: whether an entry of this name exists.
+    /// - Throws: `noRoom`, `storage` if the folder of a tree cannot be created.
     init(
         in staging: StagingFolder,
         name: String,
@@ -58,14 +58,14 @@ final class StagedFiles: StagedItem {
         do {
             try systemCall { mkdirat(staging.folder.raw, name, 0o755) }
         } catch {
-            // Not left to the end of this object, which there may not be when an initializer throws.
+            // Done here: if an initializer throws, `deinit` may not run.
             state.withLock { $0.phase = .gone }
             if isKeyed { staging.partials.forget(name) }
             throw .disk("cannot make the staging folder", name, error, on: staging.folder.raw)
         }
     }
 
-    /// Whether what lies there can be gone on with; something of another kind is removed.
+    /// Whether the existing entry can be resumed; removes an entry of another kind.
     private static func isThere(_ name: String, isTree: Bool, in staging: StagingFolder) -> Bool {
         var status = stat()
         guard fstatat(staging.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
@@ -80,7 +80,7 @@ final class StagedFiles: StagedItem {
 
     enum Phase {
         case writing
-        /// It is being moved into the Inbox.
+        /// The item is being moved into the Inbox.
         case taken
         case gone
     }
@@ -90,11 +90,11 @@ final class StagedFiles: StagedItem {
         var file: WritingFile?
         var folder: (path: SafeRelativePath?, open: OpenFolder)?
         var entryCount = 0
-        /// Bytes written since it was looked how much room is left.
+        /// Bytes written since the last check of the free room.
         var unseenBytes = 0
         /// Places of the files and folders below the item itself; nil once there are too many.
         var places: [SafeRelativePath]? = []
-        /// Of a tree of which something was kept: the path hashes of what has come again. The rest is not part of it.
+        /// Of a tree with kept parts: the path hashes of entries that have come again. The rest is not part of it.
         var came: Set<UInt64>?
 
         init(came: Set<UInt64>?) {
@@ -111,7 +111,7 @@ final class StagedFiles: StagedItem {
         }
     }
 
-    /// For messages: names that were checked, so they can be shown.
+    /// For messages: these names were checked, so they can be shown.
     func display(_ path: SafeRelativePath?) -> String { path?.text ?? "the file" }
 }
 
@@ -125,17 +125,17 @@ extension StagedFiles {
         guard state.file == nil else { throw TransferFault(.unexpected, "the file before this one was not ended") }
     }
 
-    /// What is to be synced before the item may be moved into the Inbox.
+    /// The contents that must be synced before the item may be moved into the Inbox.
     struct Contents {
-        /// Files, folders and links, the item itself included.
+        /// Number of files, folders and links, with the item itself.
         var entryCount: Int
-        /// Files and folders below the item; nil where there are more than `rememberedPlaces` entries.
+        /// Files and folders below the item; nil if there are more than `rememberedPlaces` entries.
         var places: [SafeRelativePath]?
     }
 
     /// Ends the writing for good.
     ///
-    /// - Throws: `unexpected` where it is not whole, `cancelled` where it was discarded or taken before.
+    /// - Throws: `unexpected` if the item is not whole, `cancelled` if it was discarded or taken before.
     func take() throws(TransferFault) -> Contents {
         try state.withLock { state throws(TransferFault) in
             try check(state)
@@ -174,10 +174,10 @@ extension StagedFiles {
         }
     }
 
-    /// Whether it is being moved into the Inbox: then it is no longer up to anybody else.
+    /// Whether the item is being moved into the Inbox: then only the commit decides about it.
     var isTaken: Bool { state.withLock { $0.phase == .taken } }
 
-    /// It lies in the Inbox now: nothing of it is removed any more.
+    /// The item is in the Inbox now: no part of it is removed any more.
     func moved() {
         state.withLock { $0.phase = .gone }
         if isKeyed { staging.partials.forget(name) }
@@ -187,7 +187,7 @@ extension StagedFiles {
         let hasContents: Bool? = state.withLock { state in
             guard state.phase != .gone else { return nil }
             if let file = state.file.take() { file.breakOff() }
-            // What is not written is fetched again.
+            // Parts that were not written are fetched again.
             try? behind.finish()
             state.folder = nil
             state.phase = .gone
@@ -219,7 +219,7 @@ extension StagedFiles {
 
     private func remove() {
         staging.remove(name)
-        // Afterwards, so that nobody takes the name while it is being removed.
+        // Only after the removal, so that no other item takes the name meanwhile.
         if isKeyed { staging.partials.forget(name) }
     }
 }

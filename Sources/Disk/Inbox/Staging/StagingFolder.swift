@@ -4,8 +4,8 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-/// Where items are written before they are whole: a folder on the Inbox's own file system that one receiver has for
-/// itself as long as this object lives.
+/// The folder in which items are written until they are whole. It is on the Inbox's file system, and one receiver has
+/// it exclusively while this object is alive.
 ///
 /// It is `.waft-staging/NAME` beside the Inbox `NAME`, so that people who look into the Inbox, and programs that watch
 /// it, never meet anything unfinished. Inboxes that lie side by side have one each. It is `.waft-staging` in the Inbox
@@ -17,14 +17,14 @@ final class StagingFolder: Sendable {
 
     let folder: OpenFolder
     let opening: BeneathOpening
-    /// What of the disk is left alone.
+    /// The part of the disk that is not used.
     let reserve: DiskReserve
-    /// Whether it lies on a tmpfs. There, to take room is to make every page of it, 0.3 s a GiB for which everybody waits;
-    /// written to, it makes them one by one while the network goes on.
+    /// Whether it is on a tmpfs. Reserving room there creates every page, 0.3 s for a GiB, and blocks everything; plain
+    /// writes create the pages one by one while the network continues.
     let isInMemory: Bool
-    /// What is kept of items that did not come whole.
+    /// The kept parts of interrupted items.
     let partials: Partials
-    /// For trees of small files; nil where no disk is behind the file system.
+    /// For trees of small files; nil if the file system has no disk.
     let earlySync: EarlySync?
     private let bounds: PartialBounds
     private let made = Atomic<UInt64>(0)
@@ -57,15 +57,15 @@ final class StagingFolder: Sendable {
         }
     }
 
-    /// Finds or makes the staging folder of an Inbox, locks it, and removes what an earlier receiver left in it, but for
-    /// what is kept to be gone on with.
+    /// Finds or creates the staging folder of an Inbox, locks it, and removes the remains of an earlier receiver,
+    /// except kept parts that can be resumed.
     ///
     /// - Parameters:
-    ///   - path: where the Inbox lies, absolute.
+    ///   - path: absolute path of the Inbox.
     ///   - opening: how paths in it will be opened.
-    ///   - bounds: of what is kept.
-    ///   - time: the clocks by which that ages.
-    ///   - mayMake: whether it is made where there is none.
+    ///   - bounds: the bounds for kept parts.
+    ///   - time: the clocks for their age.
+    ///   - mayMake: whether a missing folder is created.
     static func open(
         ofInbox inbox: OpenFolder,
         at path: String,
@@ -100,7 +100,7 @@ final class StagingFolder: Sendable {
         return fstat(folder.raw, &statuses.0) == 0 && statuses.0.st_dev == statuses.1.st_dev
     }
 
-    /// Whether what is written in it comes into the Inbox by a rename.
+    /// Whether a rename moves its items into the Inbox.
     func serves(_ inbox: OpenFolder) throws(SystemError) -> Bool {
         var status = stat()
         guard fstat(folder.raw, &status) == 0, status.st_nlink > 0 else { return false }
@@ -114,7 +114,7 @@ final class StagingFolder: Sendable {
 
     private static func name(_ beginning: String, _ number: UInt64) -> String { "\(beginning).\(number)" }
 
-    /// Makes room for so many bytes beside the reserve, as far as that can be done by removing what is kept of others.
+    /// Makes room for `bytes` beside the reserve, as far as removing kept parts of other items allows.
     func makeRoom(for bytes: UInt64) {
         while let free = try? DiskRoom.free(onFileSystemOf: folder.raw, keeping: reserve), free < bytes,
             partials.removeOldest()
@@ -146,7 +146,7 @@ final class StagingFolder: Sendable {
             .noRoom, "cannot create \(display): \(what) is kept free; make room and send it again")
     }
 
-    /// Removes what lies under `name`, as far as the disk allows.
+    /// Removes the entry `name`, as far as the disk allows.
     func remove(_ name: String) {
         FolderRemoval(base: folder.raw) { self.freshName("removed") }.remove(name)
     }
@@ -177,7 +177,7 @@ final class StagingFolder: Sendable {
 // MARK: - Where it lies
 
 extension StagingFolder {
-    /// - Returns: nil where it must lie in the Inbox.
+    /// - Returns: nil if it must be in the Inbox.
     private static func beside(
         _ inbox: OpenFolder, at path: String, _ mayMake: Bool
     ) throws(SystemError) -> OpenFolder? {
@@ -201,7 +201,7 @@ extension StagingFolder {
         return folder
     }
 
-    /// Opens a folder that is this user's, and open to nobody else, and makes it where it may.
+    /// Opens a folder that belongs to this user and is closed to others; creates it if `mayMake` is true.
     private static func ownFolder(
         _ name: String, in base: Int32, _ mayMake: Bool
     ) throws(SystemError) -> OpenFolder {
@@ -210,7 +210,7 @@ extension StagingFolder {
         let folder = OpenFolder(FileDescriptor(owning: try systemCall { openat(base, name, flags) }))
         var status = stat()
         try systemCall { fstat(folder.raw, &status) }
-        // In a folder where others may write, such as /tmp, it may be a trap that somebody else has laid.
+        // In a folder where others may write, such as /tmp, another user may have laid a trap.
         guard status.st_uid == geteuid() else { throw SystemError(EPERM) }
         // Not on file systems without modes, where who mounted it has said who may enter.
         if status.st_mode & 0o7777 != 0o700 { fchmod(folder.raw, 0o700) }
@@ -259,7 +259,7 @@ extension StagingFolder {
         }
     }
 
-    /// Who has it, for the message that a second receiver gives.
+    /// The process that has the lock, for the message of a second receiver.
     private static func writeHolder(in folder: OpenFolder) {
         let raw = openat(folder.raw, lockName, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
         guard raw >= 0 else { return }

@@ -60,9 +60,9 @@ package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvert
         /// Something is there that was never received so: another kind of thing, a name or a link that would have been
         /// refused, or a file that is written to while it is read.
         case different
-        /// The disk, or the permissions, said no.
+        /// The disk or the permissions refused.
         case unreadable
-        /// Whoever is told of the progress ended it.
+        /// The observer of the progress ended it.
         case cancelled
     }
 

@@ -4,10 +4,10 @@ import Sharing
 import Synchronization
 import SystemCalls
 
-/// Small files of a tree, written by a second thread: while it writes some, the next ones are created.
+/// Small files of a tree, written by a second thread while the next ones are created.
 ///
-/// Creating takes the file system longer than anything else that is done with a small file, and it can do both at the
-/// same time. What fails is told at a later file, or at the end.
+/// Creating a small file takes the file system longer than any other step, and it can do both at the same time. A
+/// failure is reported at a later file, or at the end.
 final class WritingBehind: Sendable {
     /// Files of more bytes than this are written as they come.
     static let mostBytes = 32 << 10
@@ -54,8 +54,8 @@ final class WritingBehind: Sendable {
         for file in state.withLock({ $0.batch }) { close(file.descriptor) }
     }
 
-    /// Takes a file whose contents have all come.
-    /// - Throws: what failed with one before.
+    /// Takes a file whose contents are complete.
+    /// - Throws: the fault of an earlier file.
     func add(_ file: File) throws(Fault) {
         let (batch, fault) = state.withLock { state -> ([File], Fault?) in
             state.batch.append(file)
@@ -90,10 +90,10 @@ final class WritingBehind: Sendable {
         if let fault = state.withLock({ $0.fault }) { throw fault }
     }
 
-    /// Closes everything without writing it: nobody wants it any more.
+    /// Closes everything without writing it: the item is discarded.
     func abandon() {
         state.withLock { $0.isAbandoned = true }
-        // What failed before was told, or is of no interest now.
+        // An earlier fault was reported already, or no longer matters.
         try? finish()
     }
 

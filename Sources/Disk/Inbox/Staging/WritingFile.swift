@@ -13,9 +13,9 @@ struct WritingFile: ~Copyable {
     let entry: FileEntry
     /// For messages.
     let displayPath: String
-    /// Whether the file system has put aside room for `entry.size` bytes.
+    /// Whether the file system has reserved room for `entry.size` bytes.
     var roomTaken = false
-    /// What has come of a small file that is written behind; nil for others.
+    /// The received contents of a small file that is written behind; nil for others.
     private var gathered: [UInt8]?
     private var written: Int64
     /// Whether as much is there as was announced.
@@ -99,7 +99,7 @@ struct WritingFile: ~Copyable {
         }
 
         if roomTaken, entry.size.map({ $0 > UInt64(written) }) ?? false { ftruncate(descriptor.raw, off_t(written)) }
-        // The time is the sender's word. Where the file system cannot keep it, the contents are no worse.
+        // The sender chooses the time. If the file system cannot store it, the contents are still good.
         _ = FileTimes.set(entry.modified, of: descriptor.raw)
         try descriptor.close()
         return nil

@@ -73,14 +73,14 @@ struct BookDocument: Codable {
         var at: Int64
     }
 
-    /// What it says cannot be.
+    /// The contents of the file are invalid.
     struct Fault: Error {
         var reason: String
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        // First: of a later version nothing else may be as it is here.
+        // First: in a later version every other field may have another meaning.
         version = try container.decode(Int.self, forKey: .version)
         guard (1...Self.version).contains(version) else {
             throw Fault(reason: "it is of version \(version), and only 1 and \(Self.version) can be read")
@@ -222,7 +222,7 @@ extension BookDocument {
         return SummedDocument.adding(to: Array(try encoder.encode(self)) + [UInt8(ascii: "\n")])
     }
 
-    /// Where in it something is wrong, without what stands there: that may be long.
+    /// The place of the error in the document, without the value there: the value may be long.
     private static func words(_ error: any Error) -> String {
         let isNotJSON = "it is not JSON, or has an invalid number in it"
         guard let error = error as? DecodingError else { return isNotJSON }

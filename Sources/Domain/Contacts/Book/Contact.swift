@@ -1,22 +1,22 @@
 package import Sharing
 package import UniformTypes
 
-/// What becomes of something that is offered.
+/// The outcome of an offer or of an item.
 package enum Outcome: String, Sendable, Codable, CaseIterable {
-    /// It is taken without a question.
+    /// The item is taken without a question.
     case accept
-    /// Somebody is asked.
+    /// The user is asked.
     case ask
-    /// It is refused without a question.
+    /// The item is refused without a question.
     case decline
 }
 
-/// How it was made sure that a key is a contact's.
+/// How the user verified that a key belongs to a contact.
 package struct Verification: Hashable, Sendable {
     package enum Method: String, Sendable, Codable, CaseIterable {
         /// Both sides compared a code.
         case comparedCode
-        /// A code that one side showed was typed on the other.
+        /// A code that one side showed was typed on the other side.
         case typedCode
         /// The user named the key itself.
         case keyID
@@ -32,7 +32,7 @@ package struct Verification: Hashable, Sendable {
 }
 
 extension Destination {
-    /// - Throws: `ContactError` `unfit` for what can be no handler's identifier or name.
+    /// - Throws: `ContactError` `unfit` if `handler` cannot be a handler's identifier or name.
     package init(handler: String? = nil, folder: SafeRelativePath? = nil) throws(ContactError) {
         let name = handler.flatMap { try? SafeName($0) }
         if let handler, name == nil { throw .unfit("\(handler.quoted) is not a handler's identifier or name") }
@@ -40,18 +40,18 @@ extension Destination {
     }
 }
 
-/// What a contact's acceptance covers. Beyond it the user is asked.
+/// The limits within which a contact's items are accepted. Beyond them the user is asked.
 package struct AcceptanceLimits: Hashable, Sendable {
-    /// An item must conform to one of them; empty: any type. At most `ContactBounds.types`.
+    /// An item must conform to one of these types; empty: any type. At most `ContactBounds.types`.
     package var types: [UniformType]
-    /// Bytes of all items of an offer together. An item of unknown size is larger than any.
+    /// Maximum bytes of all items of an offer together. An item of unknown size exceeds any limit.
     package var largestOffer: UInt64?
-    /// Items in an offer.
+    /// Maximum number of items in an offer.
     package var mostItems: Int?
-    /// Bytes received from the contact in 24 hours, however accepted. An item of unknown size exceeds any limit.
+    /// Maximum bytes received from the contact in 24 hours, by any acceptance. Unknown sizes exceed any limit.
     package var sizePerDay: UInt64?
     package var times: TimeWindow?
-    /// From then on nothing is covered.
+    /// From this time on nothing is accepted by these limits.
     package var until: WallTime?
 
     package static let none = AcceptanceLimits()
@@ -73,16 +73,16 @@ package struct AcceptanceLimits: Hashable, Sendable {
     }
 }
 
-/// Where a contact was reached.
+/// An address at which a contact was reached.
 package struct KnownAddress: Hashable, Sendable {
-    /// An address or a host's name as it was dialled, with the scope of a link-local one: `fe80::1%eth0`.
+    /// An IP address or host name as it was dialled. A link-local address has its scope: `fe80::1%eth0`.
     package let host: String
     package let port: UInt16
-    /// When a connection to it last led to the contact's key.
+    /// The last time when a connection to this address led to the contact's key.
     package var lastGood: WallTime
 
-    /// - Throws: `ContactError` `unfit` for a host of no or too many bytes or with anything but letters, digits and
-    ///   `.:-_%`, and for port 0.
+    /// - Throws: `ContactError` `unfit` if the host has no or too many bytes, or a character other than letters, digits
+    ///   and `.:-_%`, and for port 0.
     package init(host: String, port: UInt16, lastGood: WallTime) throws(ContactError) {
         let fits = (1...ContactBounds.hostBytes).contains(host.utf8.prefix(ContactBounds.hostBytes + 1).count)
         guard fits, port > 0, host.utf8.allSatisfy(Self.isAllowed) else {
@@ -93,7 +93,7 @@ package struct KnownAddress: Hashable, Sendable {
         self.lastGood = lastGood
     }
 
-    /// Whether both lead to the same place.
+    /// Whether both have the same host and port.
     package func isSamePlace(as other: KnownAddress) -> Bool { host == other.host && port == other.port }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -108,16 +108,16 @@ package struct KnownAddress: Hashable, Sendable {
 
 /// A peer whose key the user has verified and named.
 package struct Contact: Hashable, Sendable {
-    /// Who it is; all else may change.
+    /// The contact's key. All other properties may change.
     package let id: PeerID
     package internal(set) var name: ContactName
     package internal(set) var verification: Verification
-    /// What becomes of what it offers where no rule says so; `decline` holds against any rule.
+    /// The outcome for the contact's items if no rule matches. `decline` overrides every rule.
     package var policy: Outcome
-    /// What acceptance covers, its own and that of rules.
+    /// The limits of acceptance, by this policy and by rules.
     package var limits: AcceptanceLimits
     package var destination: Destination
-    /// Where it was reached, newest first; at most `ContactBounds.addresses`.
+    /// The addresses at which the contact was reached, newest first; at most `ContactBounds.addresses`.
     package internal(set) var addresses: [KnownAddress]
     package internal(set) var isBlocked: Bool
 
@@ -142,10 +142,10 @@ package struct Contact: Hashable, Sendable {
     }
 }
 
-/// A stranger of whom nothing is wanted.
+/// A stranger whose offers are all refused.
 package struct BlockedStranger: Hashable, Sendable {
     package let id: PeerID
-    /// What it called itself, made printable: by this the user knows it again.
+    /// The name that the stranger used for itself, made printable: the user recognises it by this name.
     package let calledItself: String
     package let at: WallTime
 }

@@ -5,9 +5,9 @@ import SystemCalls
 
 /// The contacts in their file: read and changed by the daemon and by commands at the same time.
 ///
-/// Whoever changes it holds a lock on its folder, reads what stands in the file by then, and puts a new file in its place:
-/// readers see the old contents or the new ones, also after a power cut. All calls may block on the disk; `snapshot` costs
-/// one look at the file's stamp where nothing has changed.
+/// A change takes a lock on the folder, reads the current file, and replaces it with a new file: readers see the old
+/// contents or the new ones, also after a power cut. All calls may block on the disk. If nothing has changed,
+/// `snapshot` only reads the file's stamp.
 ///
 /// A copy with the same contents is stored beside the file. If the file is damaged or missing, the next call moves it
 /// aside and restores the copy. If the copy cannot be used either, both stay as they are and every call throws: an
@@ -23,7 +23,7 @@ package final class ContactBook: Sendable {
     private struct Reading {
         var snapshot: ContactSnapshot
         var stamp: FileStamp
-        /// Whether the stamp alone says that the file is the same.
+        /// Whether an equal stamp proves that the file is unchanged.
         var isSettled: Bool
     }
 
@@ -128,10 +128,10 @@ package final class ContactBook: Sendable {
         reading.withLock { $0 = new }
     }
 
-    /// Changes the contacts: all that `body` does, or nothing where it or the disk fails. Writes nothing where nothing
-    /// has changed.
+    /// Changes the contacts: makes all changes of `body`, or none if `body` or the disk fails. Does not write if
+    /// nothing has changed.
     ///
-    /// - Throws: what `body` throws; `ContactError` `damaged`, `full` where the file would become too large, `storage`.
+    /// - Throws: the errors of `body`; `ContactError` `damaged`, `full` if the file would become too large, `storage`.
     @discardableResult
     package func change<Value>(
         _ body: (inout ContactDraft) throws(ContactError) -> Value
@@ -172,7 +172,7 @@ package final class ContactBook: Sendable {
 }
 
 extension ContactBook {
-    /// As `ContactDraft.allow`, which says what is thrown besides what `change` throws; so do all below.
+    /// As `ContactDraft.allow`. This and all calls below throw the errors of their `ContactDraft` call and of `change`.
     @discardableResult
     package func allow(
         _ id: PeerID, named name: ContactName, _ verification: Verification
@@ -195,25 +195,25 @@ extension ContactBook {
     }
 
     /// - Parameter text: as in `ContactSnapshot.find`.
-    /// - Returns: whom that was.
+    /// - Returns: the contact that was forgotten.
     @discardableResult
     package func forget(_ text: String, at time: WallTime) throws(ContactError) -> Contact {
         try change(text) { draft, contact throws(ContactError) in try draft.forget(contact.id, at: time) }
     }
 
-    /// - Parameter name: what a stranger calls itself.
+    /// - Parameter name: the name that a stranger uses for itself.
     package func block(_ id: PeerID, callingItself name: String, at time: WallTime) throws(ContactError) {
         try change { draft throws(ContactError) in try draft.block(id, callingItself: name, at: time) }
     }
 
-    /// - Returns: whether it was blocked.
+    /// - Returns: whether the peer was blocked.
     @discardableResult
     package func unblock(_ id: PeerID) throws(ContactError) -> Bool {
         try change { draft throws(ContactError) in draft.unblock(id) }
     }
 
-    /// Notes where a contact was reached. Writes nothing where the address is its newest already, and was noted within
-    /// the last day: this is called at every connection.
+    /// Stores an address at which a contact was reached. Does not write if this is already the newest address and was
+    /// stored within the last day: this is called at every connection.
     package func remember(_ address: KnownAddress, of id: PeerID) throws(ContactError) {
         guard let contact = try snapshot()[id] else { return }
         if let newest = contact.addresses.first, newest.isSamePlace(as: address) {

@@ -1,4 +1,4 @@
-/// The most that may be held of anything here (security rule 6).
+/// Upper bounds of this module (security rule 6).
 package enum ContactBounds {
     /// Contacts in the book.
     package static let contacts = 10_000
@@ -10,7 +10,7 @@ package enum ContactBounds {
     package static let visibilityBytes = 64 << 10
     /// Bytes of a contact's name.
     package static let nameBytes = 63
-    /// Addresses that are remembered of a contact.
+    /// Addresses that are stored for each contact.
     package static let addresses = 8
     /// Bytes of an address's host.
     package static let hostBytes = 255
@@ -22,14 +22,14 @@ package enum ContactBounds {
     package static let rules = 256
     /// Bytes of one value of a rule.
     package static let valueBytes = 1_024
-    /// Characters in a name pattern, its stars not counted.
+    /// Characters in a name pattern, without its stars.
     package static let patternCharacters = 127
-    /// Days that a limit or a visibility can last.
+    /// Maximum days that a limit or a visibility can last.
     package static let days = 3_660
 
-    /// Offers that one stranger may have waiting for an answer.
+    /// Offers of one stranger that may wait for an answer.
     package static let waitingPerStranger = 4
-    /// Offers that all strangers together may have waiting: a key costs nothing, so that a cap for each alone is none.
+    /// Offers of all strangers together that may wait. New keys cost nothing: a cap for each key alone would not help.
     package static let waitingOfStrangers = 16
     /// Questions that one stranger may cause in a minute.
     package static let questionsPerStranger = 6

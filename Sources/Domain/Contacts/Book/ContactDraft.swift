@@ -19,10 +19,9 @@ package struct ContactDraft: Sendable {
         ContactSnapshot(contacts: Array(contacts.values), blockedStrangers: blockedStrangers)
     }
 
-    /// Makes a contact of a key that was verified, or verifies a contact anew; then it keeps everything but its name and
-    /// how it was verified.
+    /// Makes a contact of a verified key, or verifies a contact again; then only its name and its verification change.
     ///
-    /// - Throws: `ContactError` `nameTaken`; `blocked` for a peer that is; `full`.
+    /// - Throws: `ContactError` `nameTaken`; `blocked` if the peer is blocked; `full`.
     @discardableResult
     package mutating func allow(
         _ id: PeerID, named name: ContactName, _ verification: Verification
@@ -66,7 +65,7 @@ package struct ContactDraft: Sendable {
         replace(contact)
     }
 
-    /// A stranger from now on. Of a blocked contact a blocked stranger is left.
+    /// Makes the contact a stranger. A blocked contact becomes a blocked stranger.
     ///
     /// - Throws: `ContactError` `unknownContact`, `full`.
     package mutating func forget(_ id: PeerID, at time: WallTime) throws(ContactError) {
@@ -76,9 +75,9 @@ package struct ContactDraft: Sendable {
         contacts[id] = nil
     }
 
-    /// Wants nothing more of a peer, contact or stranger.
+    /// Blocks a peer, contact or stranger: nothing is accepted from it any more.
     ///
-    /// - Parameter name: what a stranger calls itself.
+    /// - Parameter name: the name that a stranger uses for itself.
     /// - Throws: `ContactError` `full`.
     package mutating func block(_ id: PeerID, callingItself name: String, at time: WallTime) throws(ContactError) {
         if contacts[id] != nil {
@@ -92,14 +91,14 @@ package struct ContactDraft: Sendable {
         _ id: PeerID, callingItself name: String, at time: WallTime
     ) throws(ContactError) {
         if blockedStrangers.contains(where: { $0.id == id }) { return }
-        // Never an older one for a new one: a stranger could free itself with new keys.
+        // A new one does not replace an older one: a stranger could free itself with new keys.
         guard blockedStrangers.count < ContactBounds.blockedStrangers else {
             throw ContactError(.full, "\(ContactBounds.blockedStrangers) strangers are blocked; unblock some first")
         }
         blockedStrangers.append(BlockedStranger(id: id, calledItself: PeerName.fit(name), at: time))
     }
 
-    /// - Returns: whether it was blocked.
+    /// - Returns: whether the peer was blocked.
     @discardableResult
     package mutating func unblock(_ id: PeerID) -> Bool {
         let wasContact = contacts[id]?.isBlocked ?? false
@@ -109,7 +108,7 @@ package struct ContactDraft: Sendable {
         return wasContact || blockedStrangers.count < before
     }
 
-    /// Puts an address at the head of a contact's; the oldest go. Nothing for a stranger.
+    /// Puts an address first in a contact's list and drops the oldest ones. Does nothing for a stranger.
     package mutating func remember(_ address: KnownAddress, of id: PeerID) {
         guard var addresses = contacts[id]?.addresses else { return }
         addresses.removeAll { $0.isSamePlace(as: address) }

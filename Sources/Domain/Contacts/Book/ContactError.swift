@@ -1,29 +1,29 @@
 import SystemCalls
 
-/// Why something could not be read of the contacts or changed in them.
+/// Why the contacts could not be read or changed.
 package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, for those who choose an exit code by it.
+    /// The kind of error, from which commands choose an exit code.
     package enum Code: Hashable, Sendable {
-        /// Nobody has this name or key.
+        /// No contact has this name or key.
         case unknownContact
-        /// Several keys begin like this.
+        /// Several keys begin with the given text.
         case ambiguous
-        /// What was given cannot be used: a name, a duration, a limit, a rule.
+        /// The given value cannot be used: a name, a duration, a limit, a rule.
         case unfit
         /// Another contact has the name.
         case nameTaken
-        /// The peer is blocked, and would have to be unblocked first.
+        /// The peer is blocked. It must be unblocked first.
         case blocked
-        /// There are as many as there may be.
+        /// The maximum number is reached.
         case full
         /// The file exists but is invalid, and its copy cannot be used either. Both are left unchanged.
         case damaged
-        /// The disk said no.
+        /// The disk could not be read or written.
         case storage
     }
 
     package let code: Code
-    /// One line, lower case: what failed to happen, and why.
+    /// One line, lower case: the action that failed, and why.
     package let description: String
 
     init(_ code: Code, _ description: String) {
@@ -63,7 +63,7 @@ extension ContactError {
 }
 
 extension String {
-    /// What somebody typed or wrote down, made fit for a line of ours: printable, and no longer than it takes to
+    /// A text of a user or a file, made fit for one line of output: printable, and cut to a length that is enough to
     /// recognise it.
     var quoted: String {
         var shown = ""

@@ -1,12 +1,12 @@
 import Sharing
 
-/// What the user calls a contact.
+/// The user's name for a contact.
 ///
-/// Two names are one where they differ only in case, normalisation or what cannot be seen; how one was written is kept.
+/// Two names are equal if they differ only in case, normalisation or invisible characters. The original text is kept.
 package struct ContactName: Hashable, Sendable, CustomStringConvertible {
-    /// 1...63 bytes, printable, no space at an end.
+    /// 1...63 bytes, printable, no space at either end.
     package let text: String
-    /// `NameFolding.key` of it.
+    /// `NameFolding.key` of `text`.
     package let key: String
 
     package var description: String { text }
@@ -34,7 +34,7 @@ package struct ContactName: Hashable, Sendable, CustomStringConvertible {
         self.key = key
     }
 
-    /// What `from:` of a rule says for many at once.
+    /// Words that stand for several peers in `from:` of a rule.
     private static let words: Set<String> = ["contacts", "strangers", "everyone"]
 
     package static func == (left: ContactName, right: ContactName) -> Bool { left.key == right.key }

@@ -4,7 +4,7 @@ package import Sharing
 package struct ContactSnapshot: Sendable {
     /// By name.
     package let contacts: [Contact]
-    /// In the order in which they were blocked.
+    /// In the order of blocking.
     package let blockedStrangers: [BlockedStranger]
 
     private let byID: [PeerID: Int]
@@ -14,7 +14,7 @@ package struct ContactSnapshot: Sendable {
 
     package static let empty = ContactSnapshot(contacts: [], blockedStrangers: [])
 
-    /// - Parameter contacts: of different keys and names.
+    /// - Parameter contacts: with different keys and names.
     package init(contacts: [Contact], blockedStrangers: [BlockedStranger]) {
         let contacts = contacts.sorted { $0.name.key < $1.name.key }
         self.contacts = contacts
@@ -27,14 +27,14 @@ package struct ContactSnapshot: Sendable {
 
     package subscript(id: PeerID) -> Contact? { byID[id].map { contacts[$0] } }
 
-    /// The contact of that name; case, normalisation and what cannot be seen do not matter.
+    /// The contact with this name; case, normalisation and invisible characters do not matter.
     package func contact(named name: String) -> Contact? {
         guard name.utf8.prefix(1_024).count < 1_024 else { return nil }
         return byName[NameFolding.key(name)].map { contacts[$0] }
     }
 
-    /// The contact that somebody types: its name, or the beginning of its key's id (`PeerID.shortestPrefix` characters
-    /// or more). A name comes before ids that begin like it.
+    /// The contact for a text that a user types: its name, or the beginning of its key's id (`PeerID.shortestPrefix`
+    /// characters or more). A name has precedence over ids that begin like it.
     ///
     /// - Throws: `ContactError` `unknownContact`, `ambiguous`.
     package func find(_ text: String) throws(ContactError) -> Contact {
@@ -51,7 +51,7 @@ package struct ContactSnapshot: Sendable {
         return contact
     }
 
-    /// What a peer is to the user, by its key alone.
+    /// The standing of a peer by its key alone.
     package func standing(of id: PeerID) -> PeerStanding {
         if let contact = self[id] { return contact.isBlocked ? .blocked(contact) : .contact(contact) }
         return blocked.contains(id) ? .blocked(nil) : .stranger
@@ -85,28 +85,28 @@ package struct ContactSnapshot: Sendable {
     }
 }
 
-/// What a peer is to the user.
+/// The relation of a peer to the user.
 package enum PeerStanding: Hashable, Sendable {
     case contact(Contact)
     case stranger
-    /// Nothing is wanted of it; with the contact it is, or nil for a stranger.
+    /// Nothing is accepted from this peer. The value is its contact, or nil for a stranger.
     case blocked(Contact?)
 }
 
-/// How a peer is shown to people, when it offers something or wants to pair.
+/// The name and key of a peer for display, when it makes an offer or wants to pair.
 package struct Introduction: Hashable, Sendable {
     /// The user's name for a contact, or a stranger's name cleaned by `ShownText.peerName`: printable, 1...63 bytes.
     package let name: String
-    /// The short form of its key's id; nil for a peer that proved none.
+    /// The short form of its key's id; nil for a peer that proved no key.
     package let key: String?
     /// The dialect in which it proved no key; nil if it proved one.
     package let unprovenBy: Dialect?
     package let isContact: Bool
-    /// One line, where the stranger calls itself like a contact; nil where it does not.
+    /// One line if the stranger's name resembles a contact's name; otherwise nil.
     package let warning: String?
 
-    /// One line: `anna`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`, or `stranger "Anna" by AirDrop`. `ShownText.peerName` keeps a
-    /// stranger's name from imitating the key.
+    /// One line: `anna`, `stranger "Anna" (k7qf-9m2c-x4ap-t0zd)`, or `stranger "Anna" by AirDrop`. `ShownText.peerName`
+    /// stops a stranger's name from imitating the key.
     package var line: String {
         if isContact { return name }
         return "stranger \"\(name)\" " + (unprovenBy.map { "by \($0.title)" } ?? "(\(key ?? "no key"))")
@@ -114,7 +114,7 @@ package struct Introduction: Hashable, Sendable {
 }
 
 extension ContactSnapshot {
-    /// - Parameter name: what the peer calls itself; of a contact it is passed over.
+    /// - Parameter name: the peer's name for itself; ignored for a contact.
     package func introduction(of id: PeerID, callingItself name: String) -> Introduction {
         if let contact = self[id] {
             return Introduction(

@@ -1,10 +1,10 @@
 import Foundation
 import Sharing
 
-/// Names without what two of them may differ in and still be read as one.
+/// Forms of names for comparison: without the differences that a reader overlooks.
 package enum NameFolding {
-    /// What two names have in common that are one name to people who type: case, normalisation (NFKC: width, ligatures),
-    /// characters that cannot be seen, and how many spaces there are.
+    /// The form that two names share if users type them as one name: without differences in case, normalisation (NFKC:
+    /// width, ligatures), invisible characters and the number of spaces.
     package static func key(_ name: String) -> String {
         if let plain = plainKey(name) { return plain }
         let folded = compatible(seen(name)).uppercased().lowercased()
@@ -14,7 +14,7 @@ package enum NameFolding {
     /// The form that two names share if they look alike at a glance: the key without accents, spaces, dots and dashes,
     /// and with each lookalike replaced by its Latin letter (`Lookalikes`).
     ///
-    /// For display alone: it says too much rather than too little, and decides nothing.
+    /// For display only: it finds too many similar names rather than too few, and decides nothing.
     package static func skeleton(_ name: String) -> String {
         var skeleton = ""
         let key = key(name)
@@ -30,11 +30,11 @@ package enum NameFolding {
         }
         // `rn` is read as `m`, `vv` as `w`.
         let joined = skeleton.replacingOccurrences(of: "rn", with: "m").replacingOccurrences(of: "vv", with: "w")
-        // A name of nothing but dashes is a name too.
+        // A name that consists of dashes only keeps its key.
         return joined.isEmpty ? key : joined
     }
 
-    /// Most names; and a book of ten thousand is folded at once.
+    /// The fast path for most names: a book of ten thousand contacts is folded at once.
     private static func plainKey(_ name: String) -> String? {
         guard name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         return words(name.lowercased())
@@ -46,7 +46,7 @@ package enum NameFolding {
 
     private static func compatible(_ text: String) -> String { text.precomposedStringWithCompatibilityMapping }
 
-    /// Without controls, directions, joiners, variation selectors and the like.
+    /// Removes controls, directions, joiners, variation selectors and similar characters.
     private static func seen(_ text: String) -> String {
         var seen = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where !isUnseen(scalar) { seen.append(scalar) }
@@ -61,7 +61,7 @@ package enum NameFolding {
         }
     }
 
-    /// The accents of Latin, Greek and Cyrillic. Those of other scripts are their vowels.
+    /// The accents of Latin, Greek and Cyrillic. In other scripts such marks are vowels.
     private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0300...0x036F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true

@@ -34,7 +34,7 @@ struct NameLikeness {
         self.skeletons = skeletons
     }
 
-    /// Whether a skeleton differs from that of the whole name, and only in one letter, as described above.
+    /// Whether a skeleton differs from that of the whole name in one letter only, as described above.
     func isNear(_ skeleton: String) -> Bool {
         let other = Array(skeleton.unicodeScalars)
         guard other.count >= Self.shortestNear, abs(whole.count - other.count) <= 1,

@@ -1,7 +1,7 @@
 import Sharing
 import UniformTypes
 
-/// An item with what many rules ask of it, found out once.
+/// An item with the properties that many rules compare, computed once.
 struct JudgedItem {
     let item: OfferedItem
     /// The types that rules and limits compare: see `TypeMemo.types(of:)`.
@@ -22,7 +22,7 @@ struct JudgedItem {
     }
 }
 
-/// What types conform to, for the items of one offer: they are mostly of few types.
+/// The types that a type conforms to, stored for the items of one offer: most items have one of a few types.
 struct TypeMemo {
     private let registry: TypeRegistry
     private var known: [Key: [UniformType]] = [:]
@@ -32,7 +32,7 @@ struct TypeMemo {
         var kind: FileKind
     }
 
-    /// A stranger can offer as many types as items.
+    /// Maximum number of stored types: a stranger can offer as many types as items.
     private static let most = 256
 
     init(_ registry: TypeRegistry) {

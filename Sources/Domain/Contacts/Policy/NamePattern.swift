@@ -1,17 +1,17 @@
-/// A pattern of names: `*` for any characters, `?` for one, everything else for itself without regard to case.
+/// A pattern of names: `*` matches any characters, `?` one, every other character itself without regard to case.
 ///
-/// Matched in one pass over the name however many stars there are: all places of the pattern that the name can have come
-/// to are bits of one number.
+/// Matching takes one pass over the name, however many stars there are: the bits of one number are all places of the
+/// pattern that the name can have reached.
 package struct NamePattern: Hashable, Sendable, CustomStringConvertible {
-    /// As it was written.
+    /// The text as it was written.
     package let text: String
 
-    /// For each character of the pattern, besides stars, the places where it stands; `?` stands for itself in `any`.
+    /// For each character of the pattern except stars, the places where it occurs; the places of `?` are in `any`.
     private let places: [Character: UInt128]
-    /// The same for ASCII, by its bytes: most names, and there may be tens of thousands in an offer.
+    /// The same for ASCII, by byte: most names are ASCII, and an offer may have tens of thousands.
     private let plainPlaces: [UInt128]
     private let any: UInt128
-    /// Before which places a star stands.
+    /// The places that have a star before them.
     private let stars: UInt128
     private let end: UInt128
 
@@ -52,7 +52,7 @@ package struct NamePattern: Hashable, Sendable, CustomStringConvertible {
 
     package func matches(_ name: String) -> Bool { matches(Name(name)) }
 
-    /// A name made ready to be held against many patterns.
+    /// A name prepared for comparison with many patterns.
     enum Name {
         case plain([UInt8])
         case other([Character])

@@ -1,7 +1,7 @@
 package import Sharing
 private import Synchronization
 
-/// What is done with an offer before anybody is asked, and instead of that.
+/// The decisions on an offer that need no question.
 package final class OfferGate: OfferGating {
     private let book: ContactBook
     private let policy: @Sendable () -> Policy
@@ -10,8 +10,8 @@ package final class OfferGate: OfferGating {
     private let caps: CapKeeper
 
     /// - Parameters:
-    ///   - policy: the rules as they are now.
-    ///   - setting: time, types, visibility and what was said for this receiver, as they are now.
+    ///   - policy: the current rules.
+    ///   - setting: the current time, types, visibility and options of this receiver.
     ///   - dayAmount: bytes received in 24 hours from a peer, including its offer; nil if unknown. Called only if a
     ///     rule or limit needs it; may block on the disk.
     package init(
@@ -48,16 +48,16 @@ package final class OfferGate: OfferGating {
         if isFlood(offer, from: peer, standing, policy, setting, .now) {
             return Array(repeating: Self.tooMany, count: offer.items.count)
         }
-        // Most policies decline nothing: their offers need not be judged twice.
+        // Most policies decline nothing: the offer need not be judged twice.
         guard policy.mayDecline(standing, setting) else { return nil }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let answer = decided(offer, from: peer, standing, introduction, policy, setting)
         return answer.verdicts.contains { $0 == nil || $0?.answer == .accepted } ? nil : answer.completed()
     }
 
-    /// Judges an offer by what the user has said. May block on the disk.
+    /// Judges an offer by the user's rules and settings. May block on the disk.
     ///
-    /// Where the contacts cannot be read nobody is known, blocked peers among them: everything is refused as `busy`.
+    /// If the contacts cannot be read, blocked peers are unknown too: every item is refused as `busy`.
     /// - Parameter now: the time for the caps.
     package func judge(
         _ offer: Offer, from peer: PeerID, now: ContinuousClock.Instant = .now
@@ -92,8 +92,8 @@ package final class OfferGate: OfferGating {
             policy.decide(offer, from: standing, setting, dayAmount: dayAmount), setting)
     }
 
-    /// Whether the offer would ask the user although this stranger's limit of questions is reached. Only the first item
-    /// is judged, so that a flood costs little.
+    /// Whether the offer would cause a question although this stranger's limit of questions is reached. Only the first
+    /// item is judged, so that a flood costs little.
     private func isFlood(
         _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ policy: Policy, _ setting: PolicySetting,
         _ now: ContinuousClock.Instant
@@ -113,11 +113,11 @@ package final class OfferGate: OfferGating {
             all: tooMany, because: "strangers have offered too much in too short a time")
     }
 
-    /// Questions of strangers that wait now.
+    /// Number of strangers' questions that wait now.
     package var waitingQuestions: Int { caps.waitingCount }
 }
 
-/// A question of a stranger's that counts as waiting as long as this is referred to.
+/// A stranger's question. It counts as waiting until this object is released.
 package final class CountedQuestion: Sendable {
     private let peer: PeerID
     private let caps: CapKeeper
@@ -152,20 +152,20 @@ private final class CapKeeper: Sendable {
     var waitingCount: Int { caps.withLock { $0.waitingCount } }
 }
 
-/// What is known of an offer's items without asking anybody.
+/// The decisions on an offer's items before the user is asked.
 package struct GateAnswer: Sendable {
-    /// Who offers, for people.
+    /// The sender, for display.
     package let introduction: Introduction
-    /// For each item what becomes of it; nil where somebody has to be asked.
+    /// The verdict on each item; nil if the user must be asked.
     package let verdicts: [ItemVerdict?]
-    /// For each item why, and where it goes; empty where the offer as a whole was refused.
+    /// The reason and the destination of each item; empty if the offer as a whole was refused.
     package let decisions: [PolicyDecision]
-    /// Why the offer as a whole was refused, for the user: one line; nil where it was not.
+    /// The reason for the user, one line, if the offer as a whole was refused; otherwise nil.
     package let refusal: String?
-    /// Keep it as long as the offer waits: see `CountedQuestion`.
+    /// Keep it while the offer waits: see `CountedQuestion`.
     package internal(set) var question: CountedQuestion?
 
-    /// The numbers of the items that somebody has to be asked about.
+    /// The numbers of the items about which the user must be asked.
     package var open: [Int] { verdicts.indices.filter { verdicts[$0] == nil } }
 
     package var asks: Bool { verdicts.contains { $0 == nil } }
@@ -198,18 +198,18 @@ package struct GateAnswer: Sendable {
         self.verdicts = Self.whole(verdicts, takesPart: offer.takesPart)
     }
 
-    /// The offer with the items alone that somebody has to be asked about.
+    /// The offer with only those items about which the user must be asked.
     package func rest(of offer: Offer) -> Offer {
         var rest = offer
         rest.items = open.map { offer.items[$0] }
         return rest
     }
 
-    /// The answers to all items. Whoever was asked may take some and not others, whatever the sender would like.
+    /// The answers to all items. The user may accept some items and refuse others, whatever the sender prefers.
     ///
-    /// - Parameter answers: those to `open`, in its order. Too few of them are a no.
-    /// - Returns: with each one that is accepted where it goes: what whoever was asked has said before what the user's
-    ///   rules say.
+    /// - Parameter answers: the answers to `open`, in its order. A missing answer is a refusal.
+    /// - Returns: the verdicts. An accepted item has its destination: the one in the user's answer, or else the one
+    ///   from the user's rules.
     package func completed(with answers: [ItemVerdict] = []) -> [ItemVerdict] {
         var verdicts = verdicts.map { $0 ?? .leftOut }
         for (number, index) in open.enumerated() where number < answers.count { verdicts[index] = answers[number] }
@@ -221,7 +221,7 @@ package struct GateAnswer: Sendable {
         return verdicts
     }
 
-    /// A sender that wants all or nothing gets nothing where an item is refused, and nobody is asked about the others.
+    /// If a sender wants all or nothing and one item is refused, all are refused without a question.
     private static func whole(_ verdicts: [ItemVerdict?], takesPart: Bool) -> [ItemVerdict?] {
         guard !takesPart, verdicts.contains(where: { $0.map { $0.answer != .accepted } ?? false }) else {
             return verdicts
@@ -233,15 +233,15 @@ package struct GateAnswer: Sendable {
     }
 }
 
-/// Asks only about what the user has not decided before: what stands between a `Reception` and those who ask people.
+/// Asks the user only about undecided items. Stands between a `Reception` and the port that asks people.
 package struct GatedConsent: ConsentAsking {
     private let gate: OfferGate
     private let asking: any ConsentAsking
     private let observe: @Sendable (Offer, PeerID, GateAnswer) -> Void
 
     /// - Parameters:
-    ///   - asking: gets the items that nothing decides.
-    ///   - observe: called with what the gate has decided, before anybody is asked.
+    ///   - asking: receives the items that no rule decides.
+    ///   - observe: called with the gate's decisions, before the user is asked.
     package init(
         _ gate: OfferGate,
         asking: any ConsentAsking,
@@ -257,7 +257,7 @@ package struct GatedConsent: ConsentAsking {
         observe(offer, peer, answer)
         guard answer.asks else { return answer.completed() }
         let answers = await asking.consent(to: answer.rest(of: offer), from: peer, freeRoom: freeRoom)
-        // The question counts until here.
+        // The question counts as waiting until here.
         return withExtendedLifetime(answer.question) { answer.completed(with: answers) }
     }
 }

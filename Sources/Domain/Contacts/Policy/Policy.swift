@@ -1,18 +1,18 @@
 package import Sharing
 
-/// What becomes of each item of an offer, from what the user has said of whom, what and when.
+/// Decides the outcome of each item of an offer by the user's rules, contacts and settings.
 ///
-/// Said once, here, in the order in which it is looked at; the first line that applies decides:
+/// The table is the only definition. Its lines are tried in order, and the first line that applies decides:
 ///
-/// | | where | outcome |
+/// | | condition | outcome |
 /// |---|---|---|
 /// | 1 | the peer is blocked | decline |
 /// | 2 | the receiver takes nothing (`--accept none`) | decline |
 /// | 3 | the receiver is not visible (`off`) | decline |
 /// | 4 | a stranger, and the receiver is visible to contacts only | decline |
 /// | 5 | the contact's own policy is `decline` | decline |
-/// | 6 | a rule holds: `decline`, `ask` | as it says |
-/// | 7 | a rule holds: `accept`, for a stranger | ask; accept where the rule names the protocol by which it comes |
+/// | 6 | a rule holds: `decline`, `ask` | the rule's |
+/// | 7 | a rule holds: `accept`, for a stranger | ask; accept if the rule names the protocol of the offer |
 /// | 8 | a rule holds: `accept`, for a contact | accept within its limits, else ask |
 /// | 9 | the contact's own policy is `accept` | accept within its limits, else ask |
 /// | 10 | a contact whose policy is `ask` | ask; with `--accept contacts` accept within its limits |
@@ -21,8 +21,8 @@ package import Sharing
 /// A rule or limit with types covers a folder only if it names a folder type or `public.item`. An item that it accepts
 /// without asking the user must have one of these types by its content too: see `PolicyDecision.admittedAs`.
 ///
-/// Who comes by a protocol in which nobody proves a key is a stranger, whatever is known of the id he was given.
-/// `--accept everyone` turns each `ask` of lines 7 to 11 into `accept`, and so does not touch what a rule says in line 6.
+/// A peer of a protocol that proves no key is a stranger, even if its id is known. `--accept everyone` turns each `ask`
+/// of lines 7 to 11 into `accept`; it does not change line 6.
 package struct Policy: Hashable, Sendable {
     /// In the order in which they are tried.
     package let rules: [PolicyRule]
@@ -41,7 +41,7 @@ package struct Policy: Hashable, Sendable {
         self.init(known: rules)
     }
 
-    /// For one item. `decide` for a whole offer asks the same of each.
+    /// The decision on one item, equal to that of `decide` for a whole offer.
     package func decide(
         _ item: OfferedItem, of totals: OfferTotals, from standing: PeerStanding, _ setting: PolicySetting
     ) -> PolicyDecision {
@@ -49,7 +49,7 @@ package struct Policy: Hashable, Sendable {
         return judge.decide(item)
     }
 
-    /// For each item of an offer.
+    /// The decision on each item of an offer.
     ///
     /// - Parameter dayAmount: as in `OfferTotals`; required if `needsDayAmount` is true.
     package func decide(
@@ -68,7 +68,7 @@ package struct Policy: Hashable, Sendable {
         }
     }
 
-    /// The same rules, offer, peer and time for many items.
+    /// Decides many items with the same rules, offer, peer and time.
     private struct Judge {
         let policy: Policy
         let totals: OfferTotals
@@ -105,7 +105,7 @@ package struct Policy: Hashable, Sendable {
         }
     }
 
-    /// The verdict for a peer that may not offer anything; nil for one that may.
+    /// The verdict for a peer that may offer nothing; nil for a peer that may offer.
     static func refusal(to standing: PeerStanding, _ setting: PolicySetting) -> ItemVerdict? {
         bar(standing, setting)?.refusal(setting)
     }
@@ -115,7 +115,7 @@ package struct Policy: Hashable, Sendable {
         Self.bar(standing, setting) != nil || rules.contains { $0.outcome == .decline }
     }
 
-    /// Lines 1 to 5: what no rule can widen.
+    /// Lines 1 to 5: refusals that no rule can lift.
     private static func bar(_ standing: PeerStanding, _ setting: PolicySetting) -> PolicyDecision.Basis? {
         if case .blocked = standing { return .blocked }
         if setting.receiver == .none { return .nothingTaken }
@@ -128,7 +128,7 @@ package struct Policy: Hashable, Sendable {
 
     /// Lines 6 to 11.
     ///
-    /// - Parameter breach: which of a contact's limits the item is beyond.
+    /// - Parameter breach: returns the contact's limit that the item exceeds.
     private static func outcome(
         _ rule: PolicyRule?,
         _ number: Int,
@@ -154,8 +154,8 @@ package struct Policy: Hashable, Sendable {
         return (.accept, contact.policy == .accept ? .contact : .receiver)
     }
 
-    /// The contacts that rules name and the book has not, each with the number of the first such rule: a name that was
-    /// misspelled, or has changed.
+    /// The contacts that rules name but the book does not contain, each with the number of the first such rule: the
+    /// name is misspelled or has changed.
     package func unknownContacts(in snapshot: ContactSnapshot) -> [(rule: Int, name: ContactName)] {
         var seen: Set<ContactName> = []
         var unknown: [(rule: Int, name: ContactName)] = []
@@ -172,7 +172,7 @@ package struct Policy: Hashable, Sendable {
 }
 
 extension PeerStanding {
-    /// The contact it is, blocked or not.
+    /// The contact of this peer, blocked or not.
     package var contact: Contact? {
         switch self {
         case .contact(let contact): contact
@@ -183,7 +183,7 @@ extension PeerStanding {
 }
 
 extension AcceptanceLimits {
-    /// Which limit an item is beyond.
+    /// The limit that an item exceeds.
     package enum Breach: Hashable, Sendable {
         case type
         case size
@@ -193,7 +193,7 @@ extension AcceptanceLimits {
         case expired
     }
 
-    /// - Returns: the first limit that the item, or its offer, is beyond; nil where it is within all.
+    /// - Returns: the first limit that the item or its offer exceeds; nil if it exceeds none.
     func breach(_ item: JudgedItem, _ totals: OfferTotals, _ time: WallTime, _ now: LocalTime) -> Breach? {
         if let until, time >= until { return .expired }
         if let times, !times.contains(now) { return .time }

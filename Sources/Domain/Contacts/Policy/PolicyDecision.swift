@@ -1,30 +1,30 @@
 package import Sharing
 package import UniformTypes
 
-/// What becomes of an item, where it goes, and why.
+/// The outcome for an item, its destination, and the reason.
 package struct PolicyDecision: Sendable {
-    /// What decided: a line of the table at `Policy`.
+    /// The line of the table at `Policy` that decided.
     package enum Basis: Hashable, Sendable {
         case blocked
         case nothingTaken
         case invisible
         case contactsOnly
-        /// The rule of this number, 1 and up.
+        /// The rule with this number, from 1.
         case rule(Int)
-        /// A rule would accept it, and it is a stranger's.
+        /// A rule would accept the item, but a stranger sends it.
         case strangersAreAsked(rule: Int)
-        /// A rule or the contact's policy would accept it, and it is beyond the contact's limits.
+        /// A rule or the contact's policy would accept the item, but it exceeds the contact's limits.
         case limits(AcceptanceLimits.Breach)
         /// The contact's own policy.
         case contact
-        /// What was said for the receiver as a whole.
+        /// The option for the receiver as a whole (`--accept`).
         case receiver
         case stranger
     }
 
     package let outcome: Outcome
     package let basis: Basis
-    /// The rule's, where one held, and for what it leaves open the contact's.
+    /// The destination of the matching rule; the contact's destination fills the parts that the rule leaves open.
     package var destination: Destination {
         guard outcome != .decline else { return .usual }
         let own = contact?.destination ?? .usual
@@ -45,7 +45,7 @@ package struct PolicyDecision: Sendable {
         return lists.filter { !$0.contains(.item) && !$0.contains(.data) }
     }
 
-    /// What the decisions on all items of an offer, tens of thousands perhaps, have in common.
+    /// The data that the decisions on all items of an offer share: there may be tens of thousands.
     final class Grounds: Sendable {
         fileprivate let contact: Contact?
         fileprivate let rules: [PolicyRule]
@@ -60,7 +60,7 @@ package struct PolicyDecision: Sendable {
     private let grounds: Grounds
     private var contact: Contact? { grounds.contact }
     private var rules: [PolicyRule] { grounds.rules }
-    /// For each rule that was tried in vain the number of its first condition that did not hold.
+    /// For each rule that did not match, the number of its first condition that did not hold.
     private let mismatches: [Int]
 
     init(_ outcome: Outcome, _ basis: Basis, _ grounds: Grounds, mismatches: [Int]) {
@@ -70,8 +70,8 @@ package struct PolicyDecision: Sendable {
         self.mismatches = mismatches
     }
 
-    /// One line for the user: the outcome, what decided it, and what did not hold of the rules before. Nothing of it is
-    /// the peer's own words.
+    /// One line for the user: the outcome, its reason, and the failed conditions of the rules before. It contains none
+    /// of the peer's own words.
     package var explanation: String {
         let tried = mismatches.enumerated().prefix(8).map { index, mismatch in
             "rule \(index + 1) does not match: \(rules[index].conditions[mismatch].refusal)"
@@ -116,8 +116,8 @@ extension PolicyDecision {
 }
 
 extension PolicyDecision.Basis {
-    /// What the sender is told of a refusal: no more than it could see for itself. One that is blocked hears what it would
-    /// hear as a stranger; the user's rules are nobody's business.
+    /// The refusal that the sender sees: no more than it could find out itself. A blocked peer gets the same answer as
+    /// a stranger. The user's rules stay private.
     func refusal(_ setting: PolicySetting) -> ItemVerdict {
         if setting.receiver == .none { return ItemVerdict(.declined, reason: "nothing is accepted here") }
         switch self {

@@ -1,7 +1,7 @@
 import Sharing
 package import UniformTypes
 
-/// A value of a rule as it is written down.
+/// A value of a rule in its written form.
 package enum PolicyValue: Hashable, Sendable {
     case scalar(String)
     case list([String])
@@ -15,27 +15,27 @@ package enum PolicyValue: Hashable, Sendable {
 }
 
 extension PolicyRule {
-    /// What a rule can say, in the order in which it is looked at. One value may stand for a list of one.
+    /// The keys of a rule, in the order of evaluation. A single value is the same as a list of one.
     ///
     /// | key | value |
     /// |---|---|
     /// | `from` | contacts' names, `contacts`, `strangers`, `everyone`, `airdrop` |
-    /// | `type` | uniform types; the item's conforms to one of them |
+    /// | `type` | uniform types; the item's type conforms to one of them |
     /// | `name` | patterns with `*` and `?` |
     /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
     /// | `sizePerDay` | of everything that the sender has sent in 24 hours, this offer included |
     /// | `time` | such as `08:00-18:30` |
-    /// | `days` | such as `mon-fri`; of a window over midnight the day on which it begins |
-    /// | `then` | `accept`, `ask` or `decline`; needed |
-    /// | `handler`, `folder` | where it goes; the folder is below the Inbox |
+    /// | `days` | such as `mon-fri`; for a window over midnight, the day on which it begins |
+    /// | `then` | `accept`, `ask` or `decline`; required |
+    /// | `handler`, `folder` | the destination; the folder is below the Inbox |
     package static let keys = [
         "from", "type", "name", "sizeAtMost", "sizeAtLeast", "sizePerDay", "time", "days", "then", "handler", "folder",
     ]
 
-    /// Reads a rule of plain values, as a configuration file has them.
+    /// Reads a rule from plain values of a configuration file.
     ///
-    /// - Parameter registry: all types that are known: a misspelled one would make a rule that never holds.
-    /// - Throws: `ContactError` `unfit` with one line, to stand after a file and a line.
+    /// - Parameter registry: all known types: a misspelled type would make a rule that never matches.
+    /// - Throws: `ContactError` `unfit` with one line; the caller puts the file and the line number before it.
     package init(fields: [String: PolicyValue], registry: TypeRegistry) throws(ContactError) {
         if let unknown = fields.keys.sorted().first(where: { !Self.keys.contains($0) }) {
             let known = Self.keys.joined(separator: ", ")
@@ -72,7 +72,7 @@ extension PolicyRule {
         case "contacts": .contacts
         case "strangers": .strangers
         case "everyone": .everyone
-        // Waft's own is none: those who come by it have proved who they are.
+        // Waft's own dialect has no such word: its peers have proved their keys.
         case Dialect.airdrop.rawValue: .dialect(.airdrop)
         default: .contact(try ContactName(text))
         }
@@ -130,7 +130,7 @@ extension PolicyRule {
     }
 }
 
-/// The values of a rule, taken by their keys; what is wrong with one is told with its key.
+/// The values of a rule by key. An error message names the key.
 private struct RuleFields {
     private let fields: [String: PolicyValue]
 

@@ -2,13 +2,13 @@ package import Foundation
 package import Sharing
 package import UniformTypes
 
-/// What all items of an offer are together.
+/// Totals of all items of an offer.
 package struct OfferTotals: Hashable, Sendable {
     package var items: Int
     /// Bytes of the items whose size is known.
     package var knownSize: UInt64
     package var isSizeKnown: Bool
-    /// By which protocol it came.
+    /// The protocol of the offer.
     package var dialect: Dialect
     /// Bytes received in 24 hours, this offer included; nil if unknown, which exceeds any limit.
     package var dayAmount: UInt64?
@@ -33,13 +33,13 @@ package struct OfferTotals: Hashable, Sendable {
     func fitsInDay(_ most: UInt64) -> Bool { isSizeKnown && dayAmount.map { $0 <= most } ?? false }
 }
 
-/// Where and when a decision is made.
+/// The time, place and settings of a decision.
 package struct PolicySetting: Sendable {
     package var at: WallTime
     package var zone: TimeZone
     package var registry: TypeRegistry
     package var visibility: Visibility
-    /// What was said for this receiver as a whole.
+    /// The option for this receiver as a whole.
     package var receiver: ReceiverRule
 
     package init(
@@ -57,27 +57,27 @@ package struct PolicySetting: Sendable {
     }
 }
 
-/// Whose offers a receiver takes where no rule says otherwise: `--accept`.
+/// The senders whose offers a receiver accepts if no rule decides: `--accept`.
 package enum ReceiverRule: String, Sendable, CaseIterable {
-    /// Those of contacts whose policy says so.
+    /// Contacts whose policy is `accept`.
     case ask
-    /// Those of all contacts, within their limits.
+    /// All contacts, within their limits.
     case contacts
-    /// Everybody's.
+    /// All senders.
     case everyone
-    /// Nobody's, whatever rules say.
+    /// No sender, even if a rule accepts.
     case none
 }
 
-/// One rule: it holds for an item where all its conditions do.
+/// One rule: it matches an item if all its conditions hold.
 package struct PolicyRule: Hashable, Sendable {
-    /// Whom a rule is for.
+    /// The senders for whom a rule is.
     package enum Party: Hashable, Sendable, CustomStringConvertible {
         case contact(ContactName)
         case contacts
         case strangers
         case everyone
-        /// Those who come by a protocol in which nobody proves a key: strangers, all of them.
+        /// Peers of a protocol that proves no key: all of them are strangers.
         case dialect(Dialect)
 
         package var description: String {
@@ -100,13 +100,13 @@ package struct PolicyRule: Hashable, Sendable {
         }
     }
 
-    /// One of these must hold; of several values in it one is enough.
+    /// A condition of a rule. If it has several values, one of them must hold.
     package enum Condition: Hashable, Sendable {
         case from([Party])
-        /// The item's type conforms to one of them.
+        /// The item's type conforms to one of these.
         case types([UniformType])
         case names([NamePattern])
-        /// Bytes of the item. One of unknown size is larger than any.
+        /// Bytes of the item. An item of unknown size exceeds any bound.
         case sizeAtMost(UInt64)
         case sizeAtLeast(UInt64)
         /// Bytes received in 24 hours from the same sender, this offer included; all AirDrop senders count together.
@@ -124,7 +124,7 @@ package struct PolicyRule: Hashable, Sendable {
         self.destination = destination
     }
 
-    /// - Returns: the number of the first condition that does not hold; nil where the rule does.
+    /// - Returns: the number of the first condition that does not hold; nil if the rule matches.
     func mismatch(
         _ item: inout JudgedItem, _ standing: PeerStanding, _ totals: OfferTotals, _ now: LocalTime
     ) -> Int? {
@@ -134,7 +134,7 @@ package struct PolicyRule: Hashable, Sendable {
         return nil
     }
 
-    /// Whether it names a protocol itself, and not only strangers.
+    /// Whether a condition names this protocol itself, and not only strangers.
     func names(_ dialect: Dialect) -> Bool {
         conditions.contains { condition in
             if case .from(let parties) = condition { return parties.contains(.dialect(dialect)) }
@@ -158,7 +158,7 @@ extension PolicyRule.Condition {
         }
     }
 
-    /// Why it does not hold, for people.
+    /// The reason for the user why the condition does not hold.
     var refusal: String {
         switch self {
         case .from(let parties): "it is not from \(Self.list(parties))"

@@ -1,4 +1,4 @@
-/// How long something lasts, as people type it.
+/// Durations in the form that users type.
 package enum DurationText {
     /// Reads `90s`, `10m`, `2h`, `30d`: a whole number with its unit, from a second to `ContactBounds.days` days.
     /// - Throws: `ContactError` `unfit`.
@@ -14,7 +14,7 @@ package enum DurationText {
         return .seconds(seconds)
     }
 
-    /// The way it would be typed: `90s`, `10m`, `2h`, `30d`, in the largest unit that fits, rounded up to seconds.
+    /// The form that users type: `90s`, `10m`, `2h`, `30d`, in the largest unit that fits, rounded up to seconds.
     package static func text(_ duration: Duration) -> String {
         let (whole, rest) = duration.components
         let seconds = rest > 0 && whole < .max ? whole + 1 : whole
@@ -26,10 +26,10 @@ package enum DurationText {
     }
 }
 
-/// Bytes as people type them.
+/// Numbers of bytes in the form that users type.
 package enum ByteCountText {
-    /// Reads `500`, `500 bytes`, `1.5 GB`, `64KiB`: powers of 1,000, with `i` of 1,024; at most three decimals; case does
-    /// not matter.
+    /// Reads `500`, `500 bytes`, `1.5 GB`, `64KiB`: powers of 1,000, with `i` of 1,024; at most three decimals; in any
+    /// case.
     /// - Throws: `ContactError` `unfit`.
     package static func read(_ text: String) throws(ContactError) -> UInt64 {
         let refusal = ContactError.unfit("\(text.quoted) is not a size such as 500 kB, 64 MiB or 1.5 GB")
@@ -69,7 +69,7 @@ package enum ByteCountText {
     }
 }
 
-/// Digits, and nothing else that `Int` would read: no signs, none of other scripts.
+/// Reads ASCII digits only: no signs and no digits of other scripts, which `Int` would also read.
 enum Digits {
     static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -1,10 +1,10 @@
 package import Sharing
 
-/// How many questions strangers may cause: no clock, no tasks.
+/// Limits the questions that strangers may cause: no clock, no tasks.
 ///
-/// Contacts are not counted here; `Limits.waitingOffersPerPeer` holds for them too.
+/// Contacts are not counted here; `Limits.waitingOffersPerPeer` applies to them too.
 package struct QuestionCaps: Sendable {
-    /// What is counted, and how far.
+    /// The maximum counts.
     package struct Bounds: Hashable, Sendable {
         package var waitingPerStranger: Int
         package var waitingOfStrangers: Int
@@ -21,16 +21,16 @@ package struct QuestionCaps: Sendable {
     private let bounds: Bounds
     private var waiting: [PeerID: Int] = [:]
     private var waitingInAll = 0
-    /// Those of the last minute, oldest first: never more than `inAMinuteOfStrangers`.
+    /// The questions of the last minute, oldest first: at most `inAMinuteOfStrangers`.
     private var asked: [(peer: PeerID, at: ContinuousClock.Instant)] = []
 
     package init(_ bounds: Bounds = .standard) {
         self.bounds = bounds
     }
 
-    /// Counts a question of a stranger where it may cause one more; it waits until `end`.
+    /// Counts a question of a stranger, if the stranger may cause one more. It counts as waiting until `end`.
     ///
-    /// What is refused is not counted: who goes on trying has to wait no longer for it.
+    /// A refused question is not counted: further attempts do not prolong the wait.
     package mutating func begin(_ peer: PeerID, at now: ContinuousClock.Instant) -> Bool {
         guard hasRoom(for: peer, at: now) else { return false }
         waiting[peer, default: 0] += 1
@@ -47,13 +47,13 @@ package struct QuestionCaps: Sendable {
             && asked.count(where: { $0.peer == peer }) < bounds.inAMinutePerStranger
     }
 
-    /// A question that `begin` has counted waits no more.
+    /// Ends the wait of a question that `begin` has counted.
     package mutating func end(_ peer: PeerID) {
         guard let count = waiting[peer] else { return }
         waiting[peer] = count > 1 ? count - 1 : nil
         waitingInAll -= 1
     }
 
-    /// Questions that wait now.
+    /// Number of questions that wait now.
     package var waitingCount: Int { waitingInAll }
 }

@@ -41,19 +41,19 @@ package enum Weekday: Int, Sendable, CaseIterable, Comparable {
     ]
 }
 
-/// Times of the day on some days of the week, as clocks on the wall show them.
+/// Times of the day on some days of the week, by local wall-clock time.
 ///
-/// What a wall clock skips when summer time begins is in no window on that day, and what it shows twice when it ends is
-/// in a window twice.
+/// When summer time begins, the skipped times are in no window on that day. When it ends, the repeated times are in a
+/// window twice.
 package struct TimeWindow: Hashable, Sendable {
-    /// Minutes after midnight, 0...1439: the first that is in it.
+    /// Minutes after midnight, 0...1439: the first minute in the window.
     package let start: Int
-    /// Minutes after midnight, 1...1440: the first that is not. Not after `start`: the window ends on the next day.
+    /// Minutes after midnight, 1...1440: the first minute after it. If not after `start`, it is on the next day.
     package let end: Int
-    /// The days on which it begins; never empty. On Friday from 22:00 to 06:00 ends on Saturday.
+    /// The days on which the window begins; never empty. On Friday from 22:00 to 06:00 ends on Saturday.
     package let days: Set<Weekday>
 
-    /// - Throws: `ContactError` `unfit` for times out of range, `start` and `end` that are the same, or no day.
+    /// - Throws: `ContactError` `unfit` for times out of range, for `start` equal to `end`, or for no day.
     package init(
         start: Int = 0, end: Int = 1_440, days: Set<Weekday> = Set(Weekday.allCases)
     ) throws(ContactError) {
@@ -97,14 +97,14 @@ package struct TimeWindow: Hashable, Sendable {
     }
 }
 
-/// What a clock on the wall shows.
+/// Local wall-clock time.
 struct LocalTime: Hashable {
     let day: Weekday
-    /// After midnight.
+    /// Minutes after midnight.
     let minute: Int
 
     init(_ time: WallTime, in zone: TimeZone) {
-        // The years 0 to 9999 or so: nobody's calendar goes further.
+        // About the years 0 to 9999: no calendar needs more.
         let seconds = min(max(time.milliseconds / 1_000, -62_000_000_000), 253_000_000_000)
         let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
         let local = seconds + Int64(offset)
@@ -116,12 +116,12 @@ struct LocalTime: Hashable {
 }
 
 extension TimeWindow: CustomStringConvertible {
-    /// `08:00-18:30`, with the days where it is not all of them: `22:00-06:00 on mon, fri`.
+    /// `08:00-18:30`; if it has not all days, with its days: `22:00-06:00 on mon, fri`.
     package var description: String {
         days.count == 7 ? times : times + " on " + days.sorted().map(\.short).joined(separator: ", ")
     }
 
-    /// Without the days.
+    /// The times without the days.
     var times: String { "\(Self.clock(start))-\(Self.clock(end))" }
 
     private static func clock(_ minutes: Int) -> String {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The visibility that a receiver was started with. It overrides the stored one until the user chooses a visibility,
-/// and never again while the receiver runs.
+/// The visibility from the start of a receiver. It overrides the stored one until the user chooses a visibility, and
+/// not again while the receiver runs.
 package final class StartVisibility: Sendable {
     private let visibility: Visibility?
     private let file: VisibilityFile

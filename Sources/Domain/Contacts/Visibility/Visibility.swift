@@ -1,22 +1,22 @@
 package import Sharing
 
-/// Who may see this receiver, and offer it something.
+/// The peers that can see this receiver and make offers to it.
 package enum Visibility: String, Sendable, Codable, CaseIterable {
-    /// Nobody: not published, port closed.
+    /// No peer: the service is not published, and the port is closed.
     case off
     /// Contacts.
     case contacts
-    /// Strangers too; they are always asked about.
+    /// Strangers too; the user is always asked about their offers.
     case everyone
 }
 
-/// What visibility was chosen, and until when: no clock, no disk.
+/// The chosen visibility and its end: no clock, no disk.
 package struct VisibilityChoice: Hashable, Sendable {
-    /// What holds where nothing else is chosen for a time, and after it.
+    /// The visibility without a temporary choice, and after it.
     package var lasting: Visibility
     package var passing: Passing?
 
-    /// A choice for a time.
+    /// A temporary choice.
     package struct Passing: Hashable, Sendable {
         package var visibility: Visibility
         package var since: WallTime
@@ -31,7 +31,7 @@ package struct VisibilityChoice: Hashable, Sendable {
 
         static let longest = Int64(ContactBounds.days) * 86_400_000
 
-        /// Milliseconds until it ends: never more than its length, however the clock was set back; 0 when it has ended.
+        /// Milliseconds until it ends: at most its length, even if the clock was set back; 0 after its end.
         package func remaining(at time: WallTime) -> Int64 {
             let (passed, isFar) = time.milliseconds.subtractingReportingOverflow(since.milliseconds)
             if isFar { return time < since ? length : 0 }
@@ -49,14 +49,14 @@ package struct VisibilityChoice: Hashable, Sendable {
         return passing.visibility
     }
 
-    /// What comes when the choice for a time ends, and in how many milliseconds; nil where none is running.
+    /// The visibility after the temporary choice, and milliseconds until then; nil if no temporary choice is active.
     package func nextChange(at time: WallTime) -> (in: Int64, to: Visibility)? {
         guard let remaining = passing?.remaining(at: time), remaining > 0 else { return nil }
         return (remaining, lasting)
     }
 
-    /// Another choice, for good or for a time. One for a time takes the place of another one: after it comes what holds for
-    /// good.
+    /// Makes another choice, lasting or temporary. A temporary choice replaces another temporary one; the lasting
+    /// choice follows it.
     ///
     /// - Throws: `ContactError` `unfit` for less than a millisecond, or more than `ContactBounds.days` days.
     package func choosing(
@@ -71,8 +71,8 @@ package struct VisibilityChoice: Hashable, Sendable {
         return VisibilityChoice(lasting, passing: Passing(visibility, since: time, length: milliseconds))
     }
 
-    /// For a start: what has ended is forgotten, and what began in the future (the clock was set back) begins now, so
-    /// that it lasts no longer than its length from here.
+    /// For a start: drops a temporary choice that has ended. If it began in the future, because the clock was set back,
+    /// it begins now: it lasts at most its length from now.
     package func restarted(at time: WallTime) -> VisibilityChoice {
         guard var passing, passing.remaining(at: time) > 0 else { return VisibilityChoice(lasting) }
         if time < passing.since { passing.since = time }

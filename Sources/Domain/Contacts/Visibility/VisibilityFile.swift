@@ -3,19 +3,19 @@ package import Sharing
 private import Synchronization
 import SystemCalls
 
-/// The visibility in its file, read and changed by the daemon and by commands; and kept to on time by two clocks.
+/// The visibility in its file. The daemon and commands read and change it; two clocks limit a temporary choice.
 ///
-/// A choice for a time ends when the system's time says so or when so much time has passed since this process saw it,
-/// whichever is first: a clock that is set back does not prolong it, and after a restart it lasts no longer than its
-/// length. All calls may block on the disk.
+/// A temporary choice ends at its end by the system's time, or when its length has passed since this process read it,
+/// whichever is first: a clock that is set back does not prolong it, and after a restart it lasts at most its length.
+/// All calls may block on the disk.
 package final class VisibilityFile: Sendable {
     /// Absolute: `visibility.json` in the state folder.
     package let path: String
 
-    /// What holds now, and what comes.
+    /// The current visibility, and the next change.
     package struct State: Hashable, Sendable {
         package var visibility: Visibility
-        /// When the choice for a time ends, and what comes then; nil for one for good.
+        /// The end of a temporary choice, and the visibility after it; nil for a lasting choice.
         package var next: Next?
 
         package init(visibility: Visibility, next: Next?) {
@@ -40,10 +40,10 @@ package final class VisibilityFile: Sendable {
         }
     }
 
-    /// The clocks it goes by.
+    /// The clocks that measure a temporary choice.
     package struct Clocks: Sendable {
         package var wall: @Sendable () -> WallTime
-        /// One that nobody sets; it goes on while the machine sleeps.
+        /// A clock that cannot be set; it continues while the machine sleeps.
         package var steady: @Sendable () -> ContinuousClock.Instant
 
         package init(
@@ -62,7 +62,7 @@ package final class VisibilityFile: Sendable {
         var mark: UInt32?
         var stamp: FileStamp?
         var isSettled: Bool
-        /// When the choice for a time ends by the steady clock.
+        /// The end of the temporary choice by the steady clock.
         var deadline: ContinuousClock.Instant?
     }
 
@@ -74,9 +74,9 @@ package final class VisibilityFile: Sendable {
         self.clocks = clocks
     }
 
-    /// What holds now; `contacts` where there is no file.
+    /// The current visibility; `contacts` if there is no file.
     ///
-    /// - Throws: `ContactError` `damaged`, `storage`; then `contacts` is what to go by.
+    /// - Throws: `ContactError` `damaged`, `storage`; the caller then uses `contacts`.
     package func state() throws(ContactError) -> State {
         let reading = try current()
         let (wall, steady) = (clocks.wall(), clocks.steady())
@@ -90,10 +90,10 @@ package final class VisibilityFile: Sendable {
                 remaining: min(.milliseconds(change.in), deadline - steady), visibility: change.to))
     }
 
-    /// What holds now, and `contacts` where that cannot be read.
+    /// The current visibility; `contacts` if the file cannot be read.
     package var visibility: Visibility { (try? state())?.visibility ?? .contacts }
 
-    /// Chooses, for good or for a time. A damaged file is written over: all it says is said anew.
+    /// Stores a lasting or temporary choice. It replaces a damaged file, because the choice is all that the file holds.
     ///
     /// - Throws: `ContactError` `unfit` for a time that is too long, `storage`.
     package func choose(_ visibility: Visibility, for length: Duration? = nil) throws(ContactError) {
@@ -108,7 +108,7 @@ package final class VisibilityFile: Sendable {
     /// - Throws: as `state`.
     package func mark() throws(ContactError) -> UInt32? { try current().mark }
 
-    /// For the start of the daemon, before anything else: see `VisibilityChoice.restarted`.
+    /// For the start of the daemon, before any other call: see `VisibilityChoice.restarted`.
     ///
     /// - Throws: `ContactError` `damaged`, `storage`.
     package func restart() throws(ContactError) {
@@ -117,14 +117,14 @@ package final class VisibilityFile: Sendable {
         if restarted != choice { try change { $0.restarted(at: self.clocks.wall()) } }
     }
 
-    /// For the daemon, when the time that `state` named is over: writes down that it has ended, so that it does not begin
-    /// anew after a restart where the clock was set back. Does nothing where it has not.
+    /// For the daemon, at the end of the time from `state`: stores that the temporary choice has ended, so that it does
+    /// not begin again after a restart with the clock set back. Does nothing if it has not ended.
     ///
     /// - Throws: as `restart`.
     package func settle() throws(ContactError) {
         let choice = try current().choice
         guard choice.passing != nil, try state().next == nil else { return }
-        // Another choice may have been made meanwhile.
+        // The user may have made another choice meanwhile.
         try change { $0 == choice ? VisibilityChoice($0.lasting) : $0 }
     }
 
@@ -152,7 +152,7 @@ package final class VisibilityFile: Sendable {
         let known = reading.withLock { $0 }
         if let known, known.stamp == stamp, known.isSettled { return known }
         var new = try read()
-        // Read again because it was young: what it said has been running since then.
+        // The file is read again because its stamp was recent: the same choice keeps its deadline.
         if let known, known.choice == new.choice {
             new.deadline = known.deadline
         } else {
@@ -185,7 +185,7 @@ package final class VisibilityFile: Sendable {
 
         struct Passing: Codable {
             var visibility: Visibility
-            /// Milliseconds since 1970, and milliseconds.
+            /// `since`: milliseconds since 1970; `length`: milliseconds.
             var since: Int64
             var length: Int64
         }

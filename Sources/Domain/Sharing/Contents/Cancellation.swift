@@ -1,8 +1,8 @@
 private import Synchronization
 
-/// The user's wish to stop, seen by whoever works at the next good moment.
+/// The user's wish to stop. The working code checks it at its next good moment.
 ///
-/// Softer than cancelling a task: what is under way can still say goodbye to the other side.
+/// Milder than cancelling a task: current work can still end properly with the other side.
 package final class Cancellation: Sendable {
     private let requested = Atomic<Bool>(false)
 

@@ -18,7 +18,7 @@ package struct ContentClaim: Hashable, Sendable {
         self.init(kind: item.kind, type: item.type, admittedAs: admittedAs)
     }
 
-    /// Leading bytes that are compared with a shortcut: one more than the longest shortcut has.
+    /// Leading bytes that are compared with a shortcut: one more than in the longest shortcut.
     private static let startBytes = InternetShortcut.maximumFileBytes + 1
 
     /// The verdict on an open file; see `ContentChecker.check`.
@@ -51,7 +51,7 @@ package struct ContentClaim: Hashable, Sendable {
         return verdict
     }
 
-    /// A URL must have exactly one form, so that nothing else can hide in the file.
+    /// A URL must have exactly one form, so that no other content can hide in the file.
     private static func verdictOnURL(
         _ content: Content, _ start: [UInt8], _ checker: ContentChecker
     ) -> ContentVerdict {

@@ -1,4 +1,4 @@
-/// A point in time as file systems keep it.
+/// A point in time in the resolution of file systems.
 package struct Timestamp: Hashable, Sendable {
     /// Seconds since 1970-01-01 UTC; may be negative.
     package var seconds: Int64
@@ -17,16 +17,16 @@ extension Timestamp: Comparable {
     }
 }
 
-/// One file as it is announced in the stream of contents.
+/// One file as announced in the stream of contents.
 package struct FileEntry: Hashable, Sendable {
-    /// Where in the tree; nil where the file is the item itself.
+    /// The path in the tree; nil if the file is the item itself.
     package var path: SafeRelativePath?
-    /// Whether anybody may execute it: the only mode bit that travels.
+    /// Whether the file is executable: the only mode bit that is transferred.
     package var executable: Bool
     package var modified: Timestamp?
-    /// Bytes; nil where the sender cannot know (standard input).
+    /// Bytes; nil if the sender cannot know the size (standard input).
     package var size: UInt64?
-    /// Bytes at its beginning that the receiver has kept and that do not come again.
+    /// Leading bytes that the receiver has kept and that are not sent again.
     package var offset: UInt64 = 0
 
     package init(path: SafeRelativePath?, executable: Bool, modified: Timestamp?, size: UInt64?) {
@@ -37,15 +37,15 @@ package struct FileEntry: Hashable, Sendable {
     }
 }
 
-/// What comes next in an item's contents, in the order in which it is sent.
+/// The next step in an item's contents, in the order of sending.
 ///
-/// A folder comes before what is in it (the item's own folder is not among them: that it is a tree says so), and is
-/// closed after all that is in it, which is when its time can be set.
+/// A folder comes before its contents and is closed after them, when its time can be set. The item's own folder does
+/// not come: its kind is tree.
 package enum ContentStep: Hashable, Sendable {
     case folder(SafeRelativePath)
     /// The bytes of the file follow.
     case file(FileEntry)
     case link(SafeRelativePath, target: SafeLinkTarget)
-    /// Nothing more comes below this folder (nil: the item itself).
+    /// No more entries follow below this folder (nil: the item itself).
     case folderClosed(SafeRelativePath?, modified: Timestamp?)
 }

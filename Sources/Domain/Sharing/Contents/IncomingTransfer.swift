@@ -2,24 +2,24 @@ import ContentCheck
 package import Digests
 import UniformTypes
 
-/// One accepted transfer while its contents arrive: order checked, digests compared, items staged and committed.
+/// One accepted transfer while its contents arrive: it checks order and digests, and stages and commits items.
 ///
-/// A dialect decodes its wire and calls one method an event, from one thread at a time that may block on the disk.
-/// The first fault ends the transfer: `fail` then, and what had been committed stays.
+/// A dialect decodes its wire and calls one method for each event, from one thread at a time that may block on the
+/// disk. The first fault ends the transfer: call `fail` then; committed items stay.
 ///
-/// What holds after any crash: an item is wholly in the Inbox and in the journal, or it is not there, and what has come of
-/// it is kept where the next attempt finds it. The steps that make it so, in their order:
+/// After any crash an item is either wholly in the Inbox and in the journal, or in neither, and its received contents
+/// are kept for the next attempt. These steps ensure it, in this order:
 ///
 /// 1. Contents are written to a place outside the Inbox that the item's key names (`InboxStoring.stage`).
-/// 2. When the sender has said the item's digest, and it is ours, the item is whole; with others it waits for a commit.
-/// 3. Commit: contents on the disk; `journal.intend`, with what each item is on its file system; the names in the Inbox;
-///    the names on the disk (`Inbox.Commit`); `journal.settle`.
-/// 4. The receipt. Until it has come the sender may ask again, or offer the same transfer again: what step 3 has done is
-///    found in the journal and is not done twice.
+/// 2. When the sender's digest of the item equals ours, the item is whole; with others it waits for a commit.
+/// 3. Commit: contents on the disk; `journal.intend`, with each item's identity on its file system; the names in the
+///    Inbox; the names on the disk (`Inbox.Commit`); `journal.settle`.
+/// 4. The receipt. Until it arrives, the sender may ask again, or offer the same transfer again: the journal has the
+///    results of step 3, so that they are not repeated.
 ///
-/// A crash between the journal's two is mended at the next start: what has that identity in the Inbox is settled, when its
-/// name is on the disk for sure, and the rest is forgotten there and lies in its place under its key still. `Scripts/soak
-/// --crash` and `--power-cut` stop it after every system call of these steps.
+/// A crash between the journal's two steps is repaired at the next start: an item with that identity in the Inbox is
+/// settled once its name is certainly on the disk. The others are removed from the journal and stay staged under their
+/// key. `Scripts/soak --crash` and `--power-cut` stop the receiver after every system call of these steps.
 package final class IncomingTransfer {
     package let offer: Offer
     package let peer: PeerID
@@ -39,12 +39,12 @@ package final class IncomingTransfer {
     private var currentFile: FileEntry?
     private var soleFileDigest: Digest?
     private var staged: (any StagedItem)?
-    /// The item that has begun and is neither whole nor given up.
+    /// The item that has begun and is neither whole nor abandoned.
     private var begun: Int?
     private var whole: [WholeItem] = []
     private var wholeBytes: UInt64 = 0
     private var receipts: [ItemReceipt]
-    /// What an earlier attempt at this transfer has stored, by item.
+    /// The items that an earlier attempt at this transfer has stored.
     private let earlier: [Int: Arrival]
     private var receivedBytes: UInt64 = 0
     private var receivedEntries: UInt64 = 0
@@ -66,27 +66,27 @@ package final class IncomingTransfer {
         var isLookedInto = false
     }
 
-    /// Items and bytes after which a batch is committed: one sync serves many small items, and a large one does not
-    /// wait for those behind it.
+    /// Items and bytes after which a batch is committed: one sync serves many small items, and a large item does not
+    /// wait for the next ones.
     private static let batchItems = 512
     private static let batchBytes: UInt64 = 64 << 20
 
-    /// An item that has come to lie in the Inbox.
+    /// An item that is now in the Inbox.
     package struct StoredArrival: Sendable {
         package var arrival: Arrival
-        /// Whether it was written down as to be delivered, with its name.
+        /// Whether the journal records it for delivery, with its name.
         package var awaitsDelivery: Bool
     }
 
     /// - Parameters:
-    ///   - binding: how far the contents are held to the offer.
-    ///   - mostBytes: most bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer bound it.
-    ///   - earlier: what has arrived of this transfer before.
+    ///   - binding: how strictly the contents must match the offer.
+    ///   - mostBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
+    ///   - earlier: the arrivals of earlier attempts at this transfer.
     ///   - turn: shared with the peer's other transfers.
     ///   - storings: `turn.storings` when the receiver last checked which of the items are stored already.
-    ///   - isDelivered: whether handlers are to be asked about such an item.
-    ///   - stored: called for the items that have come to lie in the Inbox, as soon as they do.
-    ///   - progressed: called with the bytes received in all, now and then.
+    ///   - isDelivered: whether such an item is delivered to handlers.
+    ///   - stored: called for the items as soon as they are in the Inbox.
+    ///   - progressed: called from time to time with the total bytes received.
     package init(
         offer: Offer,
         verdict: Verdict,
@@ -126,7 +126,7 @@ package final class IncomingTransfer {
         self.earlier = stored
     }
 
-    /// Items that were accepted and are in the Inbox, and how many of them this attempt has put there.
+    /// Whether all accepted items are in the Inbox, and how many of them this attempt has put there.
     package var tally: (isWhole: Bool, storedNow: Int) {
         var count = 0
         var isWhole = true
@@ -146,7 +146,7 @@ package final class IncomingTransfer {
         let isTree = offer.items[number].kind == .tree
         staged = try inbox.stage(
             transfer: offer.transfer, item: number, isTree: isTree,
-            // By another protocol nobody goes on with anything.
+            // Other protocols cannot resume items.
             partial: offer.dialect == .waft ? PartialKey(offer.items[number], from: peer) : nil)
         listing = isTree ? TreeListing(digestAlgorithm) : nil
         soleFileDigest = nil
@@ -158,7 +158,7 @@ package final class IncomingTransfer {
         let entry = allowed(entry)
         fileDigest.reset()
         if entry.offset > 0 {
-            // Read again as it lies on the disk now: what was said of it before may not hold any more.
+            // Read again from the disk: an earlier digest may no longer be true.
             try current().resumeFile(entry) { fileDigest.update($0) }
             advance(entry.offset)
         } else {
@@ -206,8 +206,8 @@ package final class IncomingTransfer {
                 + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(mostBytes)) were left")
     }
 
-    /// - Parameter digest: what the sender says the contents' digest is; nil where its protocol has none, and what came is
-    ///   taken for what was meant.
+    /// - Parameter digest: the sender's digest of the contents; nil if its protocol has none: then the contents are not
+    ///   checked.
     package func endFile(digest: Digest?) throws(TransferFault) {
         try order.endFile()
         let ours = fileDigest.finalize()
@@ -243,7 +243,7 @@ package final class IncomingTransfer {
         try current().closeFolder(path, modified: modified)
     }
 
-    /// - Parameter digest: what the sender says the item's digest is: the file's, or the listing's; nil as in `endFile`.
+    /// - Parameter digest: the sender's digest of the item: the file's, or the listing's; nil as in `endFile`.
     package func endItem(digest: Digest?) throws(TransferFault) {
         let (number, bytes, entries) = try order.endItem()
         let item = try current()
@@ -276,10 +276,10 @@ package final class IncomingTransfer {
         setFault(fault, number)
     }
 
-    /// An item whose contents do not come, because the sender has found that they are here.
+    /// Takes an item whose contents are not sent because the sender has found that they are here.
     ///
-    /// What this transfer has stored before is taken from the journal; anything else is looked for in the Inbox, and
-    /// summed up again. An item that is not there fails by itself, and the sender may send it in another attempt.
+    /// An item that this transfer has stored before is taken from the journal. Any other is looked up in the Inbox, and
+    /// its digest is computed again. A missing item fails alone, and the sender may send it in another attempt.
     /// - Parameter digest: that of the sender's contents.
     package func present(_ number: Int, digest: Digest) throws(TransferFault) {
         try order.presentItem(number)
@@ -294,7 +294,7 @@ package final class IncomingTransfer {
         }
     }
 
-    /// What is in the Inbox stays so, whatever becomes of a second attempt at it.
+    /// An item in the Inbox stays stored, whatever the result of a second attempt at it.
     private func setFault(_ fault: TransferFault, _ number: Int) {
         if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }
@@ -313,14 +313,14 @@ package final class IncomingTransfer {
         return Receipt(transfer: offer.transfer, items: receipts)
     }
 
-    /// Ends the transfer with a fault: what has come of the current item is kept where it can be resumed from, and
-    /// discarded where the fault is the contents' own.
+    /// Ends the transfer with a fault: the received part of the current item is kept if it can be resumed, and
+    /// discarded if its contents caused the fault.
     ///
     /// Items that had arrived whole are stored all the same. Two cases differ. After `stopping` they are kept for the
     /// next attempt, because a commit would wait for the disk. In a protocol without answers to single items they are
     /// not stored either: its sender takes the fault for all items, and sends all of them again.
-    /// - Returns: the receipt, in which every item whose contents had begun and that is not in the Inbox bears a fault;
-    ///   what had not begun is `notSent`.
+    /// - Returns: the receipt. Every item whose contents had begun and that is not in the Inbox has a fault; an item
+    ///   that had not begun is `notSent`.
     package func fail(_ fault: TransferFault) -> Receipt {
         let current = begun
         endCurrent(keeping: fault.isResumable)
@@ -375,9 +375,9 @@ package final class IncomingTransfer {
         }
     }
 
-    /// Moves what has arrived whole into the Inbox. The order of the steps is what makes that true after any crash:
-    /// contents on the disk, then the journal ("this is about to be there, and these are to be delivered"), then the
-    /// Inbox, then the journal again ("there it is"). What a crash leaves between the last two is found by identity.
+    /// Moves the whole items into the Inbox. The order of the steps keeps every item whole after any crash: contents on
+    /// the disk, then the journal (intended arrivals and deliveries), then the Inbox, then the journal again (settled).
+    /// After a crash between the last two, the items are found by identity.
     private func commitWhole() {
         wholeBytes = 0
         lookIntoWhole()
@@ -427,7 +427,7 @@ package final class IncomingTransfer {
                     IntendedArrival(facts: arrival.facts, identity: identity, isDelivered: arrival.isDelivered)
                 })
         }
-        // Where it could not be written down, nothing was moved, and all results say so.
+        // If the journal could not be written, nothing was moved, and all results are failures.
         let isSettled = settle(zip(numbers, results).map { ($0, try? $1.get()) })
         var arrivals: [StoredArrival] = []
         for (index, (item, result)) in zip(whole, results).enumerated() {

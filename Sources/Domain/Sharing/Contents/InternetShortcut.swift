@@ -1,4 +1,4 @@
-/// A URL in the form in which it travels and lies in an Inbox: a `.url` file that every desktop opens.
+/// A URL in its form for sending and in the Inbox: a `.url` file that every desktop opens.
 package struct InternetShortcut: Sendable {
     /// Most bytes in a URL.
     package static let maximumBytes = 8 << 10
@@ -42,7 +42,7 @@ package struct InternetShortcut: Sendable {
         Array("[InternetShortcut]\r\nURL=\(url)\r\n".utf8)
     }
 
-    /// - Returns: the value of `URL` in `[InternetShortcut]`, whatever it is; nil for what holds none.
+    /// - Returns: the value of `URL` in `[InternetShortcut]`, without a check; nil if there is none.
     package static func url(in contents: [UInt8]) -> String? {
         var isInside = false
         for line in contents.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {

@@ -9,7 +9,7 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
         case changed
     }
 
-    /// One line for the user: the path, what is wrong with it, what to do where that is known.
+    /// One line for the user: the path, the problem, and the remedy if there is one.
     package let message: String
     package let code: Code
     /// Further problems, each in the form of `message`: together with it at most `maximumProblems` lines.
@@ -40,9 +40,9 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
 package protocol ItemSource: AnyObject, Sendable {
     /// The item as it is offered.
     var offered: OfferedItem { get }
-    /// What the user called it: a path, `-`, or a kind; for messages.
+    /// The user's name for the source: a path, `-`, or a kind; for messages.
     var origin: String { get }
-    /// Bytes of the largest file in it, as far as is known; nil where nothing is.
+    /// Bytes of the largest file in it, as far as known; nil if unknown.
     var largestFile: UInt64? { get }
     /// Whether it can be read more than once, and its files from any place on.
     var isRepeatable: Bool { get }

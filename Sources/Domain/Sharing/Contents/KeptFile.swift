@@ -1,6 +1,6 @@
 package import Digests
 
-/// A file that is kept of an item that did not come whole: what its sender needs to find out how much of it is good.
+/// A kept file of an incomplete item, with the data from which its sender finds out how much of it is good.
 package struct KeptFile: Hashable, Sendable {
     /// What the path hash of a file that is the item itself is made of, and of any other: its path, as bytes.
     package static func pathHash(_ path: SafeRelativePath?) -> UInt64 { pathHash(path?.text ?? "") }
@@ -11,7 +11,7 @@ package struct KeptFile: Hashable, Sendable {
     }
 
     package var pathHash: UInt64
-    /// Bytes that lie on the disk: at least 1.
+    /// Bytes on the disk: at least 1.
     package var size: UInt64
     /// The size of a block is two to this power.
     package var blockExponent: Int

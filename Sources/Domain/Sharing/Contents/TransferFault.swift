@@ -22,13 +22,13 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
         case changed
         /// The source could not be read to its end.
         case unreadable
-        /// Somebody stopped it.
+        /// A user stopped it.
         case cancelled
         /// The receiver is being stopped.
         case stopping
         /// The connection broke off.
         case interrupted
-        /// What was said to be here, or to be kept here, is not any more.
+        /// An item that was reported as present or kept is no longer there.
         case notKept = "not-kept"
         case unexpected
     }
@@ -44,7 +44,7 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     package let code: Code
-    /// One line, lower case: what failed to happen, and why.
+    /// One line, lower case: the action that failed, and why.
     package let message: String
 
     package init(_ code: Code, _ message: String) {

@@ -8,8 +8,8 @@ package struct PeerID: Hashable, Sendable {
     /// The fingerprint, exactly `byteCount` bytes.
     package let bytes: [UInt8]
 
-    /// The dialect in which the peer proved no key; nil for the id of a key. An id without a key stands for one visit, and is
-    /// told to nobody: it would look like a proof.
+    /// The dialect in which the peer proved no key; nil for the id of a key. An id without a key is for one visit. It
+    /// is never shown, because it would look like a proof.
     package let unprovenBy: Dialect?
 
     /// - Returns: nil unless `bytes` holds exactly `byteCount` bytes.

@@ -12,7 +12,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// - Throws: `NameRefusal` that says what is wrong with `text`.
+    /// - Throws: `NameRefusal` with the problem of `text`.
     package init(_ text: String) throws(NameRefusal) {
         let bytes = text.utf8
         if bytes.isEmpty { throw .empty }

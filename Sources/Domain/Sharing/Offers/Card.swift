@@ -1,6 +1,6 @@
-/// What a peer says of itself over TLS to those who may know.
+/// A peer's description of itself, sent over TLS to peers that may see it.
 package struct Card: Hashable, Sendable {
-    /// What it calls itself: 1...`Limits.peerNameBytes` bytes without control characters.
+    /// The peer's name for itself: 1...`Limits.peerNameBytes` bytes without control characters.
     package var name: String
     /// `desktop`, `laptop`, `server`, `container` …; free text, for a picture or a word beside the name.
     package var device: String

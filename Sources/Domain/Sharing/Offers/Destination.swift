@@ -1,4 +1,4 @@
-/// Where things go: to a handler, into a folder below the Inbox, or as usual where nothing is said.
+/// The destination of items: a handler, a folder below the Inbox, or the usual place if neither is given.
 package struct Destination: Hashable, Sendable {
     /// A handler's identifier or name, 1...255 printable bytes; whether there is one is not known here.
     package let handler: String?
@@ -12,7 +12,7 @@ package struct Destination: Hashable, Sendable {
         self.folder = folder
     }
 
-    /// What is said here, and where that leaves something open, what another says.
+    /// This destination; the other one fills the parts that this one leaves open.
     package func or(_ other: Destination) -> Destination {
         Destination(checked: handler ?? other.handler, folder ?? other.folder)
     }

@@ -27,7 +27,7 @@ package struct TransferID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What kind of thing an activity item is; decides how it lies in the Inbox.
+/// The kind of an activity item; decides its form in the Inbox.
 package enum ItemKind: String, Sendable, Codable, CaseIterable {
     /// One regular file, or data piped in.
     case file
@@ -39,7 +39,7 @@ package enum ItemKind: String, Sendable, Codable, CaseIterable {
     case text
 }
 
-/// The protocol by which something comes or goes.
+/// The protocol of a transfer.
 package enum Dialect: String, Sendable, Codable, CaseIterable {
     case waft
     case airdrop
@@ -94,13 +94,13 @@ package struct Offer: Sendable {
     package var items: [OfferedItem]
     /// Free facts for the other side's handler, `note` among them.
     package var annotation: [String: String]
-    /// What the sender calls itself: a courtesy for people, never a ground for a decision.
+    /// The sender's name for itself: for display, never a ground for a decision.
     package var senderName: String
     /// The digests the sender can compute, best first.
     package var digests: [DigestAlgorithm]
     /// Whether the items that can be sent are to be sent when others cannot.
     package var takesPart: Bool
-    /// By which protocol it came; set by the dialect itself, never by what a sender says.
+    /// The protocol of the offer. The dialect itself sets it, never the sender.
     package var dialect: Dialect
 
     package init(

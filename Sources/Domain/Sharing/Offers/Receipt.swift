@@ -1,7 +1,7 @@
 package import ContentCheck
 package import Digests
 
-/// What a handler said to an item.
+/// A handler's answer to an item.
 package struct HandlerAnswer: Hashable, Sendable {
     package enum State: String, Sendable, Codable {
         /// No handler is there for it.
@@ -54,7 +54,7 @@ package struct ItemReceipt: Hashable, Sendable {
 
     package var outcome: Outcome
     package var handler: HandlerAnswer
-    /// Whether it had been stored by an earlier transfer, lies there still, and nothing was stored now.
+    /// Whether an earlier transfer had stored it and it is still there, so that nothing was stored now.
     package var isAlready: Bool
     /// The content verdict of a stored item if it speaks against the item's type; otherwise nil.
     package let content: ContentVerdict?
@@ -78,7 +78,7 @@ extension ItemReceipt {
         if case .stored = outcome { true } else { false }
     }
 
-    /// What is said of an item that has arrived before.
+    /// The receipt for an item that has arrived before.
     package init(_ arrival: Arrival, handler: HandlerAnswer = HandlerAnswer(.none), isAlready: Bool = false) {
         self.init(
             .stored(name: arrival.stored.name.text, size: arrival.size, digest: arrival.sentDigest ?? arrival.digest),

@@ -1,6 +1,6 @@
-/// What the sender knows at the end of a transfer.
+/// The sender's result at the end of a transfer.
 package struct SendOutcome: Sendable {
-    /// What became of one item.
+    /// The result of one item.
     package enum Item: Sendable {
         case notAccepted(ItemVerdict)
         /// The receiver's statement, and the contents that this side sent; nil if unknown.

@@ -5,7 +5,7 @@ package import UniformTypes
 package struct ItemVerdict: Hashable, Sendable {
     package enum Answer: String, Sendable, Codable, CaseIterable {
         case accepted
-        /// Somebody, or a rule, said no.
+        /// A user or a rule declined it.
         case declined
         /// No document type or policy here covers it.
         case ineligible
@@ -13,7 +13,7 @@ package struct ItemVerdict: Hashable, Sendable {
         case noRoom
         /// The receiver has too much to do; a moment later the answer may differ.
         case busy
-        /// Nobody answered in time.
+        /// No answer came in time.
         case expired
     }
 

@@ -37,7 +37,7 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// The check of its content against its type; nil for a folder, whose content is not checked.
     package var content: ContentVerdict?
     package var destination: Destination
-    /// By which protocol it came.
+    /// The protocol of the transfer.
     package var dialect: Dialect
 
     /// The type it is handed on as: what it was said to be, or what it turned out to be.
@@ -79,7 +79,7 @@ package struct ArrivalFacts: Hashable, Sendable {
     }
 }
 
-/// An item that lies in the Inbox: what a handler is told.
+/// An item in the Inbox: the data for a handler.
 @dynamicMemberLookup
 package struct Arrival: Hashable, Sendable {
     package var number: ArrivalNumber

@@ -102,7 +102,7 @@ package struct AttemptOutcome: Hashable, Sendable {
     }
 }
 
-/// What comes after an attempt.
+/// The next step after an attempt.
 package enum DeliveryStep: Hashable, Sendable {
     /// The same handler again, or whoever is first then, at a later time.
     case deferred(until: WallTime, since: WallTime, deferrals: Int)

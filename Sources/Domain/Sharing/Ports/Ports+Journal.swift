@@ -81,7 +81,7 @@ package protocol DeliveryJournal: Sendable {
     func ended(
         _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
     ) throws(JournalFault)
-    /// Ends deliveries for which nobody is asked (any more).
+    /// Ends deliveries for which no handler is asked (any more).
     func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
     /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over. An arrival
     /// that has left already keeps its first departure.

@@ -173,7 +173,7 @@ extension StagedItem {
     package func rest() throws(TransferFault) {}
 }
 
-/// Who decides whether an offer is taken: a person at a terminal, a rule, a desktop notification.
+/// Decides whether an offer is accepted: a person at a terminal, a rule, a desktop notification.
 package protocol ConsentAsking: Sendable {
     /// Asks, and waits for the answer as long as that takes, but no longer than the offer stands.
     ///
@@ -194,7 +194,7 @@ package protocol OfferGating: Sendable {
     func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]?
 }
 
-/// Hands what has arrived to whoever opens it.
+/// Delivers arrivals to handlers.
 package protocol Delivering: Sendable {
     /// Whether anybody will be asked about such an item; decided without waiting.
     func takes(_ facts: ArrivalFacts) -> Bool

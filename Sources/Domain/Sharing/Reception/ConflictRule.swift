@@ -1,4 +1,4 @@
-/// What becomes of an item whose name is taken where it should go. Nothing that exists is ever replaced.
+/// The rule for an item whose name is taken at its destination. Existing files are never replaced.
 package enum ConflictRule: String, Sendable, Codable, CaseIterable {
     /// It gets a number: `name-1.ext`.
     case keepBoth = "keep-both"

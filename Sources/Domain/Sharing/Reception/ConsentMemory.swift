@@ -1,6 +1,6 @@
 private import Synchronization
 
-/// What is written down of a consent.
+/// The record of a consent.
 package struct ConsentMark: Hashable, Sendable {
     /// The transfer under way, whose end is not written down yet.
     package struct Begun: Hashable, Sendable {
@@ -25,11 +25,11 @@ package struct ConsentMark: Hashable, Sendable {
 
 /// Where it is written down, across crashes, which offers were consented to. Calls may block on the disk.
 package protocol ConsentMarking: Sendable {
-    /// - Returns: nil where there is none (any more).
+    /// - Returns: nil if there is none (any more).
     func mark(of key: ConsentKey) -> ConsentMark?
     /// Writes down a consent, or takes it back with nil. As far as the disk allows: without it somebody is asked once more.
     func setMark(of key: ConsentKey, _ mark: ConsentMark?)
-    /// Makes of each one what `change` says: takes it back where that is nil.
+    /// Replaces each one by the result of `change`; nil takes it back.
     func changeMarks(_ change: (ConsentMark) -> ConsentMark?)
 }
 
@@ -67,7 +67,7 @@ package final class ConsentMemory: Sendable {
         RememberedConsent(memory: self, asking: asking)
     }
 
-    /// - Returns: the answers that hold still; nil where somebody has to be asked.
+    /// - Returns: the answers that are still valid; nil if the user must be asked.
     fileprivate func answers(to offer: Offer, from peer: PeerID) -> [ItemVerdict]? {
         let key = ConsentKey(offer, from: peer)
         guard marks.mark(of: key) != nil else { return nil }

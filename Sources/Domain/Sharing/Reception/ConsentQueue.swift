@@ -4,7 +4,7 @@ private import Synchronization
 package enum AcceptRule: String, Sendable, CaseIterable {
     /// Nobody's but those of contacts whose policy says so: each other offer is asked about.
     case ask
-    /// Those of all contacts; others are asked about.
+    /// Those of all contacts; the user is asked about others.
     case contacts
     /// Everybody's.
     case everyone
@@ -12,7 +12,7 @@ package enum AcceptRule: String, Sendable, CaseIterable {
     case none
 }
 
-/// An offer that waits for somebody's answer.
+/// An offer that waits for an answer.
 package struct WaitingOffer: Sendable {
     /// Counts from 1; what people type.
     package let number: Int
@@ -76,7 +76,7 @@ package final class ConsentQueue: ConsentAsking {
             await withCheckedContinuation { continuation in
                 state.withLock { state in
                     state.waiting[number] = Question(offer: waiting, continuation: continuation)
-                    // Inside the lock, so that nobody hears of the end before the beginning.
+                    // Inside the lock, so that no watcher sees the end before the beginning.
                     for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
                 }
                 // An answer that comes meanwhile is fetched when this returns.

@@ -2,21 +2,21 @@ internal import CAvahi
 internal import Glibc
 internal import Logging
 
-/// The library avahi-core, loaded when it is first needed.
+/// The library avahi-core, loaded at its first use.
 ///
 /// It cannot be linked beside avahi-client: both export a function named `avahi_entry_group_free`, with different
 /// parameters, and call it themselves. In one process the dynamic linker gives both of them the one that was linked
-/// first, and the other library crashes. Loaded with `RTLD_DEEPBIND`, avahi-core finds its own; kept out of the global
-/// scope, it is not found by avahi-client. (AddressSanitizer refuses such loading.) It also means that Waft starts where
-/// only avahi-client is installed.
+/// first, and the other library crashes. Loaded with `RTLD_DEEPBIND`, avahi-core finds its own. Kept out of the global
+/// scope, it is invisible to avahi-client. (AddressSanitizer refuses such loading.) So Waft also starts if only
+/// avahi-client is installed.
 enum AvahiCore {
-    /// The functions, or why they cannot be had. Once loaded the library stays.
+    /// The functions, or why they cannot be loaded. Once loaded the library stays.
     static let functions: Result<CAvahi_core, DiscoveryError> = {
         do throws(DiscoveryError) {
             let functions = try load()
             functions.set_log_function { level, text in
                 guard let text else { return }
-                // Names in it come from the link: escaped, so that they cannot write to a terminal.
+                // Names in the text come from the link: they are escaped, so that they cannot control a terminal.
                 AvahiCore.logger.log(level: AvahiCore.level(level), "\(String(cString: text).debugDescription)")
             }
             return .success(functions)
@@ -26,7 +26,7 @@ enum AvahiCore {
     }()
 
     private static func load() throws(DiscoveryError) -> CAvahi_core {
-        // 7 is the version of its binary interface, and has been since 2010.
+        // 7 is the version of the library's binary interface since 2010.
         guard let library = dlopen("libavahi-core.so.7", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) else {
             throw DiscoveryError(.responderUnavailable, cause: dlerror().map { String(cString: $0) } ?? "dlopen failed")
         }
@@ -34,7 +34,7 @@ enum AvahiCore {
             guard let symbol = dlsym(library, name) else {
                 throw DiscoveryError(.responderUnavailable, cause: "libavahi-core has no \(name)")
             }
-            // The field it goes to has the type that the header gives the function of this name.
+            // The field that receives it has the type of the header's function of this name.
             return unsafeBitCast(symbol, to: Function.self)
         }
         return CAvahi_core(
@@ -58,9 +58,8 @@ enum AvahiCore {
 
     private static let logger = Logger(label: "waft.discovery.avahi")
 
-    /// Only what keeps the responder from working is a warning. What it calls warnings itself are remarks on what others
-    /// send, which they can send at any rate, and that another responder runs on the machine, which is meant to be
-    /// possible.
+    /// Only messages about failures of the responder itself are warnings. The library's own warnings concern packets of
+    /// others, which can come at any rate, or a second responder on this machine, which Waft allows.
     static func level(_ level: AvahiLogLevel) -> Logger.Level {
         switch level {
         case AVAHI_LOG_ERROR: .warning

@@ -1,7 +1,7 @@
 internal import CAvahi
 internal import Logging
 
-/// What one browse looks for, and what it has found. Lives on the directory's loop.
+/// The type that one browse looks for, and the results. Lives on the directory's loop.
 final class ActiveBrowse {
     let type: String
     let mailbox: BrowseMailbox
@@ -13,13 +13,13 @@ final class ActiveBrowse {
     struct Session {
         var browser: AvahiObject?
         var assembly = ServiceAssembly()
-        /// At work: they go on listening after their first answer.
+        /// At work: they continue to listen after their first answer.
         var resolvers: [Sighting: AvahiObject] = [:]
-        /// Those of them that have reported something: they make room for others.
+        /// Those of them that have reported a result: they make room for others.
         var reported: Set<Sighting> = []
-        /// In line, as there are too many at work.
+        /// Waiting, because too many resolvers are at work.
         var line: [Sighting] = []
-        /// Without an answer, and seen before the responder said that this was all: it is all when they have answered.
+        /// Seen before "all for now" and not answered yet: the list is complete when all have answered.
         var unanswered: Set<Sighting> = []
         var isAllSeen = false
         var isAllTold = false
@@ -41,7 +41,7 @@ extension AvahiDirectory {
     }
 
     private func beginBrowse(_ type: String, _ mailbox: BrowseMailbox) {
-        // It may have ended before it began; its end has passed then.
+        // The browse may have ended before it began; `endBrowse` has run then.
         guard !mailbox.isFinished else { return }
         guard !type.utf8.contains(0), avahi_is_valid_service_type_strict(type) != 0 else {
             mailbox.post(.failed(DiscoveryError(.invalidDescription, cause: "the service type is not like _name._tcp")))
@@ -72,7 +72,7 @@ extension AvahiDirectory {
     }
 
     private func start(_ browse: ActiveBrowse) {
-        // A failure of another one may have ended all of this.
+        // The failure of another browse may have dropped the responder.
         guard let responder else { return }
         browse.ledger.beginSession()
         do {
@@ -90,7 +90,7 @@ extension AvahiDirectory {
         browse.session = .init()
     }
 
-    /// The responder works, but not for this browse: that is tried again after a while.
+    /// The responder works, but not for this browse: the browse is tried again after 5 seconds.
     private func failed(_ browse: ActiveBrowse, _ error: DiscoveryError) {
         guard error.code != .responderUnavailable else { return lost(error) }
         logger.debug("browsing failed", metadata: ["error": "\(error)"])
@@ -134,8 +134,8 @@ extension AvahiDirectory {
         tellIfAll(browse)
     }
 
-    /// Resolves what is in line, as far as there is room. A resolver that has reported makes room, since it only listens
-    /// for changes, or for an answer that is late: that one goes to the end of the line.
+    /// Resolves the waiting sightings, as far as there is room. A resolver that has reported makes room: it only
+    /// listens for changes or for a late answer. A sighting without an answer goes to the end of the line.
     private func resolveNext() {
         while let browse = browses.values.first(where: { !$0.session.line.isEmpty }) {
             if liveResolvers >= DiscoveryLimits.liveResolvers {
@@ -189,7 +189,7 @@ extension AvahiDirectory {
         tellIfAll(browse)
     }
 
-    /// Returns false if there is none.
+    /// Returns false if there is no resolver.
     private func endResolver(_ sighting: Sighting, _ browse: ActiveBrowse) -> Bool {
         browse.session.reported.remove(sighting)
         guard browse.session.resolvers.removeValue(forKey: sighting) != nil else { return false }
@@ -197,7 +197,7 @@ extension AvahiDirectory {
         return true
     }
 
-    /// Tells the consumer what is known of an instance now, if that is news.
+    /// Sends the present state of an instance to the consumer, if it has changed.
     private func tell(_ instance: String, _ browse: ActiveBrowse) {
         let own = network?.snapshot.ownAddresses ?? []
         let event =
@@ -215,7 +215,7 @@ extension AvahiDirectory {
         browse.ledger.endOfKnown().forEach(browse.mailbox.post)
     }
 
-    /// One line for each browse, whatever the link says.
+    /// Logs one line for each browse, regardless of how much the link announces.
     private func complain(_ sighting: Sighting, _ browse: ActiveBrowse) {
         guard !browse.hasComplained else { return }
         browse.hasComplained = true

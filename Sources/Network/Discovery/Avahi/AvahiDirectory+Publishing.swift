@@ -2,21 +2,21 @@ internal import CAvahi
 internal import Logging
 internal import Synchronization
 
-/// A service that should be announced, and what has become of it. Lives on the directory's loop.
+/// A service that should be announced, and the state of its announcement. Lives on the directory's loop.
 final class AnnouncedService {
-    /// With the name in force.
+    /// Contains the name that is in use.
     var description: ServiceDescription
-    /// What is announced, by interface index or ``everyInterface``.
+    /// The announcements, by interface index or ``everyInterface``.
     var announcements: [UInt32: Announcement] = [:]
-    /// The host name of its own, if it has one.
+    /// The service's own host name, if it has one.
     var hostName: String?
     /// The addresses that are announced under that name.
     var addresses: [InterfaceAddress: Announcement] = [:]
-    /// Who waits for it to be established for the first time.
+    /// The caller that waits until the service is established for the first time.
     var publisher: CheckedContinuation<Void, any Error>?
     /// Ends the wait of `publisher`.
     var deadline: Task<Void, Never>?
-    /// Names found taken since it was last established.
+    /// Names found taken since the service was last established.
     var collisions = 0
 
     struct Announcement {
@@ -30,7 +30,7 @@ final class AnnouncedService {
         if description.hasOwnHost { hostName = EmbeddedHost.randomName() }
     }
 
-    /// Ends what is announced; it stays wanted.
+    /// Ends the announcements; the service stays wanted.
     func withdraw() {
         announcements = [:]
         addresses = [:]
@@ -53,7 +53,7 @@ extension AvahiDirectory {
             identifier: identifier,
             name: name(of: identifier) ?? service.instance
         )
-        // Cancelled just when it was established.
+        // Cancelled just when the service was established.
         guard !Task.isCancelled else {
             await publication.withdraw()
             throw CancellationError()
@@ -87,7 +87,7 @@ extension AvahiDirectory {
         abandon(identifier, CancellationError())
     }
 
-    /// Ends a publication that nobody has been given yet.
+    /// Ends a publication whose caller still waits for it.
     private func abandon(_ identifier: UInt64, _ error: any Error) {
         guard let service = publications[identifier], let publisher = service.publisher else { return }
         service.deadline?.cancel()
@@ -96,7 +96,7 @@ extension AvahiDirectory {
         releaseIfUnused()
     }
 
-    /// Ends those that nobody has been given yet; the others wait for the next responder.
+    /// Ends publications whose callers still wait; the others wait for the next responder.
     func refusePublications(_ error: DiscoveryError) {
         for (identifier, publication) in publications where publication.publisher != nil {
             abandon(identifier, error)
@@ -110,10 +110,10 @@ extension AvahiDirectory {
     func withdraw(_ identifier: UInt64) async {
         guard publications.removeValue(forKey: identifier) != nil else { return }
         releaseIfUnused()
-        // avahi-daemon has been told, and a responder that ends sends what it still has to say. One that goes on sends
-        // the farewell in its next turns, as avahi-core schedules them; there is no way to see that it has.
+        // avahi-daemon knows already, and a responder that ends sends its remaining messages. A responder that
+        // continues sends the farewell in its next turns, as avahi-core schedules them; the code cannot observe that.
         if backend == .embedded, responder != nil {
-            // In a task of its own, because who withdraws is often being cancelled.
+            // In a task of its own, because the caller's task is often being cancelled.
             await Task { try? await Task.sleep(for: .milliseconds(100)) }.value
         }
     }
@@ -126,13 +126,13 @@ extension AvahiDirectory {
         for identifier in Array(publications.keys) { announce(identifier) }
     }
 
-    /// Where to announce: everywhere at once, if that is allowed.
+    /// The interfaces to announce on: all at once, if that is allowed.
     ///
-    /// An embedded responder uses allowed interfaces only. avahi-daemon may be using denied ones, and knows no "all
-    /// except": then a service is announced on each of the others by itself. That is done only where it must be, for it
+    /// An embedded responder uses allowed interfaces only. avahi-daemon may be using denied ones, and has no "all
+    /// except": then a service is announced on each allowed interface separately. This is done only if necessary, as it
     /// costs farewells: avahi-core (0.8) sends none on an interface while the same record is announced on another one.
-    /// So the last one to be withdrawn sends it, and loopback is left out if there is any other; on a machine with
-    /// several networks the others see the service go when its records expire, after two minutes.
+    /// So only the last withdrawal sends it, and loopback is left out if there is any other. On a machine with several
+    /// networks, the other networks see the service go when its records expire, after two minutes.
     private var targets: [UInt32] {
         guard backend == .daemon, let interfaces = network?.snapshot.usableInterfaces,
             interfaces.contains(where: { denied.contains($0.name) })
@@ -142,11 +142,11 @@ extension AvahiDirectory {
         return (linked.isEmpty ? allowed : linked).map(\.index).sorted()
     }
 
-    /// Announces a service where it is not announced yet, and no longer where it should not be.
+    /// Announces a service on each missing interface, and withdraws it from interfaces that are not targets.
     private func announce(_ identifier: UInt64) {
         guard canAnnounce, let responder else { return }
         let interfaces = targets
-        // Renaming may give up, and with it the service.
+        // Renaming may give up, and then removes the service.
         while let service = publications[identifier] {
             announceHost(of: service, identifier, by: responder)
             service.announcements = service.announcements.filter { interfaces.contains($0.key) }
@@ -160,7 +160,7 @@ extension AvahiDirectory {
         }
     }
 
-    /// Returns false if the name is taken by another program of this machine.
+    /// Returns false if another program of this machine has the name.
     private func announce(
         _ service: AnnouncedService,
         _ identifier: UInt64,
@@ -178,8 +178,8 @@ extension AvahiDirectory {
         return true
     }
 
-    /// Announces the addresses of a host name that only one service has. Without any, the service is at the machine's host
-    /// name.
+    /// Announces the addresses of a host name that belongs to only one service. Without addresses, the service uses the
+    /// machine's host name.
     private func announceHost(of service: AnnouncedService, _ identifier: UInt64, by responder: any Responder) {
         guard let host = service.hostName, let snapshot = network?.snapshot else { return }
         let hadHost = !service.addresses.isEmpty
@@ -201,7 +201,7 @@ extension AvahiDirectory {
         case .established:
             service.addresses[address]?.isEstablished = true
         case .collision:
-            // The name is random: somebody wants it to be taken.
+            // The name is random: a collision is deliberate.
             service.collisions += 1
             guard service.collisions <= DiscoveryLimits.alternativeNames else {
                 return failed(identifier, DiscoveryError(.namesExhausted, cause: service.hostName ?? ""))
@@ -228,11 +228,11 @@ extension AvahiDirectory {
         }
     }
 
-    /// Takes the next alternative name, after withdrawing the one in force everywhere: one service has one name. Returns
+    /// Withdraws the present name everywhere, as one service has one name, and takes the next alternative. Returns
     /// false if it gives up.
     ///
-    /// Avahi advises to use its entry groups again, since it slows down a program that collides too often. New ones are
-    /// taken, because what the old ones still have to say of the old name is not heard then; the number of alternatives
+    /// Avahi advises to reuse its entry groups, since it slows down a program that collides too often. The code makes
+    /// new ones, so that late events of the old groups about the old name are not delivered. The number of alternatives
     /// is bounded instead.
     private func rename(_ identifier: UInt64) -> Bool {
         guard let service = publications[identifier] else { return false }
@@ -270,7 +270,7 @@ extension AvahiDirectory {
         publications.values.forEach(establish)
     }
 
-    /// Tells the publisher when the service is announced on all interfaces, under a host name that is established too.
+    /// Resumes the publisher when the service is announced on all interfaces and its host name is established.
     private func establish(_ service: AnnouncedService) {
         guard state == .running, service.announcements.values.allSatisfy(\.isEstablished),
             service.addresses.values.allSatisfy(\.isEstablished)
@@ -285,7 +285,7 @@ extension AvahiDirectory {
 private final class AvahiPublication: Publication {
     private let directory: AvahiDirectory
     private let identifier: UInt64
-    /// When it was last asked for: it has a name after the withdrawal too.
+    /// The last name that was read: it remains available after the withdrawal.
     private let lastName: Mutex<String>
 
     init(directory: AvahiDirectory, identifier: UInt64, name: String) {

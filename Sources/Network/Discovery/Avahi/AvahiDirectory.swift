@@ -2,10 +2,10 @@ internal import CAvahi
 internal import Logging
 internal import Synchronization
 
-/// A directory by one of the two Avahi libraries. It lives on an ``AvahiLoop``.
+/// A directory that uses one of the two Avahi libraries. It lives on an ``AvahiLoop``.
 ///
-/// It has a responder while anybody uses it. When the responder fails it makes another one, announces and looks for
-/// everything again, and says so to nobody but those who browse.
+/// It has a responder while it has a user. When the responder fails, the directory makes another one, and announces and
+/// looks for everything again. Only browsers are notified of the failure.
 actor AvahiDirectory: ServiceDirectory {
     enum Backend: String, Sendable {
         /// avahi-daemon, over D-Bus.
@@ -19,11 +19,11 @@ actor AvahiDirectory: ServiceDirectory {
     let logger: Logger
     private let loop: AvahiLoop
 
-    /// Nil while nobody uses the directory, and between the loss of one and the next try.
+    /// Nil while the directory has no user, and between the loss of a responder and the next try.
     var responder: (any Responder)?
     /// The interfaces that an embedded responder was made for.
     private var servedInterfaces: Set<String> = []
-    /// What the responder last said; nil before it said anything.
+    /// The last state that the responder reported; nil before the first.
     private(set) var state: ResponderState?
     private(set) var network: InterfaceMonitor?
     private var reconnection: Task<Void, Never>?
@@ -51,19 +51,19 @@ actor AvahiDirectory: ServiceDirectory {
         return lastIdentifier
     }
 
-    /// Whether something can be announced now.
+    /// Whether the responder can announce a service now.
     var canAnnounce: Bool { state == .registering || state == .running }
 }
 
 // MARK: - The responder's life
 
 extension AvahiDirectory {
-    /// The first use begins it.
+    /// Connects at the first use.
     func use() {
         if responder == nil, reconnection == nil { connect() }
     }
 
-    /// The last use ends it.
+    /// Drops the responder after the last use.
     func releaseIfUnused() {
         guard publications.isEmpty, browses.isEmpty, observations.isEmpty else { return }
         reconnection?.cancel()
@@ -86,7 +86,7 @@ extension AvahiDirectory {
     }
 
     private func makeResponder() throws(DiscoveryError) -> any Responder {
-        // Unowned: the responder is dropped before the directory, and nothing is delivered after that.
+        // Unowned: the responder is dropped before the directory, and delivers nothing after that.
         let onState: (ResponderState) -> Void = { [unowned self] state in
             assumeIsolated { $0.responderChanged(to: state) }
         }
@@ -112,7 +112,7 @@ extension AvahiDirectory {
         case .connecting:
             refuse(DiscoveryError(.responderUnavailable, cause: "avahi-daemon does not run"))
         case .registering:
-            // The host name is new, or it changed: what was announced under the old one is void.
+            // The host name is new, or it changed: announcements under the old one are void.
             failedConnections = 0
             if old == .running { withdrawAll() }
             announceAll()
@@ -128,12 +128,12 @@ extension AvahiDirectory {
             return
         }
         if new.isUsable { startBrowsers() }
-        // Asked for all that, it may have turned out to be gone.
+        // One of these calls may have found that the responder is gone.
         guard state == new else { return }
         if old?.isUsable != new.isUsable { observations.values.forEach { $0.tell(new.isUsable) } }
     }
 
-    /// Drops the responder and tries again: at once after it worked, later and later after it did not.
+    /// Drops the responder and tries again: at once if it had worked, else after growing pauses.
     func lost(_ error: DiscoveryError) {
         logger.debug("responder lost", metadata: ["backend": "\(backend)", "error": "\(error)"])
         withdrawAll()
@@ -158,13 +158,13 @@ extension AvahiDirectory {
         use()
     }
 
-    /// 0, 0.1, 0.2, 0.4 s … and at most 10 s: a bus that is restarted is back in no time, one that was never there costs
-    /// next to nothing.
+    /// 0, 0.1, 0.2, 0.4 s … and at most 10 s: a restarted bus is found again quickly, and a missing one costs almost
+    /// nothing.
     static func pause(afterFailures count: Int) -> Duration {
         count == 0 ? .zero : min(.milliseconds(100 * (1 << min(count - 1, 7))), .seconds(10))
     }
 
-    /// Tells everybody who waits that there is no responder.
+    /// Reports to every waiting caller that there is no responder.
     private func refuse(_ error: DiscoveryError) {
         refusePublications(error)
         browses.values.forEach { $0.mailbox.post(.failed(error)) }
@@ -174,8 +174,8 @@ extension AvahiDirectory {
     private func interfacesChanged() {
         guard let network else { return }
         let usable = network.snapshot.usableInterfaces.map(\.name).filter { !denied.contains($0) }
-        // avahi-core takes names, no patterns, and takes them once. Interfaces that come and go with containers are not
-        // among the allowed ones; others are new so seldom that a new responder is no loss.
+        // avahi-core takes names, not patterns, and takes them only once. Interfaces of containers, which come and go,
+        // are not allowed ones; other new interfaces are so rare that a new responder does no harm.
         if backend == .embedded, responder != nil, !servedInterfaces.isSuperset(of: usable) {
             withdrawAll()
             stopBrowsers()
@@ -205,7 +205,7 @@ extension AvahiDirectory: ObservableDirectory {
     }
 
     private func beginObservation(_ observation: Observation) {
-        // It may have ended before it began; its end has passed then.
+        // The observation may have ended before it began; `endObservation` has run then.
         guard !observation.isEnded.load(ordering: .relaxed) else { return }
         observations[ObjectIdentifier(observation)] = observation
         if state != nil || reconnection != nil { observation.tell(state?.isUsable == true) }

@@ -3,11 +3,11 @@ internal import CLinuxShims
 internal import Glibc
 internal import Synchronization
 
-/// A thread of its own that runs Avahi's event loop, and the executor of the actor that lives there.
+/// A thread that runs Avahi's event loop, and the executor of the actor that lives on it.
 ///
-/// Avahi's objects may only be touched by the thread that polls for them, and its callbacks come on that thread. With
-/// the loop as an actor's executor both hold by construction: the actor's code and the callbacks take turns, no lock is
-/// needed, and nobody else's thread ever waits for D-Bus. The thread ends when the loop is dropped.
+/// Only the thread that polls may touch Avahi's objects, and their callbacks run on that thread. Both hold by
+/// construction if the loop is an actor's executor: the actor's code and the callbacks take turns, no lock is needed,
+/// and no other thread ever waits for D-Bus. The thread ends when the loop is dropped.
 final class AvahiLoop: SerialExecutor {
     private let core: AvahiLoopCore
 
@@ -34,28 +34,28 @@ final class AvahiLoop: SerialExecutor {
         core.isCurrent
     }
 
-    /// What Avahi's constructors want. Only for code on the loop's thread.
+    /// The poll interface that Avahi's constructors need. Only for code on the loop's thread.
     var pollAPI: UnsafePointer<AvahiPoll> {
         checkIsolated()
         return core.pollAPI
     }
 
-    /// Runs something on the loop's thread as soon as no callback of Avahi is on the stack. Only for code on that thread.
+    /// Runs `work` on the loop's thread as soon as no callback of Avahi is on the stack. Only for code on that thread.
     ///
-    /// Callbacks say what happened and return. Acting within them would mean freeing objects that Avahi still works
-    /// with, and being called by constructors that have not returned yet.
+    /// Callbacks only report an event and return. Acting within them would free objects that Avahi still uses, and
+    /// constructors would call back before they have returned.
     func afterCallbacks(_ work: @escaping () -> Void) {
         checkIsolated()
         core.deferred.append(work)
     }
 }
 
-/// The loop, as its executor's thread needs it; it does not keep that executor alive.
+/// The loop, for its executor's thread; it does not keep that executor alive.
 private struct WeakLoop: Sendable {
     weak let loop: AvahiLoop?
 }
 
-/// What the thread and the executor share.
+/// The state that the thread and the executor share.
 ///
 /// `@unchecked`: `deferred` and `pollAPI` are used on the loop's thread alone, the rest is constant or locked.
 private final class AvahiLoopCore: @unchecked Sendable {
@@ -71,7 +71,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
     private let thread = Atomic<UInt>(0)
     /// `AvahiSimplePoll`, owned; freed by the thread when it ends.
     private let poll: OpaquePointer
-    /// eventfd, owned; closed when nobody can write to it any more.
+    /// eventfd, owned; closed when no code can write to it any more.
     private let wakeup: Int32
 
     init() throws(DiscoveryError) {
@@ -83,7 +83,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
         }
         self.wakeup = wakeup
         self.poll = poll
-        // The watch belongs to the poll, and goes with it.
+        // The watch belongs to the poll, which frees it.
         guard watchWakeup() != nil else { throw DiscoveryError(.noResources, cause: "no memory for Avahi's poll") }
     }
 
@@ -108,7 +108,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // EAGAIN means that the counter is full: it is being woken already.
+        // EAGAIN means that the counter is full: the thread is about to wake anyway.
         _ = write(wakeup, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -117,7 +117,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
-        // Signals are for the program's other threads: the new one inherits a mask with all of them.
+        // Signals are for the program's other threads: the new thread inherits a mask that blocks all of them.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -136,7 +136,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
                 start.core.run()
                 return nil
             },
-            // Handed over to the thread, which releases it.
+            // Passed to the thread, which releases it.
             Unmanaged.passRetained(start).toOpaque()
         )
         guard code == 0 else {
@@ -145,19 +145,19 @@ private final class AvahiLoopCore: @unchecked Sendable {
         }
     }
 
-    /// The thread's work: Avahi's events, then what its callbacks left to do, then the actor's jobs.
+    /// The thread's work: Avahi's events, then the work that its callbacks deferred, then the actor's jobs.
     func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         while !queue.withLock({ $0.isStopped && $0.jobs.isEmpty }) {
             if avahi_simple_poll_iterate(poll, -1) < 0 {
-                // Out of memory in poll(2), if anything. Better slow than spinning.
+                // Probably poll(2) has no memory. A pause is better than spinning.
                 usleep(10_000)
             }
             runPending()
         }
     }
 
-    /// Puts the eventfd among what the loop polls; nil if there is no memory for it.
+    /// Adds the eventfd to the loop's poll; nil if there is no memory for it.
     private func watchWakeup() -> OpaquePointer? {
         pollAPI.pointee.watch_new(
             pollAPI,
@@ -184,7 +184,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
                 return jobs
             }
             if jobs.isEmpty { return }
-            // A job keeps its actor alive, and that its executor: with jobs there is a loop. It may be gone after them.
+            // A job keeps its actor and so the executor alive: with jobs there is a loop. It may be gone after them.
             guard let loop = owner.withLock({ $0?.loop }) else { return }
             let executor = loop.asUnownedSerialExecutor()
             for job in jobs { job.runSynchronously(on: executor) }
@@ -192,7 +192,7 @@ private final class AvahiLoopCore: @unchecked Sendable {
     }
 }
 
-/// What a new thread is given.
+/// The argument of a new thread.
 private final class ThreadStart: Sendable {
     let core: AvahiLoopCore
     let name: String

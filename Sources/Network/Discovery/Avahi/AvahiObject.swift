@@ -1,12 +1,12 @@
 internal import CAvahi
 
-/// Owns one object of Avahi and frees it when the last reference goes; that must happen on the loop's thread.
+/// Owns one object of Avahi and frees it with the last reference; that must happen on the loop's thread.
 class AvahiObject {
     /// Owned.
     let pointer: OpaquePointer
-    /// The client or server that made the object: it must outlive it. Nil for these themselves.
+    /// The client or server that made the object, which must outlive it. Nil for clients and servers.
     private let parent: AnyObject?
-    /// What the C side knows as `userdata`: it must outlive the object.
+    /// The object behind `userdata` on the C side, which must outlive the Avahi object.
     private let relay: any AvahiRelay
     private let free: (OpaquePointer) -> Void
 
@@ -27,11 +27,11 @@ class AvahiObject {
 }
 
 protocol AvahiRelay: AnyObject {
-    /// Nothing is delivered from here on, not even what was posted before.
+    /// Stops all delivery, also of events that were posted before.
     func silence()
 }
 
-/// Takes events from a C callback, which captures nothing, to the Swift side, after the callback has returned.
+/// Passes events from a C callback, which captures nothing, to Swift, after the callback has returned.
 final class Relay<Event: Sendable>: AvahiRelay {
     private unowned let loop: AvahiLoop
     private var deliver: ((Event) -> Void)?
@@ -41,7 +41,7 @@ final class Relay<Event: Sendable>: AvahiRelay {
         self.deliver = deliver
     }
 
-    /// For `userdata`: not retained, because the object that C passes it back for owns the relay.
+    /// For `userdata`: not retained, because the relay belongs to the object whose callback gets it.
     var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static func from(_ userdata: UnsafeMutableRawPointer?) -> Relay? {

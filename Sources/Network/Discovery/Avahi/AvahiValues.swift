@@ -1,6 +1,6 @@
 internal import CAvahi
 
-/// Values that cross the border to Avahi, in both directions. What comes in is hostile.
+/// Conversions between Swift's values and Avahi's. Values from Avahi are hostile.
 enum AvahiValues {
     /// `AVAHI_IF_UNSPEC` and `AVAHI_PROTO_UNSPEC`: anonymous enums that Swift imports as another type than it needs.
     static let unspecified: Int32 = -1
@@ -20,7 +20,7 @@ enum AvahiValues {
         return count == 0 ? nil : String(validatingCString: pointer)
     }
 
-    /// What a browser reports, or nil if it is not well-formed.
+    /// A browser's report, or nil if it is not well-formed.
     static func sighting(
         interface: Int32,
         transport: Int32,
@@ -37,7 +37,7 @@ enum AvahiValues {
         return Sighting(interface: interface, transport: transport, instance: instance, type: type, domain: domain)
     }
 
-    /// What a resolver reports, or nil if it is not well-formed.
+    /// A resolver's report, or nil if it is not well-formed.
     static func resolution(
         hostName: UnsafePointer<CChar>?,
         address: UnsafePointer<AvahiAddress>?,
@@ -62,7 +62,7 @@ enum AvahiValues {
         return address
     }
 
-    /// AAAA records are told by IPv4 too, A records by IPv4 alone: as avahi-daemon does.
+    /// AAAA records are sent over IPv4 too, A records over IPv4 alone: as avahi-daemon does.
     static func transport(telling address: InterfaceAddress) -> Int32 {
         address.bytes.count == 4 ? Sighting.Transport.ipv4.rawValue : unspecified
     }
@@ -106,14 +106,14 @@ enum AvahiValues {
         return txt
     }
 
-    /// Lends a TXT record as Avahi wants it. Nil stands for no memory, and for no pairs.
+    /// Lends a TXT record in Avahi's form. Nil means that there is no memory, or that there are no pairs.
     static func withTXTRecord<Result>(
         _ txt: [String: String],
         _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result
     ) -> Result {
         var list: UnsafeMutablePointer<AvahiStringList>?
         defer { avahi_string_list_free(list) }
-        // Avahi builds its lists from the back, and sends them turned round: the order is that of adding.
+        // Avahi builds its lists from the back, and sends them reversed: the order is that of adding.
         for (key, value) in txt.sorted(by: { $0.key < $1.key }) {
             list = avahi_string_list_add_pair(list, key, value)
         }
@@ -122,7 +122,7 @@ enum AvahiValues {
 }
 
 extension ServiceDescription {
-    /// What can be said of a service before Avahi sees it: lengths and characters that its errors would not name.
+    /// Checks a service before Avahi sees it: lengths and characters that Avahi's errors would not name.
     ///
     /// - Throws: ``DiscoveryError`` `.invalidDescription`.
     func validate() throws(DiscoveryError) {
@@ -149,7 +149,7 @@ extension ServiceDescription {
 extension AvahiValues {
     static let collision = Int32(AVAHI_ERR_COLLISION)
 
-    /// An event of a browser of either library, or nil if it says nothing of interest.
+    /// Converts an event of a browser of either library; nil if it is not of interest.
     static func browserEvent(
         _ event: AvahiBrowserEvent,
         sighting: @autoclosure () -> Sighting?,
@@ -164,7 +164,7 @@ extension AvahiValues {
         }
     }
 
-    /// An event of an entry group of either library, or nil if it says nothing of interest.
+    /// Converts a state of an entry group of either library; nil if it is not of interest.
     static func announcementEvent(_ state: AvahiEntryGroupState, cause: @autoclosure () -> String) -> AnnouncementEvent?
     {
         switch state {

@@ -1,13 +1,13 @@
-/// What the consumer of a browse has been told, over one responder after another. Pure.
+/// The services that the consumer of a browse knows, across changes of the responder. Pure.
 ///
-/// When a responder is lost and another one takes over, everything is found anew. The consumer does not see that: what is
-/// found again unchanged is not told again, and what is not found again is told as removed once the new responder has
-/// said everything it knows.
+/// A new responder finds everything again. The ledger hides that from the consumer: an unchanged service causes no
+/// event. A service that is not found again is reported as removed once the new responder has reported everything it
+/// knows.
 struct BrowseLedger {
     private var known: [String: DiscoveredService] = [:]
     private var unconfirmed: Set<String> = []
 
-    /// A responder begins to look.
+    /// A new responder begins to browse.
     mutating func beginSession() {
         unconfirmed = Set(known.keys)
     }
@@ -23,7 +23,7 @@ struct BrowseLedger {
         return known.removeValue(forKey: instance).map { _ in .removed(instance: instance) }
     }
 
-    /// The responder has said everything it knows.
+    /// The responder has reported everything it knows.
     mutating func endOfKnown() -> [BrowseEvent] {
         defer { unconfirmed = [] }
         return unconfirmed.sorted().compactMap { remove($0) } + [.allForNow]

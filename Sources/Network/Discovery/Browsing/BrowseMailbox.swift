@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Events on their way to the one consumer of a browse: at most one waits for each instance, so that what a busy link
-/// says cannot fill the memory of a slow consumer.
+/// Events on their way to the one consumer of a browse. At most one waits for each instance, so that a busy link cannot
+/// fill the memory of a slow consumer.
 final class BrowseMailbox: Sendable {
     fileprivate enum Slot: Hashable {
         case instance(String)
@@ -10,7 +10,7 @@ final class BrowseMailbox: Sendable {
     }
 
     fileprivate struct State {
-        /// In the order of delivery; `events` has one for each.
+        /// In the order of delivery; `events` has one event for each slot.
         var order: [Slot] = []
         var events: [Slot: BrowseEvent] = [:]
         /// Instances that the consumer believes to exist.
@@ -21,7 +21,7 @@ final class BrowseMailbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// A stream that ends the browse, by `onEnd` (called once or twice), when its consumer's task is cancelled or it is dropped.
+    /// A stream that calls `onEnd` (once or twice) when it is dropped or its consumer's task is cancelled.
     static func open(
         onEnd: @escaping @Sendable (BrowseMailbox) -> Void
     ) -> (AsyncStream<BrowseEvent>, BrowseMailbox) {
@@ -49,7 +49,7 @@ final class BrowseMailbox: Sendable {
         if let (consumer, event) = ready { consumer.resume(returning: event) }
     }
 
-    /// Ends the stream; what waits is dropped.
+    /// Ends the stream and drops waiting events.
     func finish() {
         let consumer = state.withLock { state in
             let consumer = state.consumer
@@ -62,7 +62,7 @@ final class BrowseMailbox: Sendable {
 
     private func next() async -> BrowseEvent? {
         await withCheckedContinuation { continuation in
-            // A second consumer at the same time takes the first one's place, which gets the end.
+            // A second simultaneous consumer replaces the first, whose stream ends.
             let (other, answer): (CheckedContinuation<BrowseEvent?, Never>?, BrowseEvent??) = state.withLock { state in
                 if state.isFinished { return (nil, .some(nil)) }
                 if let event = state.take() { return (nil, .some(event)) }
@@ -86,7 +86,7 @@ extension BrowseMailbox.State {
             } else {
                 drop(.instance(instance))
             }
-        // These two speak of what came before them: they go to the end of the line.
+        // These two refer to the events before them: they go to the end of the line.
         case .allForNow:
             drop(.allForNow)
             replace(.allForNow, by: event)
@@ -115,7 +115,7 @@ extension BrowseMailbox.State {
     }
 }
 
-/// Held by the stream alone: goes when the stream goes.
+/// Held by the stream alone, and released with it.
 private final class BrowseTicket: Sendable {
     let mailbox: BrowseMailbox
     private let onEnd: @Sendable (BrowseMailbox) -> Void

@@ -1,4 +1,4 @@
-/// Joins what is heard of one instance on several interfaces and by several protocols into one service. Pure.
+/// Joins the sightings of one instance, on several interfaces and protocols, into one service. Pure.
 struct ServiceAssembly {
     private struct Entry {
         var interface: NetworkInterface
@@ -16,7 +16,7 @@ struct ServiceAssembly {
         instances[sighting.instance]?[sighting]?.resolution != nil
     }
 
-    /// Notes an announcement; returns false if that would go beyond ``DiscoveryLimits``.
+    /// Adds an announcement; returns false if that would exceed ``DiscoveryLimits``.
     mutating func add(_ sighting: Sighting, interface: NetworkInterface) -> Bool {
         guard !contains(sighting) else { return true }
         guard count < DiscoveryLimits.sightings,
@@ -28,7 +28,7 @@ struct ServiceAssembly {
         return true
     }
 
-    /// Notes an answer, or that there is none (any more).
+    /// Records an answer, or that there is none (any more).
     mutating func resolve(_ sighting: Sighting, _ resolution: Resolution?) {
         instances[sighting.instance]?[sighting]?.resolution = resolution
     }
@@ -39,16 +39,16 @@ struct ServiceAssembly {
         if instances[sighting.instance]?.isEmpty == true { instances[sighting.instance] = nil }
     }
 
-    /// What is known of an instance, or nil while no address of it is.
+    /// The known facts of an instance, or nil while no address is known.
     ///
-    /// - Parameter ownAddresses: those of this machine; whoever has one of them is on it. Avahi has a flag for that, but
-    ///   not for programs with a responder of their own, and avahi-daemon sets it for a stranger's service, too, while
+    /// - Parameter ownAddresses: the addresses of this machine; a service at one of them is local. Avahi has a flag for
+    ///   that, but not for programs with their own responder. avahi-daemon also sets it for a stranger's service while
     ///   it probes for the same name.
     func service(_ instance: String, ownAddresses: Set<[UInt8]>) -> DiscoveredService? {
         var isLocal = false
         var found: [ServiceAddress: Resolution] = [:]
         for entry in (instances[instance] ?? [:]).values {
-            // Without a TXT record that can be read it is no service of ours.
+            // A service without a readable TXT record is none of ours.
             guard let resolution = entry.resolution, resolution.txt != nil, let resolved = resolution.address,
                 let address = ServiceAddress(
                     bytes: resolved.bytes,
@@ -61,7 +61,7 @@ struct ServiceAssembly {
             isLocal = isLocal || ownAddresses.contains(resolved.bytes)
         }
         let addresses = found.keys.sorted()
-        // They agree unless somebody lies; then the best address decides, so that the answer does not change by chance.
+        // They agree unless a peer lies. Then the best address decides, so that the result does not depend on chance.
         guard let best = addresses.first, let resolution = found[best] else { return nil }
         return DiscoveredService(
             instance: instance,

@@ -2,15 +2,15 @@ internal import CAvahi
 internal import CLinuxShims
 internal import Glibc
 
-/// Knows the machine's interfaces and addresses, and says when they change. Lives and is dropped on the loop's thread.
+/// Knows the machine's interfaces and addresses, and reports changes. Lives and is dropped on the loop's thread.
 final class InterfaceMonitor {
     private(set) var snapshot = NetworkSnapshot.current()
     private let relay: Relay<Void>
-    /// Nil where the kernel gives no such socket (some sandboxes): then the snapshot stays what it was.
+    /// Nil if the kernel gives no such socket (some sandboxes): then no changes are noticed.
     private let watch: AvahiObject?
 
     init(loop: AvahiLoop, onChange: @escaping () -> Void) {
-        // What the relay delivers to does not exist before the relay does.
+        // The relay needs its target before the monitor exists.
         let target = Target()
         relay = Relay(loop: loop) { target.monitor?.refresh(onChange) }
         watch = Self.watch(loop: loop, relay: relay)
@@ -30,11 +30,11 @@ final class InterfaceMonitor {
             file,
             AVAHI_WATCH_IN,
             { _, file, _, userdata in
-                // What the messages say does not matter, only that there are some: everything is read anew.
+                // The contents of the messages do not matter, only their arrival: all interfaces are read again.
                 var buffer = [UInt8](repeating: 0, count: 8_192)
                 while true {
                     let count = read(file, &buffer, buffer.count)
-                    // ENOBUFS: the kernel dropped some, because there were many.
+                    // ENOBUFS: the kernel dropped messages, because there were many.
                     if count <= 0, !(count < 0 && (errno == ENOBUFS || errno == EINTR)) { break }
                 }
                 Relay<Void>.from(userdata)?.post(())
@@ -58,7 +58,7 @@ final class InterfaceMonitor {
         onChange()
     }
 
-    /// An interface by its index. Others may have heard of a new one before this monitor did: then it looks.
+    /// An interface by its index. Avahi may know a new one before this monitor: then the interfaces are read again.
     func interface(_ index: UInt32) -> NetworkInterface? {
         if let known = snapshot.interfaces[index] { return known }
         relay.post(())

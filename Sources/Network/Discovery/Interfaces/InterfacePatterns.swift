@@ -1,8 +1,8 @@
-/// Names of network interfaces that discovery leaves alone, as shell patterns: `*` stands for any characters, `?` for
+/// Names of network interfaces that discovery does not use, as shell patterns: `*` stands for any characters, `?` for
 /// one.
 package struct InterfacePatterns: Sendable, Hashable {
-    /// Bridges and far ends of containers and virtual machines: what is announced there reaches nobody's other machine,
-    /// and tells every container of this one.
+    /// Bridges and far ends of containers and virtual machines: an announcement there reaches no other machine, but
+    /// every container of this one.
     package static let virtual = InterfacePatterns(["docker*", "br-*", "virbr*", "veth*"])
     /// No interface at all.
     package static let none = InterfacePatterns([])
@@ -18,7 +18,7 @@ package struct InterfacePatterns: Sendable, Hashable {
         return patterns.contains { Self.matches(Array($0.utf8), name) }
     }
 
-    /// Greedy matching with one point of return: linear in practice, never worse than pattern × name.
+    /// Greedy matching with one point of return: linear in practice, at worst pattern × name.
     private static func matches(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
         var (at, here) = (0, 0)
         var (star, resume) = (-1, 0)

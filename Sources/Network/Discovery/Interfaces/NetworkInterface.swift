@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A network interface of this machine.
 package struct NetworkInterface: Sendable, Hashable {
-    /// The kernel's number of it, never given again while the machine runs.
+    /// The kernel's number of the interface, never reused while the machine runs.
     package var index: UInt32
     package var name: String
     package var isLoopback: Bool
@@ -23,9 +23,9 @@ struct InterfaceAddress: Sendable, Hashable {
 
 /// The interfaces and addresses of this machine at one moment.
 struct NetworkSnapshot: Sendable, Hashable {
-    /// All there are, whatever their state.
+    /// All interfaces, in any state.
     var interfaces: [UInt32: NetworkInterface] = [:]
-    /// Those that are up, and either loopback or able to multicast and not point-to-point: Avahi's own rule.
+    /// Interfaces that are up, and either loopback or able to multicast and not point-to-point: Avahi's own rule.
     var usable: Set<UInt32> = []
     var addresses: Set<InterfaceAddress> = []
 
@@ -33,8 +33,8 @@ struct NetworkSnapshot: Sendable, Hashable {
 
     var ownAddresses: Set<[UInt8]> { Set(addresses.map(\.bytes)) }
 
-    /// What an interface answers to for this machine: all its addresses, but those of one link only if it has no others
-    /// of the family. Whoever is on the link reaches the others too, and without a scope.
+    /// The addresses to announce on an interface: all its addresses, but link-local ones only if it has no others of
+    /// the family. Hosts on the link can reach the others too, without a scope.
     func announcedAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
         let own = addresses.filter { $0.interface == interface.index }
         return own.filter { address in
@@ -51,7 +51,7 @@ struct NetworkSnapshot: Sendable, Hashable {
         }
     }
 
-    /// What an interface answers to under the host name of a single service: see `ServiceDescription.hasOwnHost`.
+    /// The addresses to announce for a service with its own host name: see `ServiceDescription.hasOwnHost`.
     func ownHostAddresses(on interface: NetworkInterface) -> Set<InterfaceAddress> {
         let linkLocal = addresses.filter {
             $0.interface == interface.index && ServiceAddress.Reach(bytes: $0.bytes) == .linkLocal
@@ -62,7 +62,7 @@ struct NetworkSnapshot: Sendable, Hashable {
 }
 
 extension NetworkSnapshot {
-    /// What the kernel says now; nothing if it does not answer.
+    /// The kernel's present state; empty if it does not answer.
     static func current() -> NetworkSnapshot {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return NetworkSnapshot() }
@@ -79,14 +79,14 @@ extension NetworkSnapshot {
     private mutating func add(_ entry: ifaddrs) {
         // An IPv4 address may have a label of its own: `eth0:1`.
         guard let label = String(validatingCString: entry.ifa_name), let name = label.split(separator: ":").first,
-            // Without an address: a tunnel that has none, named here for its flags alone.
+            // An entry without an address: a tunnel that has none, listed here for its flags alone.
             let address = entry.ifa_addr
         else { return }
-        // The interface may have gone meanwhile; a change that will be heard.
+        // The interface may have gone meanwhile. The monitor will notice that change.
         let index = if_nametoindex(String(name))
         guard index != 0 else { return }
         switch Int32(address.pointee.sa_family) {
-        // Every interface has exactly one entry of this family, whatever its addresses.
+        // Every interface has exactly one entry of this family, whatever addresses it has.
         case AF_PACKET: addInterface(index, String(name), flags: entry.ifa_flags)
         case AF_INET:
             address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {

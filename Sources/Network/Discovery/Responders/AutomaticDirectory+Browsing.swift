@@ -8,12 +8,12 @@ extension AutomaticDirectory {
     }
 
     private func beginBrowse(_ type: String, _ mailbox: BrowseMailbox) async {
-        // It may have ended before it began; its end has passed then.
+        // The browse may have ended before it began; `endBrowse` has run then.
         guard !mailbox.isFinished else { return }
         let identifier = ObjectIdentifier(mailbox)
         browses[identifier] = Browsing(type: type, mailbox: mailbox)
         await use()
-        // The choice, if it was made just now, has begun it.
+        // If the side was chosen just now, that has started the browse.
         if browses[identifier]?.courier == nil { look(identifier) }
     }
 
@@ -23,7 +23,7 @@ extension AutomaticDirectory {
         releaseIfUnused()
     }
 
-    /// Looks on the side that was chosen, and no longer on the other one.
+    /// Browses on the chosen side, and stops on the other.
     func look(_ identifier: ObjectIdentifier) {
         guard let side, let browse = browses[identifier] else { return }
         browse.courier?.cancel()
@@ -47,7 +47,7 @@ extension AutomaticDirectory {
         case .allForNow:
             news = browses[identifier]?.ledger.endOfKnown() ?? []
         case .failed:
-            // A daemon that went is waited for, and stood in for then: nothing has failed yet.
+            // The directory waits for a daemon that went, and then replaces it: nothing has failed yet.
             news = side == .daemon ? [] : [event]
         }
         news.forEach { browse.mailbox.post($0) }

@@ -14,7 +14,7 @@ extension AutomaticDirectory {
                 let publication = try await directory(target).publish(service)
                 return await adopt(publication, of: service, at: target)
             } catch let error as DiscoveryError where error.code == .responderUnavailable {
-                // Somebody waits for this one: no patience with a daemon that went.
+                // A caller waits for this publication: the code does not wait for a daemon that went.
                 if target == .daemon { choose(.embedded) }
                 if side == target { throw error }
             }
@@ -29,12 +29,12 @@ extension AutomaticDirectory {
     ) async -> any Publication {
         let identifier = makeIdentifier()
         publications[identifier] = Moving(description: service, current: publication, home: home)
-        // The choice may have changed while it was made.
+        // The side may have changed while the publication was made.
         move(identifier)
         return await MovingPublication(directory: self, identifier: identifier, name: publication.instance)
     }
 
-    /// Brings a publication to where it should be, if it is not there or on its way.
+    /// Moves a publication to the chosen side, unless it is there or moving.
     func move(_ identifier: UInt64) {
         guard let item = publications[identifier], item.home != side, item.mover == nil else { return }
         publications[identifier]?.mover = Task { await carry(identifier) }
@@ -44,7 +44,7 @@ extension AutomaticDirectory {
         while let item = publications[identifier], let target = side, item.home != target {
             publications[identifier]?.current = nil
             publications[identifier]?.home = nil
-            // First the farewell: two responders with the same name on one machine would fight over it.
+            // The farewell comes first: two responders with the same name on one machine would fight over it.
             await item.current?.withdraw()
             do {
                 let publication = try await directory(target).publish(item.description)
@@ -76,7 +76,7 @@ extension AutomaticDirectory {
 private final class MovingPublication: Publication {
     private let directory: AutomaticDirectory
     private let identifier: UInt64
-    /// When it was last asked for: it has a name while it moves and after the withdrawal too.
+    /// The last name that was read: it remains available during a move and after the withdrawal.
     private let lastName: Mutex<String>
 
     init(directory: AutomaticDirectory, identifier: UInt64, name: String) {

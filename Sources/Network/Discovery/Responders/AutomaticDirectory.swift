@@ -1,17 +1,17 @@
 internal import Logging
 
-/// A directory that knows whether it can do anything just now.
+/// A directory that reports whether it works at present.
 protocol ObservableDirectory: ServiceDirectory {
-    /// Whether a responder answers: at once if that is known, and whenever it changes. Listening counts as use.
+    /// Yields whether a responder answers: at once if that is known, and at each change. Listening counts as use.
     func availability() -> AsyncStream<Bool>
 }
 
-/// Uses avahi-daemon where it runs, and a responder of its own where it does not: a machine should have one responder, and
-/// avahi-daemon is the one that others use too.
+/// Uses avahi-daemon if it runs, and otherwise an embedded responder: a machine should have one responder, and other
+/// programs use avahi-daemon too.
 ///
-/// The daemon is watched as long as the directory is used. When it comes, everything moves over to it at once: announced
-/// services are withdrawn here and announced there under the name first asked for. When it goes it is given a while to
-/// come back, since that is what a restart or an update looks like; then everything moves to the responder of its own.
+/// The directory watches the daemon while it is used. When the daemon comes, everything moves to it at once: announced
+/// services are withdrawn here and announced there under the originally requested name. When it goes, the directory
+/// waits a while, since a restart or an update looks the same; then everything moves to the embedded responder.
 actor AutomaticDirectory: ServiceDirectory {
     enum Side: Sendable {
         case daemon
@@ -19,34 +19,34 @@ actor AutomaticDirectory: ServiceDirectory {
     }
 
     struct Patience: Sendable {
-        /// How long a daemon that is there may take to say so, before the first use goes on without it.
+        /// How long a running daemon may take to answer, before the first use continues without it.
         var firstAnswer = Duration.seconds(2)
         /// How long a daemon that went may take to come back.
         var absence = Duration.seconds(5)
-        /// How long after a failed move the next try is.
+        /// The pause between a failed move and the next try.
         var retry = Duration.seconds(1)
     }
 
     typealias Sleep = @Sendable (Duration) async throws -> Void
 
-    /// A publication, wherever it is.
+    /// A publication, on either side.
     struct Moving {
         var description: ServiceDescription
         /// Nil while it moves.
         var current: (any Publication)?
-        /// Where `current` is.
+        /// The side of `current`.
         var home: Side?
         var mover: Task<Void, Never>?
     }
 
-    /// A browse, wherever it looks.
+    /// A browse, on either side.
     struct Browsing {
         var type: String
         var mailbox: BrowseMailbox
         var ledger = BrowseLedger()
-        /// Carries the events of one side.
+        /// Passes on the events of one side.
         var courier: Task<Void, Never>?
-        /// Which courier is the present one: the last event of an older one may still be on its way.
+        /// The number of the present courier: the last event of an older one may still be on its way.
         var turn = 0
     }
 
@@ -56,12 +56,12 @@ actor AutomaticDirectory: ServiceDirectory {
     let sleep: Sleep
     let logger: Logger
 
-    /// Nil until it has been decided.
+    /// Nil until a side is chosen.
     private(set) var side: Side?
     private var isDaemonAvailable = false
     private var deciders: [CheckedContinuation<Void, Never>] = []
     private var watch: Task<Void, Never>?
-    /// The end of patience with a daemon that does not answer, or that has gone.
+    /// The end of the wait for a daemon that does not answer, or that has gone.
     private var deadline: Task<Void, Never>?
 
     var publications: [UInt64: Moving] = [:]
@@ -105,7 +105,7 @@ actor AutomaticDirectory: ServiceDirectory {
 // MARK: - Which side
 
 extension AutomaticDirectory {
-    /// The first use begins to watch the daemon; returns when a side has been chosen, or the last use has ended.
+    /// Starts to watch the daemon at the first use; returns when a side has been chosen, or the last use has ended.
     func use() async {
         if watch == nil {
             let availability = daemon.availability()
@@ -118,7 +118,7 @@ extension AutomaticDirectory {
         await withCheckedContinuation { deciders.append($0) }
     }
 
-    /// The last use ends it.
+    /// Ends the watch after the last use.
     func releaseIfUnused() {
         guard publications.isEmpty, browses.isEmpty, beginnings == 0 else { return }
         watch?.cancel()

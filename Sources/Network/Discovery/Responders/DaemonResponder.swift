@@ -1,18 +1,18 @@
 internal import CAvahi
 
-/// avahi-daemon, asked over D-Bus by avahi-client.
+/// avahi-daemon, over D-Bus through avahi-client.
 ///
-/// The daemon uses the interfaces it was configured for (`allow-interfaces`, `deny-interfaces`). It announces a service on
-/// all of them or on one; what it hears on any of them is reported. When the client ends, by whatever way, the daemon
-/// withdraws what it announced for it.
+/// The daemon uses the interfaces of its configuration (`allow-interfaces`, `deny-interfaces`). It announces a service
+/// on all of them or on one, and reports services on any of them. When the client ends, for any reason, the daemon
+/// withdraws the client's announcements.
 ///
-/// The daemon's own limits hold too: 1,024 objects a client, 32 records an entry group.
+/// The daemon's own limits apply too: 1,024 objects a client, 32 records an entry group.
 final class DaemonResponder: Responder {
     private let client: AvahiObject
     private let loop: AvahiLoop
 
-    /// Connects to the system bus, and to the daemon if it is there. If it is not, the state is `.connecting` until it
-    /// is. Blocks the loop's thread, as long as the bus allows, if the daemon does not answer.
+    /// Connects to the system bus, and to the daemon if it runs. If it does not, the state is `.connecting` until it
+    /// does. If the daemon does not answer, this blocks the loop's thread as long as the bus allows.
     ///
     /// - Throws: ``DiscoveryError`` `.responderUnavailable` if there is no system bus.
     init(loop: AvahiLoop, onState: @escaping (ResponderState) -> Void) throws(DiscoveryError) {
@@ -140,7 +140,7 @@ final class DaemonResponder: Responder {
             sighting.instance,
             sighting.type,
             sighting.domain,
-            // The address of the family that carried the announcement: one resolver gives one address.
+            // The family of the announcement: one resolver gives one address.
             sighting.transport.rawValue,
             AVAHI_LOOKUP_USE_MULTICAST,
             { _, _, _, event, _, _, _, hostName, address, port, txt, _, userdata in
@@ -159,18 +159,18 @@ final class DaemonResponder: Responder {
     }
 
     func chooseAnotherHostName() {
-        // The daemon does that by itself.
+        // The daemon does this by itself.
     }
 
     func networkChanged(to snapshot: NetworkSnapshot) {
-        // The daemon sees that by itself.
+        // The daemon notices this by itself.
     }
 
     private func failure(_ code: DiscoveryError.Code) -> DiscoveryError {
         Self.failure(code, avahi_client_errno(client.pointer))
     }
 
-    /// What the daemon refused; or that it did not answer, which says nothing of what was asked.
+    /// The error of a refusal by the daemon, or of a missing answer, which concerns the daemon and not the request.
     private static func failure(_ code: DiscoveryError.Code, _ number: Int32) -> DiscoveryError {
         let isGone = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_NO_DAEMON, AVAHI_ERR_TIMEOUT]
             .contains { Int32($0) == number }

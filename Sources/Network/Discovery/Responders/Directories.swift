@@ -2,11 +2,11 @@ package import Logging
 
 /// The implementations of ``ServiceDirectory``.
 package enum Directories {
-    /// Through avahi-daemon where it answers, embedded where it does not, moving between them as it comes and goes.
+    /// Uses avahi-daemon while it answers, else an embedded responder; moves when the daemon comes or goes.
     ///
     /// - Parameters:
-    ///   - denied: names of interfaces to leave alone.
-    ///   - logger: what changes is told at info and debug, what keeps discovery from working at warning.
+    ///   - denied: names of interfaces that are not used.
+    ///   - logger: logs changes at info and debug, and failures of discovery at warning.
     /// - Throws: ``DiscoveryError`` `.noResources`.
     package static func automatic(
         denied: InterfacePatterns = .virtual,
@@ -19,7 +19,7 @@ package enum Directories {
         )
     }
 
-    /// Through avahi-daemon alone.
+    /// Uses avahi-daemon alone.
     ///
     /// - Throws: ``DiscoveryError`` `.noResources`.
     package static func daemon(
@@ -29,7 +29,7 @@ package enum Directories {
         try AvahiDirectory(backend: .daemon, denied: denied, logger: logger)
     }
 
-    /// Through a responder within the process, whether avahi-daemon runs or not.
+    /// Uses a responder within the process, whether avahi-daemon runs or not.
     ///
     /// - Throws: ``DiscoveryError`` `.noResources`.
     package static func embedded(

@@ -2,11 +2,11 @@ internal import CAvahi
 
 /// The host records of an ``EmbeddedResponder``: a name, and the machine's addresses under it.
 ///
-/// avahi-core could announce them itself, but it announces for each address a reverse record with the host name too, and
-/// that is unique: another responder of this machine, as avahi-daemon is when it starts, would find its own name taken and
-/// rename the machine. So they are announced here, without.
+/// avahi-core could announce them itself. But for each address it also announces a reverse record with the host name,
+/// which is unique: another responder of this machine, as avahi-daemon is when it starts, would find its own name taken
+/// and rename the machine. So this class announces them, without reverse records.
 ///
-/// The name is a random one: whoever listens learns nothing from it (security rule 14).
+/// The name is random: listeners on the link learn nothing from it (security rule 14).
 final class EmbeddedHost {
     private struct Announcement {
         var object: AvahiObject
@@ -37,7 +37,7 @@ final class EmbeddedHost {
         return "waft-" + String(repeating: "0", count: 16 - digits.count) + digits + ".local"
     }
 
-    /// Announces these addresses and no others.
+    /// Announces exactly these addresses.
     func announce(_ addresses: Set<InterfaceAddress>) {
         wanted = addresses
         announcements = announcements.filter { addresses.contains($0.key) }
@@ -55,12 +55,12 @@ final class EmbeddedHost {
         announce(wanted)
     }
 
-    /// Nil if avahi-core refuses: an address less, then.
+    /// Nil if avahi-core refuses: then the address is not announced.
     private func announce(_ address: InterfaceAddress) -> AvahiObject? {
         announce(address, of: name) { [unowned self] event in changed(address, event) }
     }
 
-    /// The same under any host name.
+    /// Announces an address under any host name.
     func announce(
         _ address: InterfaceAddress, of name: String, onEvent: @escaping (AnnouncementEvent) -> Void
     ) -> AvahiObject? {

@@ -1,11 +1,11 @@
 internal import CAvahi
 
-/// A responder of Waft's own, by avahi-core: for machines where no avahi-daemon runs.
+/// Waft's own responder, by avahi-core: for machines on which no avahi-daemon runs.
 ///
-/// It takes part in multicast DNS on UDP port 5353 itself, which needs no privilege, and shares that port with other
-/// responders of the machine: other programs with a responder of their own, or avahi-daemon while everything moves over to
-/// it. They see each other and are seen by others, because the kernel gives each of them every multicast datagram, also
-/// of their neighbours. Answers sent to one address alone reach only one of them, which multicast DNS survives.
+/// It takes part in multicast DNS on UDP port 5353 itself, which needs no privilege. It shares that port with other
+/// responders of the machine: programs with their own responder, or avahi-daemon during a move to it. They see each
+/// other and are seen by others, because the kernel gives each of them every multicast datagram, also those of its
+/// neighbours. A unicast answer reaches only one of them; multicast DNS tolerates that.
 final class EmbeddedResponder: Responder {
     private let server: AvahiObject
     private let host: EmbeddedHost
@@ -16,9 +16,9 @@ final class EmbeddedResponder: Responder {
     /// Opens the sockets and begins to probe for the host name.
     ///
     /// - Parameters:
-    ///   - allowed: names of the only interfaces that it will ever use, now or when they come.
+    ///   - allowed: names of the only interfaces that it ever uses, including later ones.
     ///   - network: the machine's addresses.
-    /// - Throws: ``DiscoveryError`` `.responderUnavailable` if the library or port 5353 cannot be had.
+    /// - Throws: ``DiscoveryError`` `.responderUnavailable` if the library or port 5353 is not available.
     init(
         loop: AvahiLoop,
         allowed: Set<String>,
@@ -33,7 +33,7 @@ final class EmbeddedResponder: Responder {
         for name in allowed.isEmpty ? ["/"] : allowed {
             configuration.allow_interfaces = avahi_string_list_add(configuration.allow_interfaces, name)
         }
-        // What it would announce of the host by itself: nothing.
+        // avahi-core announces nothing of the host by itself.
         configuration.publish_addresses = 0
         configuration.publish_hinfo = 0
         configuration.publish_workstation = 0
@@ -46,7 +46,7 @@ final class EmbeddedResponder: Responder {
             loop.pollAPI,
             &configuration,
             { server, state, userdata in
-                // Without host records of its own it is always running; see ``EmbeddedHost``.
+                // Without its own host records the server is always running; see ``EmbeddedHost``.
                 guard state == AVAHI_SERVER_FAILURE else { return }
                 let cause = server.map(EmbeddedResponder.message) ?? "no server"
                 Relay<ResponderState>.from(userdata)?.post(.failed(cause: cause))
@@ -162,7 +162,7 @@ final class EmbeddedResponder: Responder {
             sighting.instance,
             sighting.type,
             sighting.domain,
-            // The address of the family that carried the announcement: one resolver gives one address.
+            // The family of the announcement: one resolver gives one address.
             sighting.transport.rawValue,
             AVAHI_LOOKUP_USE_MULTICAST,
             { _, _, _, event, _, _, _, hostName, address, port, txt, _, userdata in

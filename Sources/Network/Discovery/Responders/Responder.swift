@@ -1,15 +1,15 @@
-/// What the two Avahi libraries have in common, reduced to what a directory needs: avahi-client, which asks
-/// avahi-daemon over D-Bus, and avahi-core, which is a responder itself.
+/// The common functions of the two Avahi libraries that a directory needs: avahi-client, which asks avahi-daemon over
+/// D-Bus, and avahi-core, which is a responder itself.
 ///
-/// Everything here lives on the thread of one ``AvahiLoop`` and is dropped there. An object keeps its responder alive, so
-/// that Avahi frees children before parents. Events come by ``AvahiLoop/afterCallbacks(_:)``: never from within a call to
-/// the responder, and never after the object was dropped.
+/// All objects live on the thread of one ``AvahiLoop`` and are dropped there. An object keeps its responder alive, so
+/// that Avahi frees children before parents. Events come by ``AvahiLoop/afterCallbacks(_:)``: never from within a call
+/// to the responder, and never after the object was dropped.
 protocol Responder: AnyObject {
-    /// Announces a service on one interface, or on every one that the responder uses, for as long as the returned object
-    /// lives. Returns nil if a program of this machine announces the same name there already.
+    /// Announces a service on one interface, or on every one that the responder uses, for as long as the returned
+    /// object lives. Returns nil if a program of this machine announces the same name there already.
     ///
     /// - Parameters:
-    ///   - host: the name of the host that offers it; nil for this machine's.
+    ///   - host: the name of the host that offers the service; nil for this machine's.
     ///   - interface: its index, or ``everyInterface``.
     func announce(
         _ service: ServiceDescription,
@@ -17,8 +17,8 @@ protocol Responder: AnyObject {
         on interface: UInt32,
         onEvent: @escaping (AnnouncementEvent) -> Void
     ) throws(DiscoveryError) -> AvahiObject?
-    /// Announces an address under a host name other than this machine's, on the interface that has it, for as long as the
-    /// returned object lives. Returns nil if that is refused.
+    /// Announces an address under a host name other than this machine's, on the interface that has it, for as long as
+    /// the returned object lives. Returns nil if the responder refuses.
     func announce(
         _ address: InterfaceAddress,
         of host: String,
@@ -32,26 +32,26 @@ protocol Responder: AnyObject {
         _ sighting: Sighting,
         onEvent: @escaping (ServiceResolverEvent) -> Void
     ) throws(DiscoveryError) -> AvahiObject
-    /// Answers the state `.collision`.
+    /// Responds to the state `.collision`.
     func chooseAnotherHostName()
     /// The machine's interfaces or addresses have changed.
     func networkChanged(to snapshot: NetworkSnapshot)
 }
 
-/// Stands for the index of an interface; the kernel gives no interface this one.
+/// Stands for all interfaces; the kernel gives no interface this index.
 let everyInterface: UInt32 = 0
 
 /// The life of a responder.
 enum ResponderState: Sendable, Hashable {
-    /// avahi-daemon is not there (yet); it will be noticed.
+    /// avahi-daemon does not run (yet); the responder will notice its start.
     case connecting
-    /// The host name is being probed for. What was announced under an older name must be announced anew.
+    /// The host name is being probed. Announcements under an older name must be repeated.
     case registering
     /// The host name is established.
     case running
-    /// The host name is taken; what was announced must be withdrawn until another one is found.
+    /// The host name is taken. Announcements must be withdrawn until another name is found.
     case collision
-    /// It will not come back: drop it.
+    /// The responder will not come back: drop it.
     case failed(cause: String)
 
     /// Whether services can be announced and looked for.
@@ -59,7 +59,7 @@ enum ResponderState: Sendable, Hashable {
 }
 
 enum AnnouncementEvent: Sendable, Hashable {
-    /// The name was probed for and is announced.
+    /// The name was probed and is announced.
     case established
     /// The name is taken on the link; the records have been withdrawn.
     case collision
@@ -68,7 +68,7 @@ enum AnnouncementEvent: Sendable, Hashable {
 
 /// One announcement of an instance: on one interface, by one protocol.
 struct Sighting: Sendable, Hashable {
-    /// The protocol by which the announcement came (`AvahiProtocol`).
+    /// The protocol that carried the announcement (`AvahiProtocol`).
     enum Transport: Int32, Sendable, Hashable {
         case ipv4 = 0
         case ipv6 = 1
@@ -89,17 +89,17 @@ enum ServiceBrowserEvent: Sendable, Hashable {
 }
 
 enum ServiceResolverEvent: Sendable, Hashable {
-    /// It can come again, when something changed.
+    /// Can come again, after a change.
     case resolved(Resolution)
-    /// No answer in time, or the answer has expired. The resolver goes on listening.
+    /// No answer in time, or the answer has expired. The resolver continues to listen.
     case unanswered
 }
 
-/// What a resolver found. Bounded, but not believed.
+/// A resolver's result. Bounded, but not trusted.
 struct Resolution: Sendable, Hashable {
     var hostName: String
     var port: UInt16
-    /// Nil if the address is not one.
+    /// Nil if the address is invalid.
     var address: ResolvedAddress?
     /// Nil if the record is larger than ``DiscoveryLimits/txtBytes``.
     var txt: [String: String]?

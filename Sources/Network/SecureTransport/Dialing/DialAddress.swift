@@ -1,13 +1,13 @@
 internal import Glibc
 internal import NIOCore
 
-/// Where a peer may be: an address or a name, and a port.
+/// A possible address of a peer: an IP address or a name, and a port.
 package struct DialAddress: Hashable, Sendable {
     /// An IPv4 or IPv6 address, or a host name.
     package var host: String
-    /// A TCP port, 1 to 65535; with any other there is no address.
+    /// A TCP port, 1 to 65535; with any other port there is no address.
     package var port: Int
-    /// Index of the network interface that a link-local IPv6 address is reached through; nil or 0 for none.
+    /// Index of the network interface for a link-local IPv6 address; nil or 0 for none.
     package var scopeID: UInt32?
 
     package init(host: String, port: Int, scopeID: UInt32? = nil) {
@@ -16,7 +16,7 @@ package struct DialAddress: Hashable, Sendable {
         self.scopeID = scopeID
     }
 
-    /// The address, if `host` is one and not a name.
+    /// The address, if `host` is an IP address and not a name.
     var literal: SocketAddress? {
         guard (1...Int(UInt16.max)).contains(port) else { return nil }
         let needsScope = host.contains(":") && !host.contains("%")
@@ -24,7 +24,7 @@ package struct DialAddress: Hashable, Sendable {
         return try? SocketAddress(ipAddress: host + (scope ?? ""), port: port)
     }
 
-    /// The addresses that the system's resolver has for `host`. Blocks.
+    /// The addresses that the system's resolver returns for `host`. Blocks.
     func resolve() throws -> [SocketAddress] {
         guard (1...Int(UInt16.max)).contains(port) else { return [] }
         var hints = addrinfo()
@@ -42,7 +42,7 @@ package struct DialAddress: Hashable, Sendable {
         return addresses
     }
 
-    /// By way of its text, which has the scope too.
+    /// Converts the address through its text form, which contains the scope.
     private static func address(of entry: addrinfo, port: Int) -> SocketAddress? {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let result = getnameinfo(

@@ -1,52 +1,52 @@
 internal import Glibc
 internal import NIOCore
 
-/// Why no connection was made to a peer: what happened at each of its addresses.
+/// Why no connection was made to a peer: the failure at each of its addresses.
 package struct DialError: Error {
-    /// What happened, from what tells least to what tells most.
+    /// The kinds of failure, from the least informative to the most informative.
     package enum Kind: Int, Hashable, Sendable, Comparable {
-        /// The name stands for no address.
+        /// The name has no address.
         case unknownName
-        /// There is no way to the address.
+        /// There is no route to the address.
         case unreachable
-        /// Nothing came back in time.
+        /// No answer came in time.
         case noAnswer
-        /// Nothing listens at the port.
+        /// No program listens on the port.
         case refused
-        /// Something listens, and closed the connection before TLS was set up.
+        /// A program listens, but closed the connection before TLS was set up.
         case closed
-        /// Something else failed, on this side.
+        /// Another failure, on this side.
         case failed
-        /// What listens does not speak TLS, but plain HTTP, say.
+        /// The program that listens does not speak TLS, but for example plain HTTP.
         case notTLS
-        /// What listens speaks TLS, but is not Waft or not of a version in common.
+        /// The program that listens speaks TLS, but is not Waft or has no version in common.
         case notWaft
-        /// A peer answered whose key is another one than expected.
+        /// A peer with another key than expected answered.
         case wrongKey
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What happened at one address.
+    /// The failure at one address.
     package struct Failure: Sendable {
-        /// As the caller named it.
+        /// As the caller gave it.
         package let address: DialAddress
-        /// What kind of failure it was.
+        /// The kind of failure.
         package let kind: Kind
         /// A `TLSError`, or an error of the system.
         package let cause: any Error
     }
 
-    /// In the order in which they happened.
+    /// In the order of time.
     package let failures: [Failure]
 
-    /// What tells most of all that happened.
+    /// The most informative kind of all failures.
     package var kind: Kind { failures.map(\.kind).max() ?? .unknownName }
 
-    /// Whether nothing listens there, as while a receiver is starting.
+    /// Whether no program listens there, as while a receiver is starting.
     package var mayBeStarting: Bool { kind == .refused || kind == .closed }
 
-    /// Addresses that `description` tells of.
+    /// Maximum number of failures that `description` contains.
     private static let describedFailures = 6
 }
 
@@ -119,5 +119,5 @@ extension DialError.Kind {
     }
 }
 
-/// An attempt was still running when the time for the dial was over.
+/// An attempt was still running when the dial's deadline passed.
 struct NoAnswer: Error {}

@@ -3,13 +3,13 @@ internal import NIOCore
 internal import NIOPosix
 internal import Sharing
 
-/// The attempts of one dial: carries out what `HappyEyeballs` says, and declares the winner.
+/// The attempts of one dial: carries out the actions of `HappyEyeballs`, and declares the winner.
 ///
 /// It lives on one event loop, as do its attempts. It ends exactly once: won, given up, out of time, or cancelled.
 final class DialRace<Output: Sendable> {
     private struct Attempt {
         let candidate: HappyEyeballs.Candidate
-        /// Nil until the socket is made.
+        /// Nil until there is a socket.
         var channel: (any Channel)?
     }
 
@@ -73,7 +73,7 @@ final class DialRace<Output: Sendable> {
         end(.failure(DialError(failures: failures)))
     }
 
-    /// Ends the race; what is still running is closed.
+    /// Ends the race and closes running attempts.
     private func end(_ result: Result<SecureConnection<Output>, any Error>) {
         guard !isOver else { return }
         isOver = true
@@ -106,7 +106,7 @@ final class DialRace<Output: Sendable> {
     // MARK: Names
 
     private func resolve(_ name: DialAddress) {
-        // Blocks a thread for as long as the resolver takes; nothing can interrupt it, so an answer that comes too late is
+        // Blocks a thread for as long as the resolver takes. The call cannot be interrupted, so a late answer is
         // ignored.
         let addresses = resolverThreads.runIfActive(eventLoop: eventLoop) { try name.resolve() }
         addresses.assumeIsolated().whenComplete { result in
@@ -141,7 +141,7 @@ final class DialRace<Output: Sendable> {
                 channel.eventLoop.makeCompletedFuture { try race.value.prepare(channel, for: id) }
             }
             .connect(to: candidate.address)
-        // What happens after the connection is made is told by the gate in its pipeline.
+        // After the connection is made, the gate in its pipeline reports the result.
         connected.assumeIsolated().whenFailure { error in self.fail(id, error) }
     }
 
@@ -163,7 +163,7 @@ final class DialRace<Output: Sendable> {
     private func fail(_ id: Int, _ error: any Error) {
         guard !isOver, let attempt = attempts.removeValue(forKey: id) else { return }
         let failure = DialError.Failure(address: attempt.candidate.source, cause: error)
-        // After a TLS error the handler lets the alert leave and then closes the channel itself.
+        // After a TLS error the handler sends the alert and then closes the channel itself.
         if !(error is TLSError) { attempt.channel?.close(promise: nil) }
         logger.debug("an attempt to connect failed: \(failure)")
         failures.append(failure)
@@ -189,7 +189,7 @@ final class DialRace<Output: Sendable> {
 }
 
 extension DialRace {
-    /// Where a connection leads and what encrypts it.
+    /// The address of a connection and its cipher suite.
     private static func description(of channel: any Channel) -> String {
         let address = channel.remoteAddress.map { "\($0)" } ?? "an unknown address"
         guard let tls = try? channel.tlsHandler() else { return address }
@@ -197,8 +197,8 @@ extension DialRace {
     }
 }
 
-/// Threads of their own for the system's resolver, which can take half a minute: others' work must not wait for it. They
-/// start with the first name and end with the process.
+/// Own threads for the system's resolver, which can take half a minute: other work must not wait for it. They start
+/// with the first name and end with the process.
 private let resolverThreads: NIOThreadPool = {
     let threads = NIOThreadPool(numberOfThreads: 4)
     threads.start()

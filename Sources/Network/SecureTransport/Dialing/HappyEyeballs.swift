@@ -1,22 +1,22 @@
 internal import NIOCore
 
-/// In which order a peer's addresses are tried, and when: RFC 8305, without I/O.
+/// The order and the times of the attempts at a peer's addresses: RFC 8305, without I/O.
 ///
-/// Families take turns (section 4), beginning with that of the first address; an attempt has a head start before the next
-/// begins beside it, and when one fails the next begins at once (section 5). Names are resolved meanwhile, and what they
-/// stand for joins the queue (section 3).
+/// Families take turns (section 4), beginning with that of the first address. An attempt has a head start before the
+/// next begins beside it; when one fails, the next begins at once (section 5). Names are resolved meanwhile, and their
+/// addresses join the queue (section 3).
 struct HappyEyeballs {
     struct Candidate: Hashable {
         let address: SocketAddress
-        /// What the caller named it by.
+        /// The caller's address or name.
         let source: DialAddress
     }
 
     enum Action: Equatable {
         case connect(attempt: Int, Candidate)
-        /// Starts the timer of the head start anew.
+        /// Restarts the timer of the head start.
         case startHeadStart
-        /// There is nothing left to try.
+        /// No address is left to try.
         case giveUp
     }
 
@@ -30,8 +30,8 @@ struct HappyEyeballs {
     private var headStartIsRunning = false
 
     /// - Parameters:
-    ///   - namesBeingResolved: how many times `resolved` will be called.
-    ///   - limit: most addresses that are tried.
+    ///   - namesBeingResolved: the number of later calls to `resolved`.
+    ///   - limit: maximum number of addresses that are tried.
     init(namesBeingResolved: Int, limit: Int) {
         self.namesBeingResolved = namesBeingResolved
         self.limit = limit
@@ -42,7 +42,7 @@ struct HappyEyeballs {
         return next()
     }
 
-    /// What one name stands for: nothing, if it could not be resolved.
+    /// Adds the addresses of one name: none if it could not be resolved.
     mutating func resolved(_ candidates: [Candidate]) -> [Action] {
         namesBeingResolved -= 1
         enqueue(candidates)

@@ -3,7 +3,7 @@ package import NIOCore
 package import NIOPosix
 package import Sharing
 
-/// Makes TLS connections to peers, over whichever of a peer's addresses answers first.
+/// Makes TLS connections to peers, at the address of a peer that answers first.
 package struct SecureDialer: Sendable {
     private let context: TLSContext
     private let group: MultiThreadedEventLoopGroup
@@ -22,21 +22,21 @@ package struct SecureDialer: Sendable {
         self.logger = logger
     }
 
-    /// Connects to one of `addresses`, trying them as RFC 8305 has it. An attempt includes the TLS handshake: the first
-    /// that finishes it wins, and all others are closed.
+    /// Connects to one of `addresses`, in the order of RFC 8305. An attempt includes the TLS handshake: the first
+    /// attempt that finishes it wins, and all others are closed.
     ///
-    /// A server may still turn this side away after that, when it has looked at this side's certificate: the first read
-    /// then fails with a `TLSError` (`refusedByPeer`).
+    /// A server may still refuse this side after that, when it has checked this side's certificate: the first read then
+    /// fails with a `TLSError` (`refusedByPeer`).
     ///
     /// - Parameters:
     ///   - addresses: in order of preference; at most `TransportLimits.addressesPerDial` are tried.
-    ///   - expectedPeers: the only keys the peer may have; nil for any. An address where another key answers counts as
-    ///     failed, and nothing of what is to be sent reaches it.
+    ///   - expectedPeers: the only keys the peer may have; nil for any. An address with another key counts as failed,
+    ///     and receives none of the data.
     ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop, for the winner
     ///     only, when the peer has proved its key and before the first plaintext is delivered.
-    /// - Returns: the connection, which the caller closes. Also when the task is cancelled after it was won: what
-    ///   `configurePipeline` returned is never dropped.
-    /// - Throws: `DialError`, `CancellationError`, or what `configurePipeline` threw.
+    /// - Returns: the connection, which the caller closes. Also when the task is cancelled after a win: no result of
+    ///   `configurePipeline` is dropped.
+    /// - Throws: `DialError`, `CancellationError`, or the error of `configurePipeline`.
     package func dial<Output: Sendable>(
         _ addresses: [DialAddress],
         expecting expectedPeers: Set<PeerID>? = nil,
@@ -44,7 +44,7 @@ package struct SecureDialer: Sendable {
     ) async throws -> SecureConnection<Output> {
         let eventLoop = group.next()
         let promise = eventLoop.makePromise(of: SecureConnection<Output>.self)
-        // All attempts live on one event loop, and so does the race between them: nothing needs a lock.
+        // All attempts and the race live on one event loop: no lock is needed.
         let race = try await eventLoop.submit { [context, logger] in
             let race = DialRace(
                 eventLoop: eventLoop,

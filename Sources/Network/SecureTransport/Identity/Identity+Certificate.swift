@@ -2,11 +2,11 @@ internal import COpenSSL
 internal import COpenSSLShims
 
 extension Identity {
-    /// A certificate for `key` (`EVP_PKEY *`, borrowed), signed by itself.
+    /// A certificate for `key` (`EVP_PKEY *`, borrowed), signed by that key.
     ///
-    /// Valid from 2000 to the end of 9999, the date that RFC 5280 (section 4.1.2.5) gives for "never": peers check keys,
-    /// not dates, a machine whose clock was reset must still be reached, and others' programs that do look at dates must
-    /// not turn a peer away. The subject is the same for everybody, so that it tells nobody anything (security rule 14).
+    /// Valid from 2000 to the end of 9999, the date that RFC 5280 (section 4.1.2.5) gives for "never". Peers check
+    /// keys, not dates: a machine whose clock was reset must stay reachable, and other programs that check dates must
+    /// not refuse a peer. The subject is the same for all peers, so that it discloses nothing (security rule 14).
     ///
     /// - Returns: `X509 *`, owned by the caller, or nil.
     static func makeSelfSignedCertificate(of key: OpaquePointer) -> OpaquePointer? {
@@ -31,7 +31,7 @@ extension Identity {
         return certificate
     }
 
-    /// `MBSTRING_ASC`, a macro with an expression that is not imported.
+    /// `MBSTRING_ASC`, a macro whose expression is not imported.
     private static let asciiString: Int32 = 0x1001
 
     /// 127 random bits: positive, and shorter than the 20 bytes that RFC 5280 allows.

@@ -6,17 +6,17 @@ extension Identity {
     /// Name of the file that holds an identity: the private key (PKCS #8) and the certificate, both PEM.
     package static let fileName = "identity.pem"
 
-    /// Largest identity file that is read, in bytes. One with an RSA key is about 3,000.
+    /// Maximum size of an identity file, in bytes. A file with an RSA key has about 3,000.
     static let fileBytes = 64 * 1024
 
     /// Loads the identity in `folder`; makes and stores one if there is none.
     ///
-    /// The file appears whole or not at all, and when two processes make one at the same time, both get the same.
+    /// The file appears whole or not at all. When two processes make one at the same time, both get the same.
     ///
     /// - Parameters:
-    ///   - folder: Made (0700) if missing; the folder it is in must exist.
+    ///   - folder: Made (0700) if missing; its parent folder must exist.
     ///   - kind: The kind of key that the identity must have.
-    /// - Throws: `IdentityError`. An identity that is there but not usable is never replaced.
+    /// - Throws: `IdentityError`. An existing but unusable identity is never replaced.
     package static func load(orMakeIn folder: String, kind: KeyKind = .p256) throws(IdentityError) -> Identity {
         let path = folder + "/" + fileName
         if let identity = try load(from: path, kind: kind) { return identity }
@@ -25,7 +25,7 @@ extension Identity {
         }
         let identity = try make(kind: kind)
         if try identity.store(in: folder) { return identity }
-        // Another process was first: its identity is complete, because it was linked into place.
+        // Another process was first. Its identity is complete, because it was linked into place.
         guard let theirs = try load(from: path, kind: kind) else {
             throw .notMade("\(path) was made and removed by another process")
         }
@@ -34,7 +34,7 @@ extension Identity {
 
     /// - Returns: nil if there is no such file.
     private static func load(from path: String, kind: KeyKind) throws(IdentityError) -> Identity? {
-        // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
+        // O_NONBLOCK: opening a pipe without a writer must not hang.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             switch errno {
@@ -117,7 +117,7 @@ extension Identity {
 // MARK: - Storing
 
 extension Identity {
-    /// - Returns: false if the folder has an identity already.
+    /// - Returns: false if the folder already has an identity.
     private func store(in folder: String) throws(IdentityError) -> Bool {
         var pem = try encoded()
         defer { OPENSSL_cleanse(&pem, pem.count) }
@@ -128,7 +128,7 @@ extension Identity {
             unlink(temporary)
         }
         try Self.write(pem, to: descriptor, path: temporary)
-        // A link, and not a rename, because a rename would replace what another process put there in the meantime.
+        // A link, not a rename: a rename would replace a file that another process has made in the meantime.
         guard link(temporary, path) == 0 else {
             if errno == EEXIST { return false }
             throw .notMade("\(path) cannot be made: \(Self.reason(errno))")
@@ -145,7 +145,7 @@ extension Identity {
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(IdentityError) {
-        // A umask may have taken the owner's rights away, and must not decide here.
+        // A umask may have removed the owner's rights, and must not decide here.
         guard fchmod(descriptor, 0o600) == 0 else { throw .notMade("\(path) cannot be made private: \(reason(errno))") }
         var written = 0
         while written < bytes.count {
@@ -179,7 +179,7 @@ extension Identity {
     }
 }
 
-/// Answers for an encrypted file: without an answer OpenSSL would ask at the terminal.
+/// Refuses a passphrase for an encrypted file: otherwise OpenSSL would ask at the terminal.
 private func refusePassphrase(
     _: UnsafeMutablePointer<CChar>?,
     _: Int32,

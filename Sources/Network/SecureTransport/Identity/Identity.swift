@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import COpenSSLShims
 package import Sharing
 
-/// A key pair and its self-signed certificate: what makes this machine a peer.
+/// A key pair and its self-signed certificate, which make this machine a peer.
 ///
-/// The certificate only carries the key. Peers look at the key and nothing else (security rule 1), so it says nothing
-/// about its owner and never expires.
+/// The certificate only carries the key. Peers check only the key (security rule 1), so the certificate contains
+/// nothing about its owner and never expires.
 ///
 /// Sendable: both handles are immutable once made, and OpenSSL counts references to them atomically.
 package final class Identity: @unchecked Sendable {
@@ -18,7 +18,7 @@ package final class Identity: @unchecked Sendable {
     /// SHA-256 of the DER `SubjectPublicKeyInfo` of the key.
     package let peerID: PeerID
 
-    /// What kind of key it is.
+    /// The kind of the key.
     package let kind: KeyKind
 
     /// Takes ownership of both handles.
@@ -50,7 +50,7 @@ package final class Identity: @unchecked Sendable {
         return identity
     }
 
-    /// Takes ownership of both handles, also when it returns nil because the key is of no known kind.
+    /// Takes ownership of both handles, also when it returns nil because the key's kind is unknown.
     convenience init?(owningKey key: OpaquePointer, certificate: OpaquePointer) {
         guard
             let der = subjectPublicKeyInfo(of: certificate), let kind = KeyKind(subjectPublicKeyInfo: der),
@@ -63,7 +63,7 @@ package final class Identity: @unchecked Sendable {
         self.init(owningKey: key, certificate: certificate, peerID: peerID, kind: kind)
     }
 
-    /// What OpenSSL says went wrong on this thread, as the end of a sentence; empty if it says nothing.
+    /// OpenSSL's reasons for a failure on this thread, as the end of a sentence; empty if there are none.
     static func openSSLReasons() -> String {
         let reasons = QueuedError.drain().map(\.text)
         return reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", ")
@@ -85,7 +85,7 @@ extension PeerID {
 func subjectPublicKeyInfo(of certificate: OpaquePointer) -> [UInt8]? {
     guard let publicKey = X509_get_X509_PUBKEY(certificate) else { return nil }
     let count = i2d_X509_PUBKEY(publicKey, nil)
-    // The certificate message that it came in is limited, and so is this.
+    // The size of the certificate message is limited, and so is this size.
     guard count > 0 else { return nil }
     return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
         var cursor = buffer.baseAddress

@@ -1,8 +1,8 @@
 /// Why an identity could not be loaded or made.
 ///
-/// The message says what is wrong, why that matters and what to do, in one line.
+/// The message states the problem, its importance and the remedy, in one line.
 package struct IdentityError: Error, Hashable {
-    /// What kind of failure it was.
+    /// The kind of failure.
     package struct Code: Hashable, Sendable {
         private enum Value {
             case unreadable
@@ -15,21 +15,21 @@ package struct IdentityError: Error, Hashable {
 
         private let value: Value
 
-        /// The file is there but cannot be opened or read.
+        /// The file exists but cannot be opened or read.
         package static let unreadable = Code(value: .unreadable)
-        /// Others can read or change the file, or it is not this user's.
+        /// Other users can read or change the file, or it belongs to another user.
         package static let exposed = Code(value: .exposed)
         /// The file is empty, cut off, too large or not PEM.
         package static let damaged = Code(value: .damaged)
-        /// The key is of another kind than asked for.
+        /// The key is of another kind than requested.
         package static let wrongKind = Code(value: .wrongKind)
-        /// The certificate is not of the key beside it.
+        /// The certificate does not belong to the key in the file.
         package static let mismatched = Code(value: .mismatched)
         /// A new identity could not be made or stored.
         package static let notMade = Code(value: .notMade)
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     package let code: Code
     private let message: String
 

@@ -3,9 +3,9 @@ internal import COpenSSLShims
 
 /// The kinds of public keys that an identity can have.
 package enum KeyKind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// ECDSA over NIST P-256: what Waft's own peers have.
+    /// ECDSA over NIST P-256, which Waft's own peers use.
     case p256
-    /// RSA with 2048 bits: what the dialects of others may ask for.
+    /// RSA with 2048 bits, which other dialects may need.
     case rsa2048
 
     package var description: String {
@@ -17,7 +17,7 @@ package enum KeyKind: String, Hashable, Sendable, CaseIterable, CustomStringConv
 }
 
 extension KeyKind {
-    /// The kind of a key, told from its DER `SubjectPublicKeyInfo`; nil if it is none of these.
+    /// The kind of a key, recognized by its DER `SubjectPublicKeyInfo`; nil if it is none of these.
     ///
     /// The encoding before the key itself is fixed for each kind, so it is compared as bytes: a P-256 key in another
     /// form (compressed, explicit curve parameters) would be a second fingerprint for one key.

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import NIOCore
 
-/// Shows connections in the order in which they came, before their own event loops have to do with them; and waits a moment
-/// before it accepts again when there are no descriptors left: the waiting connections keep the socket readable, so the event
-/// loop would spin.
+/// Reports connections in the order of their arrival, before their own event loops handle them. When no descriptors are
+/// left, it pauses before it accepts again: the waiting connections keep the socket readable, so the event loop would
+/// spin.
 final class AcceptPacer: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = any Channel
@@ -25,7 +25,7 @@ final class AcceptPacer: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        // A read that comes during the pause is made up for at its end.
+        // A read during the pause is made up for at its end.
         if resumption == nil { context.read() }
     }
 

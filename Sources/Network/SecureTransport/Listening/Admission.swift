@@ -5,7 +5,7 @@ internal import Sharing
 /// Before the handshake all connections are equal. After it strangers share a part of the places, and an idle
 /// stranger's connection makes room for a newer one. No stranger takes the place of a contact.
 ///
-/// A value without I/O; the listener carries out what it says. Connections are named by numbers that only grow, so the
+/// A value without I/O; the listener carries out its decisions. Connections have numbers that only grow, so the
 /// smallest is the oldest.
 struct Admission {
     typealias ID = UInt64
@@ -16,7 +16,7 @@ struct Admission {
         /// Nil until the handshake is done.
         var peerID: PeerID?
         var isContact = false
-        /// Since when the connection is idle; nil while a request is being answered.
+        /// The time since which the connection is idle; nil while a request is being answered.
         var idleSince: Instant?
 
         var isStranger: Bool { peerID != nil && !isContact }
@@ -39,13 +39,13 @@ struct Admission {
         self.limits = limits
     }
 
-    /// Lets a connection in whose handshake has not begun.
+    /// Admits a connection whose handshake has not begun.
     ///
-    /// A new connection is never refused here: it takes the place of the oldest one from the same address, or, when
-    /// there are too many in all, of the oldest one of the address that has most. So nobody can keep others out by
-    /// opening connections and leaving them idle.
+    /// A new connection is never refused here: it replaces the oldest one from the same address or, when there are too
+    /// many in all, the oldest one of the address with the most connections. So no peer can keep others out by opening
+    /// connections and leaving them idle.
     ///
-    /// - Returns: its number, and the one that must be closed to make room. That one is forgotten already.
+    /// - Returns: its number, and the connection that the caller must close to make room, which is already removed.
     mutating func admit(from address: AddressKey) -> (id: ID, evicted: ID?) {
         var evicted: ID?
         if let ids = unfinished[address], ids.count >= limits.unfinishedConnectionsPerAddress {
@@ -62,7 +62,7 @@ struct Admission {
         return (id, evicted)
     }
 
-    /// The oldest unfinished connection of all, for when descriptors run out. It is forgotten.
+    /// Removes and returns the oldest unfinished connection of the address with the most, for when descriptors run out.
     mutating func evictOldest() -> ID? {
         guard let oldest = oldestOfMost() else { return nil }
         remove(oldest)
@@ -75,18 +75,18 @@ struct Admission {
         return most?.first
     }
 
-    /// What is to be done with a connection whose handshake is done.
+    /// The decision about a connection whose handshake is done.
     enum Finish: Equatable {
-        /// It stays. The caller must close `displaced`, which is forgotten already.
+        /// The connection stays. The caller must close `displaced`, which is already removed.
         case accepted(displaced: ID?)
-        /// It had to make room before.
+        /// The connection had to make room before.
         case evicted
         /// A limit is reached (of all, of strangers, of its address or of its peer), and no connection makes room.
         case refused
     }
 
-    /// Notes that a connection's handshake is done and that it is idle from now on. A connection that is not accepted
-    /// is forgotten, and the caller must close it.
+    /// Records that a connection's handshake is done and that it is idle from now on. A connection that is not accepted
+    /// is removed, and the caller must close it.
     mutating func finish(_ id: ID, as peerID: PeerID, isContact: Bool, at now: Instant) -> Finish {
         guard var entry = entries[id] else { return .evicted }
         var displaced: ID?
@@ -112,12 +112,12 @@ struct Admission {
         return .accepted(displaced: displaced)
     }
 
-    /// Notes since when a connection is idle; nil if it is in use.
+    /// Records the time since which a connection is idle; nil if it is in use.
     mutating func note(_ id: ID, idleSince: Instant?) {
         entries[id]?.idleSince = idleSince
     }
 
-    /// A limit that is reached. One of the connections it names must close before the new one can stay.
+    /// A limit that is reached. One of the connections that `isMeant` selects must close before the new one can stay.
     private struct Obstacle {
         /// Whether it is the limit of the new connection's own peer.
         let ofPeer: Bool
@@ -148,7 +148,7 @@ struct Admission {
         return idle.min { ($0.since, $0.id) < ($1.since, $1.id) }?.id
     }
 
-    /// Forgets a connection that is closed. One that is forgotten already is no mistake.
+    /// Removes a connection that is closed. Does nothing if it was removed before.
     mutating func remove(_ id: ID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         guard let peerID = entry.peerID else { return removeUnfinished(id, entry.address) }

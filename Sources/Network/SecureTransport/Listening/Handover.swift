@@ -1,11 +1,11 @@
 internal import NIOConcurrencyHelpers
 
-/// Hands elements from event loops to one task, and never drops one: whoever has announced an element gets it taken, also
-/// after `finish`. (An `AsyncStream` drops what it holds when its task is cancelled; an element here owns a connection.)
+/// Passes elements from event loops to one task, and drops none: each announced element is taken, also after `finish`.
+/// (An `AsyncStream` drops its elements when its task is cancelled; an element here owns a connection.)
 final class Handover<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
-        /// Elements that are announced and not there yet.
+        /// Elements that are announced but not given yet.
         var announced = 0
         var isFinished = false
         var waiting: CheckedContinuation<Element?, Never>?
@@ -44,7 +44,7 @@ final class Handover<Element: Sendable>: Sendable {
         waiting?.resume(returning: nil)
     }
 
-    /// Lets nothing more be announced.
+    /// Refuses further announcements.
     func finish() {
         let waiting = state.withLockedValue { state in
             state.isFinished = true
@@ -53,7 +53,7 @@ final class Handover<Element: Sendable>: Sendable {
         waiting?.resume(returning: nil)
     }
 
-    /// The next element, or nil when there will be none. For one task at a time; its cancellation changes nothing.
+    /// The next element, or nil when no more will come. For one task at a time; its cancellation changes nothing.
     func next() async -> Element? {
         await withCheckedContinuation { continuation in
             let result = state.withLockedValue { state -> Element?? in

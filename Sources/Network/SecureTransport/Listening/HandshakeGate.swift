@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import Sharing
 
-/// Stands above the TLS handler until the handshake has ended, tells how, and goes.
+/// Stands above the TLS handler until the handshake has ended, reports the result, and removes itself.
 ///
-/// Nothing else is in the pipeline above it, so a peer that has not proved its key reaches no other code.
+/// No other handler is above it until then, so a peer that has not proved its key reaches no other code.
 final class HandshakeGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private var onEnd: ((Result<PeerID, any Error>) -> Void)?
 
-    /// - Parameter onEnd: called once, on the channel's event loop. What it adds to the pipeline sees every plaintext.
+    /// - Parameter onEnd: called once, on the channel's event loop. Handlers that it adds see all plaintext.
     init(onEnd: @escaping (Result<PeerID, any Error>) -> Void) {
         self.onEnd = onEnd
     }
@@ -25,7 +25,7 @@ final class HandshakeGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Not passed on: it is told here, and nobody is above.
+        // Not passed on: the error is reported here, and no handler is above.
         if onEnd != nil { end(.failure(error)) } else { context.fireErrorCaught(error) }
     }
 

@@ -4,12 +4,12 @@ internal import NIOPosix
 
 /// The context of a listener's connections.
 ///
-/// One whose identity takes long to make is made when the first connection comes: an RSA key costs some tenths of a
-/// second of a processor, more than receiving a few hundred MB, and most receivers are never asked for it.
+/// If its identity takes long to make, the first connection causes it: an RSA key costs some tenths of a second of a
+/// processor, more than receiving a few hundred MB, and most receivers never need it.
 final class ListenerContext: Sendable {
     private enum State {
         case unmade
-        /// Connections that wait for it.
+        /// Promises of the connections that wait for it.
         case making([EventLoopPromise<TLSContext>])
         case made(TLSContext)
     }
@@ -22,13 +22,13 @@ final class ListenerContext: Sendable {
         make = { context }
     }
 
-    /// - Parameter make: called on a thread that may block; once, or again for a later connection where it threw.
+    /// - Parameter make: called on a thread that may block; once, or again for a later connection if it threw.
     init(makingAtFirstConnection make: @escaping @Sendable () throws -> TLSContext) {
         state = NIOLockedValueBox(.unmade)
         self.make = make
     }
 
-    /// - Returns: the context, at once where there is one; or what making it threw.
+    /// - Returns: the context, at once if it exists; or the error of `make`.
     func get(on eventLoop: any EventLoop) -> EventLoopFuture<TLSContext> {
         let promise = eventLoop.makePromise(of: TLSContext.self)
         let isFirst = state.withLockedValue { state in

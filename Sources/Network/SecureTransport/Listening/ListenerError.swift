@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// Why a listener could not listen.
 package struct ListenerError: Error {
-    /// What kind of failure it was.
+    /// The kind of failure.
     package struct Code: Hashable, Sendable {
         private enum Value {
             case addressInUse
@@ -14,17 +14,17 @@ package struct ListenerError: Error {
 
         private let value: Value
 
-        /// Something else listens there.
+        /// Another program listens there.
         package static let addressInUse = Code(value: .addressInUse)
         /// This user may not listen there (ports below 1024).
         package static let notPermitted = Code(value: .notPermitted)
-        /// The host is none of this machine's.
+        /// The host is not an address of this machine.
         package static let noSuchAddress = Code(value: .noSuchAddress)
         /// Any other reason; see `cause`.
         package static let failed = Code(value: .failed)
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     package let code: Code
     /// The error of the system or of the event loop.
     package let cause: any Error

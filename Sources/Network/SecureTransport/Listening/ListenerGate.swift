@@ -5,16 +5,16 @@ internal import NIOCore
 internal import NIOPosix
 internal import Sharing
 
-/// The way in to a listener: makes the channels, keeps `Admission`'s count of them, and closes those it tells to.
+/// The entrance to a listener: makes the channels, counts them in `Admission`, and closes those that it selects.
 final class ListenerGate: Sendable {
     /// Takes a connection whose peer is known, on its event loop.
     ///
-    /// - Returns: whether it was taken; if not it is closed.
+    /// - Returns: whether the connection was taken; if not, it is closed.
     typealias Taker = @Sendable (_ channel: any Channel, _ peerID: PeerID, _ place: ConnectionPlace) throws -> Bool
 
     private struct State {
         var admission: Admission
-        /// The numbers of the channels that were let in, until they are closed.
+        /// The numbers of the admitted channels, until they are closed.
         var admitted: [ObjectIdentifier: Admission.ID] = [:]
         /// The channels whose handshake is not done.
         var unfinished: [Admission.ID: any Channel] = [:]
@@ -45,7 +45,7 @@ final class ListenerGate: Sendable {
 
     // MARK: Binding
 
-    /// - Parameter host: nil for all addresses of both families, or of IPv4 where there is no IPv6.
+    /// - Parameter host: nil for all addresses of both families, or of IPv4 if there is no IPv6.
     func bind(host: String?, port: Int, group: MultiThreadedEventLoopGroup) async throws(ListenerError) -> any Channel {
         do {
             guard let host else { return try await bindAll(port: port, group: group) }
@@ -83,7 +83,7 @@ final class ListenerGate: Sendable {
             .secureChildOptions()
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try self.number(of: channel) }.flatMap { id in
-                    // Counted already: those that wait for a context are not more than those whose handshake is not done.
+                    // Counted already: the limit on unfinished connections includes those that wait for a context.
                     self.context.get(on: channel.eventLoop).flatMapThrowing { context in
                         try self.secure(channel, id, context)
                     }
@@ -93,7 +93,7 @@ final class ListenerGate: Sendable {
 
     // MARK: Opening and closing
 
-    /// Lets `taker` have the connections from now on.
+    /// Passes the connections to `taker` from now on.
     /// - Parameter isContact: whether a peer is a contact, for which places are reserved; called on event loops.
     func open(isContact: @escaping @Sendable (PeerID) -> Bool, _ taker: @escaping Taker) {
         state.withLockedValue { state in
@@ -103,10 +103,10 @@ final class ListenerGate: Sendable {
         }
     }
 
-    /// Whether nothing more is let in.
+    /// Whether the gate admits no more connections.
     var isClosed: Bool { state.withLockedValue { $0.isClosed } }
 
-    /// Closes what is not finished, and lets nothing more in.
+    /// Closes unfinished connections, and admits no more.
     func close() {
         let unfinished = state.withLockedValue { state in
             state.isClosed = true
@@ -118,8 +118,8 @@ final class ListenerGate: Sendable {
 
     // MARK: One connection
 
-    /// In the order in which they came: were it that in which their event loops get to them, those behind on a loop that is busy
-    /// would take the place of one that came after them.
+    /// Called in the order of arrival. In the order of the event loops, an earlier connection on a busy loop would take
+    /// the place of a later one.
     private func admit(_ channel: any Channel) {
         let key = AddressKey(channel.remoteAddress)
         let admitted = state.withLockedValue { state -> (id: Admission.ID, evicted: (any Channel)?, count: Int?)? in
@@ -139,7 +139,7 @@ final class ListenerGate: Sendable {
         channel.closeFuture.whenComplete { _ in self.forget(id, name) }
     }
 
-    /// - Throws: `ChannelError` where it was not let in.
+    /// - Throws: `ChannelError` if the channel was not admitted.
     private func number(of channel: any Channel) throws -> Admission.ID {
         guard let id = state.withLockedValue({ $0.admitted[ObjectIdentifier(channel)] }) else {
             throw ChannelError.ioOnClosedChannel
@@ -180,7 +180,7 @@ final class ListenerGate: Sendable {
             }
         }
         do {
-            // Before it reads anything large.
+            // Before the channel reads anything large.
             try channel.syncOptions?.setOption(.recvAllocator, value: SeatedBufferAllocator(fullReaders, id))
             if finished.isRefused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")

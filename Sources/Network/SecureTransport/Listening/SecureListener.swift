@@ -7,18 +7,18 @@ package import Sharing
 
 /// Accepts TLS connections, and hands over those whose peers have proved their keys.
 ///
-/// Before that, a connection costs a TLS state and a descriptor, and both are limited: see `TransportLimits`.
+/// Before the proof, a connection costs a TLS state and a descriptor. Both are limited: see `TransportLimits`.
 package struct SecureListener: Sendable {
-    /// Where to listen and how.
+    /// Where and how to listen.
     package struct Configuration: Sendable {
         /// An address or name of this machine; nil for all addresses of both families.
         package var host: String?
         /// 0 for any free port.
         package var port: Int
-        /// What this side shows to its peers; nil where it is made when the first of them comes.
+        /// The identity that peers see; nil if it is made for the first connection.
         let identity: Identity?
         let makingIdentity: @Sendable () throws -> Identity
-        /// What it asks of them.
+        /// The requirements for peers.
         package var profile: TLSProfile
         /// Limits on connections, times and sizes.
         package var limits = TransportLimits()
@@ -31,10 +31,10 @@ package struct SecureListener: Sendable {
             self.profile = profile
         }
 
-        /// With an identity that takes long to make, and that most listeners are never asked for.
+        /// With an identity that takes long to make, and that most listeners never need.
         ///
-        /// - Parameter makingIdentity: called when the first connection comes, on a thread that may block. Where it throws
-        ///   the connections that wait for it are closed, and the next one has it called again.
+        /// - Parameter makingIdentity: called when the first connection comes, on a thread that may block. If it
+        ///   throws, the waiting connections are closed, and the next connection calls it again.
         package init(
             host: String? = nil, port: Int = 0, profile: TLSProfile,
             makingIdentity: @escaping @Sendable () throws -> Identity
@@ -47,10 +47,10 @@ package struct SecureListener: Sendable {
         }
     }
 
-    /// The port that is listened on.
+    /// The port that the listener listens on.
     package let port: Int
 
-    /// The address that is listened on; `[::]` stands for all of both families.
+    /// The address that the listener listens on; `[::]` stands for all addresses of both families.
     package let localAddress: SocketAddress?
 
     let server: any Channel
@@ -81,18 +81,18 @@ package struct SecureListener: Sendable {
 
     /// Serves connections until the task is cancelled. Call it once.
     ///
-    /// When the task is cancelled, the port is closed at once, so are connections whose handshake is not done, and the
-    /// tasks that run `onConnection` are cancelled; this returns when they have returned and their connections are closed,
-    /// each within `TransportLimits.closeDeadline`.
+    /// Cancelling the task closes the port and all unfinished connections at once, and cancels the tasks that run
+    /// `onConnection`. This returns when those tasks have returned and their connections are closed, each within
+    /// `TransportLimits.closeDeadline`.
     ///
     /// - Parameters:
     ///   - isContact: Whether a peer is a contact. Contacts have reserved places, and never make room for strangers. It
     ///     is called on event loops, once for each connection.
-    ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop when the peer has
-    ///     proved its key and before the first plaintext is delivered.
-    ///   - onConnection: Runs in a task of its own for each connection, also when this task was cancelled in the meantime:
-    ///     what `configurePipeline` returned is never dropped. The connection is closed after it.
-    /// - Throws: `ListenerError` if the listening socket was closed, but neither by cancellation nor by `stopAccepting`.
+    ///   - configurePipeline: Adds the caller's handlers above TLS. It runs on the channel's event loop when the peer
+    ///     has proved its key and before the first plaintext is delivered.
+    ///   - onConnection: Runs in a task of its own for each connection, even if this task was cancelled meanwhile: no
+    ///     result of `configurePipeline` is dropped. The connection is closed after it.
+    /// - Throws: `ListenerError` if the listening socket was closed without cancellation or `stopAccepting`.
     package func run<Output: Sendable>(
         isContact: @escaping @Sendable (PeerID) -> Bool = { _ in false },
         configurePipeline: @escaping @Sendable (_ channel: any Channel, _ peerID: PeerID) throws -> Output,
@@ -120,7 +120,7 @@ package struct SecureListener: Sendable {
         }
         server.closeFuture.whenComplete { _ in handover.finish() }
         try await withTaskCancellationHandler {
-            // A cancelled task still starts, so that everything is closed in one way.
+            // A cancelled task still starts, so that there is only one way of closing.
             try? await server.setOption(.autoRead, value: true).get()
             await withDiscardingTaskGroup { group in
                 while let connection = await handover.next() {
@@ -143,14 +143,14 @@ package struct SecureListener: Sendable {
         }
     }
 
-    /// Closes the port, and connections whose handshake is not done. Those that are served go on; `run` returns when the last
-    /// of them has ended.
+    /// Closes the port, and connections whose handshake is not done. Connections that are being served continue; `run`
+    /// returns when the last of them has ended.
     package func stopAccepting() {
         gate.close()
         server.close(promise: nil)
     }
 
-    /// Closes the port without ever having run.
+    /// Closes the port of a listener that never ran.
     package func close() async {
         gate.close()
         try? await server.close().get()

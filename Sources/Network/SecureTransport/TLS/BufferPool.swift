@@ -1,26 +1,26 @@
 internal import NIOCore
 internal import NIOPosix
 
-/// Large buffers that are used again once everybody else has let go of them: fresh memory costs a page fault for each
-/// page, which for a stream is more than copying the bytes.
+/// Reuses large buffers once they have no other owner: fresh memory costs a page fault for each page, which for a
+/// stream is more than copying the bytes.
 ///
-/// The connections of one event loop share one pool; it goes with the last of them. It belongs to that loop's thread.
+/// The connections of one event loop share one pool, which lives as long as they do. It belongs to the loop's thread.
 final class BufferPool {
     fileprivate struct Shelf {
         let bytes: Int
         let count: Int
-        /// Everything in here was filled once and may still be in use.
+        /// Buffers that were filled once and may still be in use.
         var buffers: [ByteBuffer] = []
     }
 
     private var shelves: [Shelf]
 
-    /// - Parameter sizes: sizes of buffers in bytes, ascending, and how many of each are kept at most.
+    /// - Parameter sizes: sizes of buffers in bytes, ascending, and the maximum number kept of each.
     init(sizes: [(bytes: Int, count: Int)] = TransportLimits.pooledBuffers) {
         shelves = sizes.map { Shelf(bytes: $0.bytes, count: $0.count) }
     }
 
-    /// An empty buffer that nobody else holds, with room for `bytes` or, if that is less, for the largest size there is.
+    /// An empty buffer without another owner. It has room for `bytes`, or the largest size if that is less.
     func take(_ bytes: Int) -> ByteBuffer {
         guard let smallest = shelves.first, bytes > smallest.bytes / 2 else {
             return ByteBufferAllocator().buffer(capacity: bytes)
@@ -29,7 +29,7 @@ final class BufferPool {
         return shelves[index].take()
     }
 
-    /// Remembers a buffer that came from `take` and has been filled. It may be handed on before or after.
+    /// Keeps a buffer that came from `take` and has been filled. The caller may pass it on before or after.
     func keep(_ buffer: ByteBuffer) {
         guard let index = shelves.firstIndex(where: { $0.bytes == buffer.capacity }) else { return }
         shelves[index].keep(buffer)
@@ -43,7 +43,7 @@ final class BufferPool {
         return pool
     }
 
-    // Unsafe only in the compiler's eyes: each thread sees its own value.
+    // Unsafe only for the compiler: each thread has its own value.
     private nonisolated(unsafe) static let current = ThreadSpecificVariable<WeakReference>()
 
     private final class WeakReference {
@@ -55,7 +55,7 @@ final class BufferPool {
 
 extension BufferPool.Shelf {
     fileprivate mutating func take() -> ByteBuffer {
-        // The one that was filled last is the likeliest to be in the cache.
+        // The buffer that was filled last is the likeliest to be in the cache.
         for index in buffers.indices.reversed() where buffers[index].modifyIfUniquelyOwned({ $0.clear() }) != nil {
             // Moved out, so that filling it does not copy it.
             return buffers.remove(at: index)

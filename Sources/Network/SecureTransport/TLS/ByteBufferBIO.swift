@@ -2,19 +2,19 @@ internal import COpenSSL
 internal import COpenSSLShims
 internal import NIOCore
 
-/// The two ends of a TLS connection that OpenSSL sees: it reads ciphertext out of the buffers that came from the socket,
-/// and appends ciphertext to one buffer for the socket.
+/// The two ends of a TLS connection that OpenSSL sees: it reads ciphertext from the socket's buffers, and appends
+/// ciphertext to one buffer for the socket.
 ///
-/// A pair of memory BIOs would do the same with one more copy each way and with memory of their own.
+/// A pair of memory BIOs needs one more copy each way and memory of its own.
 final class ByteBufferBIO {
-    /// What OpenSSL reads next, and where it writes to: plain memory beside this object, because it reads twice for each record and
-    /// writes once, and every access to a property would be checked while the program runs.
+    /// The memory that OpenSSL reads next, and the memory it writes to. Plain memory beside this object: OpenSSL reads
+    /// twice and writes once for each record, and each access to a property has a check at run time.
     private let window: UnsafeMutablePointer<Window>
 
-    /// The memory that `window` shows a part of.
+    /// The owner of the memory behind `window.unread`.
     private var windowStorage: AnyObject?
 
-    /// Ciphertext after that, the oldest first; none of these is empty.
+    /// The ciphertext after `window.unread`, the oldest first; no buffer is empty.
     private var inbound = CircularBuffer<ByteBuffer>(initialCapacity: 4)
 
     /// Bytes in `inbound`.
@@ -23,11 +23,11 @@ final class ByteBufferBIO {
     /// Ciphertext bytes that OpenSSL has not read yet.
     var inboundBytes: Int { window.pointee.unread.count + queuedBytes }
 
-    /// Ciphertext for the socket. Set it to a buffer with room for what comes before OpenSSL writes.
+    /// Ciphertext for the socket. Set it to a buffer with enough room before OpenSSL writes.
     var outbound = ByteBuffer()
 
-    /// `BIO *` with one reference that this object owns. Its user data is `window`, which knows this object, unretained: whoever
-    /// gives the handle to OpenSSL keeps this object for as long.
+    /// `BIO *` with one reference that this object owns. Its user data is `window`, which refers to this object,
+    /// unretained: code that gives the handle to OpenSSL keeps this object for as long.
     let handle: OpaquePointer
 
     init?() {
@@ -40,7 +40,7 @@ final class ByteBufferBIO {
     }
 
     deinit {
-        // OpenSSL may hold a reference still: it must not find this object through it.
+        // OpenSSL may still hold a reference, and must not reach this object through it.
         BIO_set_data(handle, nil)
         BIO_free(handle)
         window.deallocate()
@@ -53,7 +53,7 @@ final class ByteBufferBIO {
         if window.pointee.unread.isEmpty { showNext() }
     }
 
-    /// The byte at `offset` of what OpenSSL has not read yet.
+    /// The byte at `offset` of the ciphertext that OpenSSL has not read yet.
     func inboundByte(at offset: Int) -> UInt8? {
         let unread = window.pointee.unread
         if offset < unread.count { return unread[offset] }
@@ -71,8 +71,8 @@ final class ByteBufferBIO {
         showNext()
     }
 
-    /// Has OpenSSL read the next buffer. The one before is given up at once, so that the channel can read into the same memory
-    /// again.
+    /// Gives OpenSSL the next buffer. The buffer before is released at once, so that the channel can read into the same
+    /// memory again.
     fileprivate func showNext() {
         windowStorage = nil
         window.pointee.unread = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -86,7 +86,7 @@ final class ByteBufferBIO {
 
     /// Runs `body`, in which OpenSSL writes about `bound` bytes, at the end of `outbound`.
     func collecting(_ bound: Int, _ body: () -> Void) {
-        // Moved out, so that what is more than the bound has a place until then.
+        // Moved out, so that `outbound` can take the bytes beyond the bound.
         var collected = outbound
         outbound = ByteBuffer()
         collected.writeWithUnsafeMutableBytes(minimumWritableBytes: bound) { room in
@@ -99,16 +99,16 @@ final class ByteBufferBIO {
         outbound = collected
     }
 
-    // MARK: What OpenSSL calls
+    // MARK: Called by OpenSSL
 
     fileprivate func write(_ source: UnsafeRawBufferPointer) {
         outbound.writeBytes(source)
     }
 
-    /// The `BIO_METHOD *` of all of these, made once and never freed.
+    /// The `BIO_METHOD *` of all objects, made once and never freed.
     private static let method = Method()
 
-    /// Sendable: OpenSSL only reads it once it is made.
+    /// Sendable: after the initializer OpenSSL only reads it.
     private struct Method: @unchecked Sendable {
         let pointer: OpaquePointer?
 
@@ -122,24 +122,24 @@ final class ByteBufferBIO {
     }
 }
 
-/// What the BIO's user data points to.
+/// The user data of the BIO.
 private struct Window {
-    /// What OpenSSL has not read yet of the buffer that it is reading; empty only when there is nothing at all.
+    /// The part of the current buffer that OpenSSL has not read yet; empty only when there is no ciphertext at all.
     var unread = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Where it writes to; empty where that is left to `bio`.
+    /// The memory that OpenSSL writes to; empty if `bio` takes the bytes.
     var room = UnsafeMutableRawBufferPointer(start: nil, count: 0) {
         didSet { (written, isFull) = (0, room.isEmpty) }
     }
     /// Bytes written to `room`.
     private(set) var written = 0
-    /// Whether something has not fitted: what comes after it belongs behind it.
+    /// Whether a write has not fitted: later writes must follow it in order.
     private var isFull = true
     let bio: Unmanaged<ByteBufferBIO>
 
     init(bio: Unmanaged<ByteBufferBIO>) { self.bio = bio }
 
-    /// - Returns: bytes copied to `destination`: less than it takes at the end of a buffer, after which OpenSSL asks again; 0 if
-    ///   there are none now.
+    /// - Returns: bytes copied to `destination`. At the end of a buffer they are fewer than fit, and OpenSSL asks
+    ///   again; 0 if there are none now.
     mutating func read(into destination: UnsafeMutableRawPointer, atMost room: Int) -> Int {
         let count = min(unread.count, room)
         guard count > 0, let source = unread.baseAddress else { return 0 }
@@ -148,7 +148,7 @@ private struct Window {
         return count
     }
 
-    /// - Returns: whether it was written to `room`.
+    /// - Returns: whether the bytes were written to `room`.
     mutating func write(_ source: UnsafePointer<CChar>, count: Int) -> Bool {
         guard !isFull, count <= room.count - written, let room = room.baseAddress else {
             isFull = true
@@ -162,10 +162,10 @@ private struct Window {
 
 // MARK: - C callbacks: they unwrap the user data and forward
 
-// These run several times for each record, so the object is borrowed and not retained: the engine holds it while it calls
-// OpenSSL.
+// The callbacks run several times for each record. They borrow the object without retaining it: the engine holds it
+// while it calls OpenSSL.
 
-/// - Returns: nil where the `ByteBufferBIO` is gone.
+/// - Returns: nil if the `ByteBufferBIO` is gone.
 private func window(of bio: OpaquePointer?) -> UnsafeMutablePointer<Window>? {
     BIO_get_data(bio)?.assumingMemoryBound(to: Window.self)
 }
@@ -211,6 +211,6 @@ private func controlCallback(
     number: Int,
     pointer: UnsafeMutableRawPointer?
 ) -> Int {
-    // Flushing has nothing to do. 0 means no, or that OpenSSL need not ask.
+    // A flush needs no work. 0 means no, or that OpenSSL need not ask.
     command == BIO_CTRL_FLUSH ? 1 : 0
 }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What OpenSSL says went wrong: an entry of its error queue, which is kept per thread.
+/// An entry of OpenSSL's error queue, which is kept per thread.
 struct QueuedError {
     /// The library within OpenSSL, such as `ERR_LIB_SSL`.
     let library: Int32
@@ -15,10 +15,10 @@ struct QueuedError {
         return UInt8(exactly: reason - SSL_AD_REASON_OFFSET)
     }
 
-    /// Takes everything out of this thread's queue, the oldest (the cause) first.
+    /// Empties this thread's queue, the oldest entry (the cause) first.
     static func drain() -> [QueuedError] {
         var errors: [QueuedError] = []
-        // The queue itself holds no more than sixteen.
+        // The queue holds at most sixteen entries.
         while true {
             let code = ERR_get_error()
             guard code != 0 else { return errors }

@@ -1,21 +1,21 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Which of a listener's connections read with full buffers: a few, as each of them holds up to two megabytes that have come and
-/// not gone on, and what many send at once must fit into memory however many they are.
+/// Decides which of a listener's connections read with full buffers. Only a few do: each holds up to two megabytes of
+/// pending data, and the data of all senders must fit into memory.
 ///
-/// Those get a seat who have much to read while few others do. Nobody takes the place of who leaves a crowd: one after the other
-/// would have had its large buffers. Who only waits, such as a sender whose offer nobody has answered, keeps nobody from it.
+/// A connection with much to read gets a seat while few compete. A seat freed in a crowd is not reassigned: each in
+/// turn would get large buffers. An idle connection, such as one with an unanswered offer, is not counted.
 final class FullReaders: Sendable {
     private struct Reader {
         var lastWish: NIODeadline
         var hasSeat: Bool
     }
 
-    /// Those who have wanted to read in full within `TransportLimits.fullReaderLapse`.
+    /// Connections that wanted a full read within `TransportLimits.fullReaderLapse`.
     private let readers = NIOLockedValueBox<[Admission.ID: Reader]>([:])
 
-    /// Whether a connection that has much to read may do so in full now.
+    /// Whether a connection with much to read may read with full buffers now.
     func admits(_ id: Admission.ID, at now: NIODeadline = .now()) -> Bool {
         readers.withLockedValue { readers in
             if readers.count > TransportLimits.fullReaders,
@@ -39,8 +39,8 @@ final class FullReaders: Sendable {
     private static let lapse = TimeAmount(TransportLimits.fullReaderLapse)
 }
 
-/// The buffers that one of a listener's connections reads with: they grow with what comes, beyond
-/// `TransportLimits.crowdedBufferBytes` only for one that has a seat.
+/// The receive buffers of one of a listener's connections. They grow with the incoming data, beyond
+/// `TransportLimits.crowdedBufferBytes` only for a connection with a seat.
 struct SeatedBufferAllocator: RecvByteBufferAllocator {
     private var wanted = AdaptiveRecvByteBufferAllocator(
         minimum: 2048, initial: 2048, maximum: TransportLimits.bufferBytes)
@@ -56,7 +56,7 @@ struct SeatedBufferAllocator: RecvByteBufferAllocator {
         allocator.buffer(capacity: nextBufferSize() ?? TransportLimits.crowdedBufferBytes)
     }
 
-    /// - Returns: nil where the buffers that the channel keeps must not be used again, because they may be large.
+    /// - Returns: nil if the channel must not reuse its buffers, because they may be large.
     func nextBufferSize() -> Int? {
         guard let size = wanted.nextBufferSize(), size > TransportLimits.crowdedBufferBytes else {
             return wanted.nextBufferSize()

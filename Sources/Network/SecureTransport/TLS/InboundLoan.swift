@@ -3,34 +3,34 @@ package import NIOCore
 private import Synchronization
 internal import SystemCalls
 
-/// What comes from a connection's peer, lent by its event loop to the thread that wants it (`TLSHandler.lendInbound`).
+/// A connection's input from the peer, lent by its event loop to the thread that needs it (`TLSHandler.lendInbound`).
 ///
-/// The thread reads the socket and decrypts, and has the plaintext in its core's cache when it goes on with it. By way of the
-/// event loop every piece wakes two threads, crosses from one core's cache to another's, and runs through what the stream has
-/// meanwhile displaced.
+/// The thread reads the socket and decrypts, so that the plaintext is in its core's cache when it processes it. Through
+/// the event loop every piece wakes two threads, crosses from one core's cache to another's, and runs through code that
+/// the stream has meanwhile displaced.
 ///
-/// The event loop takes it back (`takeBack`) whenever it needs the connection itself, for instance to say something to the peer.
+/// The event loop takes it back (`takeBack`) whenever it needs the connection, for instance to write to the peer.
 package final class InboundLoan: Sendable {
-    /// What is lent; nil when it has been taken back.
+    /// The lent parts; nil after the loan was taken back.
     private let held: Mutex<Held?>
     private let bell: LoanBell
 
     /// - Parameters:
-    ///   - engine: not touched by anybody else until `takeBack`.
-    ///   - socket: the connection's, from which nobody else reads until then.
+    ///   - engine: only the loan uses it until `takeBack`.
+    ///   - socket: the connection's; only the loan reads from it until then.
     ///   - seats: for threads that wait.
-    /// - Throws: where there are no descriptors left.
+    /// - Throws: if there are no descriptors left.
     init(_ engine: TLSEngine, socket: CInt, seats: WaitingSeats) throws(SystemError) {
         bell = try LoanBell(seats)
-        // A copy, because the channel may close its own at any time.
+        // A copy, because the channel may close its own descriptor at any time.
         held = Mutex(Held(engine, try SystemCalls.FileDescriptor.copy(of: socket)))
     }
 
-    /// The next plaintext, at most `TransportLimits.loanReadBytes`. May wait for the socket, for `loanPatience` at most: to be
-    /// called on a thread that may block.
+    /// The next plaintext, at most `TransportLimits.loanReadBytes`. May wait for the socket, for `loanPatience` at
+    /// most: call it on a thread that may block.
     ///
-    /// - Returns: nil when the loan is over: to be given back with `Channel.returnInbound`, and what comes next, or what there is
-    ///   to say of the end, comes through the channel. What was given before is all that there was until then.
+    /// - Returns: nil when the loan is over: then call `Channel.returnInbound`. Later data, and the end or error of the
+    ///   connection, come through the channel. The earlier results contain all plaintext until then.
     package func receive() -> ByteBuffer? {
         held.withLock { held in
             guard held != nil, !bell.hasRung else { return nil }
@@ -38,22 +38,22 @@ package final class InboundLoan: Sendable {
         }
     }
 
-    /// Ends the loan. Waits for `receive`, which is told, for no longer than decrypting what it has read.
+    /// Ends the loan. Interrupts `receive`, and waits no longer than it takes to decrypt the data that it has read.
     func takeBack() {
         bell.ring()
         held.withLock { $0 = nil }
     }
 }
 
-/// What a loan holds.
+/// The parts that a loan holds.
 private struct Held: ~Copyable {
-    // Unsafe only in the compiler's eyes: the handler leaves it alone until the loan is over.
+    // Unsafe only for the compiler: the handler does not use it until the loan is over.
     nonisolated(unsafe) private let engine: TLSEngine
     private let socket: SystemCalls.FileDescriptor
-    /// Memory for each read in turn, and for what it becomes: used again when the borrower is done with it.
+    /// Memory for each read and for its plaintext: reused when the borrower has released it.
     private var ciphertext = ByteBuffer()
     private var plaintext = ByteBuffer()
-    /// What the engine has is less than a record.
+    /// The engine has less than a record.
     private var needsInput = false
     private var isOver = false
 
@@ -65,7 +65,7 @@ private struct Held: ~Copyable {
 
     deinit { ReadShare.loans.subtract(1, ordering: .relaxed) }
 
-    /// - Returns: nil where there is nothing that a borrower could deal with.
+    /// - Returns: nil if there is nothing that a borrower can handle.
     mutating func receive(_ bell: borrowing LoanBell) -> ByteBuffer? {
         while !isOver {
             if needsInput || !engine.hasUnreadInput {
@@ -80,7 +80,7 @@ private struct Held: ~Copyable {
         return nil
     }
 
-    /// - Returns: whether something has come. What else there is to say the channel hears when it reads itself.
+    /// - Returns: whether data has come. The channel finds any other event when it reads itself.
     private mutating func read(_ bell: borrowing LoanBell) -> Bool {
         let most = ReadShare.bytes
         ciphertext.clear(minimumCapacity: most)
@@ -106,12 +106,12 @@ private struct Held: ~Copyable {
         plaintext.clear(minimumCapacity: ReadShare.bytes)
         let outcome = try? engine.decrypt(into: &plaintext)
         needsInput = outcome == .needsInput
-        // The peer's end, and what TLS itself has to answer, are the channel's; an error the engine says once more.
+        // The channel handles the peer's end and TLS's own answers. The engine repeats an error at the next call.
         if outcome == nil || outcome == .ended || engine.hasOutbound { isOver = true }
     }
 }
 
-/// How much is read at once: what all loans of this process read together stays within a bound.
+/// Bytes per read: the reads of all loans of this process together stay within a bound.
 private enum ReadShare {
     static let loans = Atomic<Int>(0)
 
@@ -121,7 +121,7 @@ private enum ReadShare {
     }
 }
 
-/// What a channel asks before it reads its socket, which it does by itself when the socket's own stream has ended.
+/// Ends the loan before a channel reads its socket, which it does by itself when the socket's stream has ended.
 private struct LoanEndingAllocator: RecvByteBufferAllocator {
     var wrapped: any RecvByteBufferAllocator
     let loan: InboundLoan
@@ -140,10 +140,10 @@ private struct LoanEndingAllocator: RecvByteBufferAllocator {
 }
 
 extension TLSHandler {
-    /// Lends what comes from the peer, and reads nothing until `returnInbound`. To be called when this handler has fired
-    /// `channelReadComplete`, and nothing is read meanwhile.
+    /// Lends the input from the peer, and reads nothing until `returnInbound`. Call it when this handler has fired
+    /// `channelReadComplete` and is not reading.
     ///
-    /// - Returns: nil where the channel has no socket, and where something else is lent or the connection is about to end.
+    /// - Returns: nil if the channel has no socket, or something else is lent, or the connection is about to end.
     func lendInbound(_ seats: WaitingSeats = .shared) -> InboundLoan? {
         guard withheld == nil, outboundLoan == nil, state == .open, !socketInputHasEnded, let context,
             !engine.peerHasClosed,
@@ -159,14 +159,14 @@ extension TLSHandler {
         return lent
     }
 
-    /// Ends the loan, and goes on reading.
+    /// Ends the loan and resumes reading.
     func returnInbound() {
         guard let reading = withheld else { return }
         withheld = nil
         reclaim()
         guard state == .open, let context, let options = context.channel.syncOptions else { return }
         try? options.setOption(.recvAllocator, value: reading.allocator)
-        // What TLS itself wants to answer to what the borrower has read.
+        // TLS's own answers to the data that the borrower has read.
         sendOutbound(context, promise: nil)
         if engine.peerHasClosed { return peerHasEnded(context) }
         try? options.setOption(.autoRead, value: reading.isAutomatic)
@@ -179,14 +179,14 @@ extension TLSHandler {
 }
 
 extension Channel {
-    /// Borrows what comes from the peer, on a channel of a `SecureListener` or `SecureDialer`; nil where it is not to be had now.
+    /// Borrows the input from the peer, on a channel of a `SecureListener` or `SecureDialer`; nil if unavailable now.
     ///
     /// On the channel's event loop, while it fires `channelReadComplete`.
     package func borrowInbound() -> InboundLoan? {
         (try? tlsHandler())?.lendInbound()
     }
 
-    /// Gives it back: what comes next comes through the channel. On its event loop.
+    /// Returns the loan: later data comes through the channel. On its event loop.
     package func returnInbound() {
         (try? tlsHandler())?.returnInbound()
     }

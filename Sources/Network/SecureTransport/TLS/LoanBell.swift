@@ -3,14 +3,14 @@ internal import Glibc
 private import Synchronization
 internal import SystemCalls
 
-/// How the thread that has borrowed one way of a connection waits for its socket, and how the event loop ends that.
+/// Lets a borrower of one direction of a connection wait for its socket, and lets the event loop end the wait.
 struct LoanBell: ~Copyable, Sendable {
     /// An eventfd.
     private let bell: SystemCalls.FileDescriptor
     private let rung = Atomic<Bool>(false)
     private let seats: WaitingSeats
 
-    /// - Throws: where there are no descriptors left.
+    /// - Throws: if there are no descriptors left.
     init(_ seats: WaitingSeats) throws(SystemError) {
         self.seats = seats
         bell = SystemCalls.FileDescriptor(owning: try systemCall { CLinuxShims_eventfd() })
@@ -18,7 +18,7 @@ struct LoanBell: ~Copyable, Sendable {
 
     var hasRung: Bool { rung.load(ordering: .relaxed) }
 
-    /// Ends all waiting, for ever.
+    /// Ends all waits, also later ones.
     borrowing func ring() {
         guard !rung.exchange(true, ordering: .relaxed) else { return }
         var one: UInt64 = 1
@@ -27,8 +27,8 @@ struct LoanBell: ~Copyable, Sendable {
 
     /// Waits until the socket is ready for `events`.
     ///
-    /// - Parameter milliseconds: at most; -1: for as long as it takes.
-    /// - Returns: false where there is no more waiting.
+    /// - Parameter milliseconds: the longest wait; -1 for no limit.
+    /// - Returns: false if the borrower must not wait any more.
     borrowing func wait(
         for socket: borrowing SystemCalls.FileDescriptor, _ events: CInt, atMost milliseconds: CInt = -1
     ) -> Bool {
@@ -44,8 +44,8 @@ struct LoanBell: ~Copyable, Sendable {
     }
 }
 
-/// How many threads wait for a socket that they have borrowed. All others leave it to the event loop, so that peers that stand
-/// still never hold all the threads there are for the disk.
+/// The number of threads that wait for a borrowed socket. All other threads leave the wait to the event loop, so that
+/// stalled peers never hold all disk threads.
 final class WaitingSeats: Sendable {
     static let shared = WaitingSeats(4)
 
@@ -54,10 +54,10 @@ final class WaitingSeats: Sendable {
 
     init(_ count: Int) { self.count = count }
 
-    /// Threads that wait, or want to.
+    /// Threads that wait, or want to wait.
     var taken: Int { threads.load(ordering: .relaxed) }
 
-    /// - Returns: whether there is one. `leave` is called in either case.
+    /// - Returns: whether there is a free seat. `leave` is called in either case.
     fileprivate func take() -> Bool { threads.add(1, ordering: .relaxed).newValue <= count }
 
     fileprivate func leave() { threads.subtract(1, ordering: .relaxed) }

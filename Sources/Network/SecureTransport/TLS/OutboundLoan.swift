@@ -3,56 +3,56 @@ package import NIOCore
 private import Synchronization
 internal import SystemCalls
 
-/// A connection's way to the peer, lent by its event loop to a thread that produces a long stream (`TLSHandler.lendOutbound`).
+/// A connection's output, lent by its event loop to a thread that produces a long stream (`TLSHandler.lendOutbound`).
 ///
-/// The thread encrypts what it has produced and gives it to the socket itself, a batch at a time, while everything is in its
-/// core's cache. Each piece that goes by way of the event loop wakes two threads instead, and runs through a hundred functions
-/// that the stream has meanwhile displaced from the cache.
+/// The thread encrypts its data and gives it to the socket itself, a batch at a time, while everything is in its core's
+/// cache. Through the event loop each piece wakes two threads instead, and runs through a hundred functions that the
+/// stream has meanwhile displaced from the cache.
 ///
-/// The event loop takes it back (`takeBack`) whenever it needs the connection itself, for instance when the peer says something.
+/// The event loop takes it back (`takeBack`) whenever it needs the connection, for instance when the peer sends data.
 package final class OutboundLoan: Sendable {
     package enum Outcome: Equatable {
-        /// Everything is with the kernel.
+        /// The kernel has every byte.
         case sent
-        /// Everything was taken, and what the kernel has not taken leaves by way of the channel: to be waited for with
+        /// Every byte was taken. The channel sends those that the kernel has not taken: wait for them with
         /// `Channel.returnOutbound`.
         case left
-        /// Nothing was taken: the loan is over.
+        /// No byte was taken: the loan is over.
         case over
     }
 
-    /// What is lent; nil when it has been taken back.
+    /// The lent parts; nil after the loan was taken back.
     private let held: Mutex<Held?>
     private let bell: LoanBell
 
     /// - Parameters:
-    ///   - engine: not touched by anybody else until `takeBack`.
-    ///   - socket: the connection's, to which everything before has been written.
+    ///   - engine: only the loan uses it until `takeBack`.
+    ///   - socket: the connection's; all earlier output has been written to it.
     ///   - seats: for threads that wait.
-    /// - Throws: where there are no descriptors left.
+    /// - Throws: if there are no descriptors left.
     init(_ engine: TLSEngine, socket: CInt, seats: WaitingSeats) throws(SystemError) {
         bell = try LoanBell(seats)
-        // A copy, because the channel may close its own at any time.
+        // A copy, because the channel may close its own descriptor at any time.
         held = Mutex(Held(engine, try SystemCalls.FileDescriptor.copy(of: socket)))
     }
 
-    /// Encrypts `parts`, one behind the other, and gives them to the socket. May wait for the socket: to be called on a thread
-    /// that may block.
+    /// Encrypts `parts` in order, and gives them to the socket. May wait for the socket: call it on a thread that may
+    /// block.
     package func send(_ parts: [ByteBuffer]) -> Outcome {
         held.withLock { held in
             guard held != nil, !bell.hasRung else { return .over }
             do throws(TLSError) {
                 return try held!.send(parts, bell) ? .sent : .left
             } catch {
-                // The engine says it again to whoever uses it next.
+                // The engine repeats the error at its next use.
                 return .over
             }
         }
     }
 
-    /// Ends the loan. Waits for `send`, which is told, for no longer than encrypting what it was called with.
+    /// Ends the loan. Interrupts `send`, and waits no longer than it takes to encrypt its data.
     ///
-    /// - Returns: what was encrypted and the socket has not taken.
+    /// - Returns: the encrypted bytes that the socket has not taken.
     func takeBack() -> ByteBuffer {
         bell.ring()
         return held.withLock { held in
@@ -63,15 +63,15 @@ package final class OutboundLoan: Sendable {
     }
 }
 
-/// What a loan holds.
+/// The parts that a loan holds.
 private struct Held: ~Copyable {
-    // Unsafe only in the compiler's eyes: the handler leaves it alone until the loan is over.
+    // Unsafe only for the compiler: the handler does not use it until the loan is over.
     nonisolated(unsafe) private let engine: TLSEngine
     private let socket: SystemCalls.FileDescriptor
     private var pending = PendingPlaintext()
     /// Memory for each batch in turn.
     private var ciphertext = ByteBuffer()
-    /// What was encrypted and the socket has not taken.
+    /// Encrypted bytes that the socket has not taken.
     private(set) var unsent = ByteBuffer()
 
     init(_ engine: TLSEngine, _ socket: consuming SystemCalls.FileDescriptor) {
@@ -79,7 +79,7 @@ private struct Held: ~Copyable {
         self.socket = socket
     }
 
-    /// - Returns: whether everything is with the kernel.
+    /// - Returns: whether the kernel has every byte.
     mutating func send(_ parts: [ByteBuffer], _ bell: borrowing LoanBell) throws(TLSError) -> Bool {
         for part in parts { pending.append(part, promise: nil) }
         pending.flush()
@@ -91,7 +91,7 @@ private struct Held: ~Copyable {
         let batch = min(TransportLimits.loanBatchBytes, pending.flushedBytes)
         ciphertext.clear(minimumCapacity: TLSEngine.ciphertextBound(of: batch))
         engine.provideOutbound(ciphertext)
-        // Only the engine has it now, or filling it would copy it.
+        // Only the engine holds the buffer now: a second owner would cause a copy when it is filled.
         ciphertext = ByteBuffer()
         var promises: [EventLoopPromise<Void>] = []
         try pending.encrypt(upTo: TransportLimits.loanBatchBytes, with: engine, completed: &promises)
@@ -108,7 +108,7 @@ private struct Held: ~Copyable {
                 if count >= 0 {
                     sent += count
                 } else if errno != EINTR {
-                    // What else there is to say the channel hears when it writes the rest.
+                    // The channel finds any other error when it writes the rest.
                     guard errno == EAGAIN, bell.wait(for: socket, POLLOUT) else { return }
                 }
             }
@@ -119,9 +119,9 @@ private struct Held: ~Copyable {
 }
 
 extension TLSHandler {
-    /// Lends this side's way to the peer, where nothing is on its way in the channel and nothing waits to be decrypted.
+    /// Lends this side's output to the peer, if no data is on its way in the channel or waits to be decrypted.
     ///
-    /// - Returns: nil where that is not so, and where the channel has no socket.
+    /// - Returns: nil if that is not so, or the channel has no socket.
     func lendOutbound(_ seats: WaitingSeats = .shared) -> OutboundLoan? {
         guard outboundLoan == nil, inboundLoan == nil, state == .open, outbound == .open, !isEncrypting,
             pending.isEmpty,
@@ -134,7 +134,7 @@ extension TLSHandler {
         return outboundLoan
     }
 
-    /// Takes back what was lent: everything that this handler does with the engine begins here (`engine`).
+    /// Takes back all loans. Each use of the engine by this handler begins with this call (`engine`).
     func reclaim() {
         reclaimOutbound()
         inboundLoan?.takeBack()
@@ -153,12 +153,12 @@ extension TLSHandler {
 }
 
 extension Channel {
-    /// Borrows the way to the peer, on a channel that a `SecureDialer` made; nil where it is not to be had now.
+    /// Borrows the output to the peer, on a channel that a `SecureDialer` made; nil if it is not available now.
     package func borrowOutbound() async -> OutboundLoan? {
         try? await eventLoop.submit { try self.tlsHandler().lendOutbound() }.get()
     }
 
-    /// Gives it back, and waits until everything is with the kernel that was sent on it.
+    /// Returns the loan, and waits until the kernel has everything that was sent on it.
     package func returnOutbound() -> EventLoopFuture<Void> {
         eventLoop.flatSubmit {
             guard let handler = try? self.tlsHandler() else {

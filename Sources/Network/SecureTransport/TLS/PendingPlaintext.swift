@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// What the layer above has written and is not encrypted yet.
+/// Data that the layer above has written and that is not encrypted yet.
 ///
 /// Records are filled across the borders of writes: many small writes become few records.
 struct PendingPlaintext {
@@ -11,7 +11,7 @@ struct PendingPlaintext {
 
     private var writes = CircularBuffer<Write>(initialCapacity: 8)
 
-    /// How many of `writes`, from the first, have been flushed.
+    /// The number of `writes`, from the first, that have been flushed.
     private var flushedCount = 0
 
     private var writtenBytes = 0
@@ -21,10 +21,10 @@ struct PendingPlaintext {
     /// Small pieces on their way into one record.
     private var record = ByteBuffer()
 
-    /// Whether there is something that has been flushed and not encrypted.
+    /// Whether any flushed data is not encrypted.
     var hasFlushed: Bool { flushedCount > 0 }
 
-    /// Whether nothing has been written that is not encrypted.
+    /// Whether all written data is encrypted.
     var isEmpty: Bool { writes.isEmpty }
 
     mutating func append(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
@@ -37,11 +37,11 @@ struct PendingPlaintext {
         flushedBytes = writtenBytes
     }
 
-    /// Encrypts up to `limit` bytes of what has been flushed.
+    /// Encrypts up to `limit` bytes of the flushed data.
     ///
     /// - Parameters:
     ///   - limit: a multiple of `TransportLimits.recordBytes`.
-    ///   - completed: gets the promises of the writes that are encrypted to their end; also when it throws.
+    ///   - completed: gets the promises of the writes that are encrypted to their end; also when this throws.
     mutating func encrypt(
         upTo limit: Int,
         with engine: TLSEngine,
@@ -53,7 +53,7 @@ struct PendingPlaintext {
             let count = writes[index].bytes.readableBytes
             let isLast = flushedCount == 1
             if record.readableBytes == 0, count >= TransportLimits.recordBytes || isLast {
-                // Whole records, straight from the buffer that was written; at the very end also one that is not full.
+                // Whole records, straight from the caller's buffer; at the very end also a partial one.
                 let whole = min(count, room)
                 let taken = isLast && whole == count ? whole : whole - whole % TransportLimits.recordBytes
                 try Self.encrypt(taken, of: &writes[index].bytes, with: engine)
@@ -71,7 +71,7 @@ struct PendingPlaintext {
         }
         flushedBytes -= limit - room
         writtenBytes -= limit - room
-        // Only at the end of what was flushed: when the room is used up the record is full, as the limit is in records.
+        // Only at the end of the flushed data: when the room is used up the record is full, as the limit is in records.
         if record.readableBytes > 0 { try encryptRecord(with: engine) }
     }
 
@@ -93,7 +93,7 @@ struct PendingPlaintext {
         try outcome.get()
     }
 
-    /// Removes what has not been flushed.
+    /// Removes the data that has not been flushed.
     mutating func takeUnflushed() -> [EventLoopPromise<Void>] {
         let unflushed = writes.dropFirst(flushedCount).compactMap(\.promise)
         writes.removeLast(writes.count - flushedCount)

@@ -1,12 +1,12 @@
 internal import COpenSSL
 internal import COpenSSLShims
 
-// OpenSSL asks during the handshake. Each question finds its engine through the connection (`SSL *`) it is about, and the
-// engine answers.
+// OpenSSL's questions during the handshake. Each finds its engine through its connection (`SSL *`), and the engine
+// answers.
 
 extension TLSContext {
     func configureVerification() {
-        // Of a client: OpenSSL goes on whatever the certificate is. Of a server: none is asked for.
+        // As a client, OpenSSL accepts any certificate. As a server, it asks for none.
         if case .nothing = profile.proof { return SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nil) }
         // A peer without a certificate has no identity; OpenSSL refuses it before the handshake is done.
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
@@ -15,7 +15,7 @@ extension TLSContext {
 
     func installProtocolSelection() {
         SSL_CTX_set_alpn_select_cb(handle, protocolSelectionCallback, nil)
-        // The selection is not asked for when the client offers no protocol at all.
+        // OpenSSL does not call the selection when the client offers no protocol at all.
         SSL_CTX_set_client_hello_cb(handle, clientHelloCallback, nil)
     }
 }
@@ -24,7 +24,7 @@ extension TLSEngine {
     /// Index of a connection's user data that holds its engine, unretained: OpenSSL's "application data".
     private static let userDataIndex: Int32 = 0
 
-    /// Makes the engine known to the callbacks for as long as `connection` (`SSL *`) lives.
+    /// Makes the engine known to the callbacks for the life of `connection` (`SSL *`).
     func attach(to connection: OpaquePointer) -> Bool {
         SSL_set_ex_data(connection, Self.userDataIndex, Unmanaged.passUnretained(self).toOpaque()) == 1
     }
@@ -62,7 +62,7 @@ private func protocolSelectionCallback(
         let engine = TLSEngine.attached(to: connection), let range = engine.selectProtocol(from: offers),
         let count = UInt8(exactly: range.count)
     else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    // The answer may point into the question.
+    // The answer may point into the offer.
     selected?.pointee = offered.map { $0 + range.lowerBound }
     selectedCount?.pointee = count
     return SSL_TLSEXT_ERR_OK

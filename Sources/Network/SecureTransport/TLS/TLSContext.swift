@@ -1,21 +1,21 @@
 internal import COpenSSL
 internal import COpenSSLShims
 
-/// What all connections of one role share (`SSL_CTX *`): the identity they present and the rules they hold the peer to.
+/// The shared part of all connections of one role (`SSL_CTX *`): their identity and the rules for the peer.
 ///
-/// Sendable: nothing is changed after `make`, and OpenSSL allows making connections from one context on any thread.
+/// Sendable: it does not change after `make`, and OpenSSL allows making connections from one context on any thread.
 package final class TLSContext: @unchecked Sendable {
-    /// Which side of the handshake.
+    /// The side of the handshake.
     package enum Role: Sendable {
         case client
         case server
     }
 
-    /// Which side the connections are.
+    /// The side of the connections.
     package let role: Role
-    /// What they present.
+    /// The identity that they present.
     package let identity: Identity
-    /// What they ask of the peer.
+    /// The requirements for the peer.
     package let profile: TLSProfile
     let limits: TransportLimits
 
@@ -39,7 +39,7 @@ package final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(handle) }
 
-    /// - Throws: `TLSError` (`setUpFailed`) if this OpenSSL cannot do what the profile asks for.
+    /// - Throws: `TLSError` (`setUpFailed`) if this OpenSSL does not support the profile.
     package static func make(
         role: Role,
         identity: Identity,
@@ -58,7 +58,7 @@ package final class TLSContext: @unchecked Sendable {
     private func configure() throws(TLSError) {
         try check("choosing the version", configureVersions())
         try check("choosing cipher suites", SSL_CTX_set_ciphersuites(handle, cipherSuites) == 1)
-        // Both are cheap for a server; the finite-field groups of OpenSSL's default list are not, and the peer chooses.
+        // Both are cheap for a server. The finite-field groups of OpenSSL's default list are not, and the peer chooses.
         try check("choosing groups", COpenSSLShims_SSL_CTX_set1_groups_list(handle, "X25519:P-256") == 1)
         try check("using the certificate", SSL_CTX_use_certificate(handle, identity.certificate) == 1)
         try check("using the key", SSL_CTX_use_PrivateKey(handle, identity.key) == 1)
@@ -90,13 +90,13 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private func configureOptions() {
-        // The server's order counts, but a client that puts ChaCha20 first (it has no AES instructions) gets it.
+        // The server's order decides, but a client that puts ChaCha20 first (it has no AES instructions) gets it.
         let options =
             COpenSSLShims_SSL_OP_NO_TICKET | COpenSSLShims_SSL_OP_NO_COMPRESSION
             | COpenSSLShims_SSL_OP_NO_RENEGOTIATION | COpenSSLShims_SSL_OP_CIPHER_SERVER_PREFERENCE
             | COpenSSLShims_SSL_OP_PRIORITIZE_CHACHA
         SSL_CTX_set_options(handle, options)
-        // No resumption: a handshake on a LAN is cheap, and every connection proves possession of its key anew.
+        // No resumption: a handshake on a LAN is cheap, and every connection proves its key again.
         COpenSSLShims_SSL_CTX_set_session_cache_mode(handle, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_num_tickets(handle, 0)
         SSL_CTX_set_max_early_data(handle, 0)
@@ -116,7 +116,7 @@ package final class TLSContext: @unchecked Sendable {
             wire.append(contentsOf: name.utf8)
         }
         switch role {
-        // This function returns 0 when it succeeded.
+        // This function returns 0 on success.
         case .client: try check("offering protocols", SSL_CTX_set_alpn_protos(handle, wire, UInt32(wire.count)) == 0)
         case .server: installProtocolSelection()
         }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension TLSEngine {
-    /// The error behind what OpenSSL put into its queue, the cause first.
+    /// The error for the entries of OpenSSL's queue, the cause first.
     func error(from queued: [QueuedError]) -> TLSError {
         guard let first = queued.first else {
             return TLSError(.protocolViolation, "the TLS connection failed for no reason that OpenSSL gives")
@@ -26,7 +26,7 @@ extension TLSEngine {
 }
 
 extension TLSEngine {
-    /// What OpenSSL says when the two sides have no version, cipher suite or group in common.
+    /// OpenSSL's reasons when the two sides have no version, cipher suite or group in common.
     private static let versionReasons: Set<Int32> = [
         SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_VERSION_NUMBER, SSL_R_VERSION_TOO_LOW, SSL_R_NO_SHARED_CIPHER,
         SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_WRONG_SSL_VERSION, SSL_R_NO_SUITABLE_KEY_SHARE, SSL_R_NO_SUITABLE_GROUPS,
@@ -38,7 +38,7 @@ extension TLSError {
         TLSError(.notTLS, looksLikeText ? "the peer speaks plain text (HTTP?), not TLS" : "the peer does not speak TLS")
     }
 
-    /// The peer's alert, told as what it means: some alerts say the same as this side's own findings.
+    /// The meaning of the peer's alert: some alerts mean the same as errors that this side finds itself.
     static func refusedByPeer(_ alert: UInt8, protocols: [String]) -> TLSError {
         let reason =
             switch Int32(alert) {

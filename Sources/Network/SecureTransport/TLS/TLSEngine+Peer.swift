@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import Sharing
 
-// Who the peer is, and whether it is anything like one: what the engine looks at itself, and what OpenSSL's callbacks ask.
+// The peer's identity and its checks: those of the engine itself, and those that OpenSSL's callbacks ask for.
 
 extension TLSEngine {
-    /// Looks at the first two bytes before OpenSSL does: what is not TLS is told apart reliably, and costs nothing.
+    /// Checks the first two bytes before OpenSSL sees them: it recognizes other protocols reliably, and costs nothing.
     ///
     /// TLS begins with a record of type handshake, or for a client also alert, and major version 3 (RFC 8446, 5.1).
     func recognizeTLS() throws(TLSError) {
@@ -21,8 +21,8 @@ extension TLSEngine {
         }
     }
 
-    /// Decides about the peer's certificate (`X509 *`, borrowed): the key must be of a kind that is accepted here, and
-    /// one of those that are expected. Names, dates and signatures in it mean nothing: the handshake proves the key.
+    /// Decides about the peer's certificate (`X509 *`, borrowed): the key must be of an accepted kind and, if keys are
+    /// expected, one of them. Names, dates and signatures in it mean nothing: the handshake proves the key.
     func accepts(certificate: OpaquePointer?, chainLength: Int) -> Bool {
         do throws(TLSError) {
             presentedPeer = try peer(of: certificate, chainLength: chainLength)
@@ -34,7 +34,7 @@ extension TLSEngine {
     }
 
     private func peer(of certificate: OpaquePointer?, chainLength: Int) throws(TLSError) -> PeerID {
-        // A server that ignores ALPN is found out here, before this client shows its own certificate.
+        // Detects a server that ignores ALPN, before this client shows its own certificate.
         if context.role == .client, !context.profile.applicationProtocols.isEmpty, applicationProtocol == nil {
             throw .noCommonProtocol(context.profile.applicationProtocols)
         }
@@ -55,7 +55,7 @@ extension TLSEngine {
         return peerID
     }
 
-    /// - Returns: where in `offers` (names, each after a byte with its length) the first of ours is that is among them.
+    /// - Returns: the range of our first matching name in `offers` (names, each after a byte with its length).
     func selectProtocol(from offers: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in context.profile.applicationProtocols {
             var index = 0

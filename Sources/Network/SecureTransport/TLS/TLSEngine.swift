@@ -3,11 +3,11 @@ internal import COpenSSLShims
 package import NIOCore
 package import Sharing
 
-/// One TLS connection without I/O: ciphertext goes in and plaintext comes out, and the other way round.
+/// One TLS connection without I/O: it converts ciphertext to plaintext and plaintext to ciphertext.
 ///
-/// There is no socket, clock, disk or task in it. Whoever drives it hands over what came from the peer (`receive`,
-/// `endInput`), asks for what that makes possible (`handshake`, `decrypt`), and sends what `takeOutbound` gives.
-/// Would-block is not an error: the answer is then that more input is needed. After an error every call repeats it.
+/// It has no socket, clock, disk or task. The caller hands over bytes from the peer (`receive`, `endInput`), calls the
+/// next step (`handshake`, `decrypt`), and sends the bytes of `takeOutbound`. Would-block is not an error: the engine
+/// then answers that it needs more input. After an error every call repeats it.
 ///
 /// ```
 /// handshaking ──handshake() == true──▶ open ──decrypt() == .ended──▶ (peer has ended; writing goes on)
@@ -36,24 +36,24 @@ package final class TLSEngine {
 
     private var state = State.handshaking
 
-    /// What a callback found wrong: the reason behind the failure that OpenSSL then reports.
+    /// The error that a callback found: the reason behind the failure that OpenSSL then reports.
     var refusal: TLSError?
 
     /// The key of the certificate that the callback accepted; the handshake then proves that the peer holds it.
     var presentedPeer: PeerID?
 
-    /// Bytes at the beginning of the stream that were seen to be TLS. Two are enough to know.
+    /// Bytes at the beginning of the stream that were recognized as TLS. Two are enough.
     var recognizedBytes = 0
 
     private var inputHasEnded = false
 
-    /// What TLS itself has answered since the handshake: a peer that never reads could make it pile up.
+    /// Bytes of TLS's own answers since the handshake: with a peer that never reads they could pile up.
     private var answeredBytes = 0
 
     private var hasSentCloseNotify = false
 
-    /// Whether OpenSSL keeps its buffer for a record when it has given the record away. It lets go of it where nothing
-    /// may come for long (34 KiB a connection); in the middle of a stream it would get a new one for each record.
+    /// Whether OpenSSL keeps its record buffer after it has delivered a record. If input may pause for long, OpenSSL
+    /// frees it (34 KiB a connection). In the middle of a stream that would cost a new buffer for each record.
     private var keepsRecordBuffer = false {
         didSet {
             guard keepsRecordBuffer != oldValue else { return }
@@ -91,7 +91,7 @@ package final class TLSEngine {
 
     deinit { SSL_free(connection) }
 
-    // MARK: What is known
+    // MARK: State of the connection
 
     /// The key that the peer proved to hold; nil until the handshake is done.
     package var peerID: PeerID? {
@@ -104,7 +104,7 @@ package final class TLSEngine {
         SSL_get_current_cipher(connection).flatMap { SSL_CIPHER_get_name($0) }.map { String(cString: $0) }
     }
 
-    /// The application protocol agreed on.
+    /// The application protocol that both sides agreed on.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -113,31 +113,31 @@ package final class TLSEngine {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// Whether the peer has sent its close_notify: nothing more will come from it, and nothing is missing.
+    /// Whether the peer has sent its close_notify: no more data will come from it, and none is missing.
     package var peerHasClosed: Bool { SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    /// Whether something is waiting that has not been asked for by `decrypt`: ciphertext, or the error after it.
+    /// Whether input waits for `decrypt`: ciphertext, or the error after it.
     package var hasUnreadInput: Bool { unreadPlaintextBound > 0 }
 
-    /// Most plaintext bytes that `decrypt` could give now; one where it would only throw.
+    /// Maximum of plaintext bytes that `decrypt` could return now; one if it would only throw.
     package var unreadPlaintextBound: Int {
         if case .failed = state { return 1 }
-        // OpenSSL may hold the beginning of one record besides.
+        // OpenSSL may also hold the beginning of one record.
         return bio.inboundBytes + (SSL_has_pending(connection) != 0 ? TransportLimits.recordBytes : 0)
     }
 
     // MARK: From the peer
 
-    /// Hands over bytes that came from the peer. What comes after its close_notify, or after an error, is thrown away.
+    /// Hands over bytes that came from the peer. Bytes after its close_notify, or after an error, are dropped.
     package func receive(_ ciphertext: ByteBuffer) {
         if case .failed = state { return }
         if !peerHasClosed { bio.receive(ciphertext) }
     }
 
-    /// Says that no more bytes will come from the peer.
+    /// Marks the end of the bytes from the peer.
     package func endInput() { inputHasEnded = true }
 
-    /// Goes on with the handshake as far as the input allows.
+    /// Continues the handshake as far as the input allows.
     ///
     /// - Returns: whether it is done; `peerID` is then known.
     package func handshake() throws(TLSError) -> Bool {
@@ -160,19 +160,19 @@ package final class TLSEngine {
         return true
     }
 
-    /// What `decrypt` found after what it wrote.
+    /// The state after the plaintext that `decrypt` wrote.
     package enum Decrypted: Equatable {
-        /// Everything that was there is decrypted.
+        /// All input is decrypted.
         case needsInput
         /// The buffer has no more room.
         case full
-        /// The peer's close_notify: the stream has ended as it should.
+        /// The peer's close_notify: the stream has ended properly.
         case ended
     }
 
-    /// Decrypts into the free room of `plaintext`, without making it larger.
+    /// Decrypts into the free room of `plaintext`, without enlarging it.
     ///
-    /// Data that came before an error is given first; the error comes with the next call.
+    /// Data before an error is delivered first; the next call throws the error.
     ///
     /// - Throws: `TLSError`; `truncated` when the input has ended without the peer's close_notify.
     package func decrypt(into plaintext: inout ByteBuffer) throws(TLSError) -> Decrypted {
@@ -185,7 +185,7 @@ package final class TLSEngine {
         var total = 0
         let outboundBytes = bio.outbound.readableBytes
         keepsRecordBuffer = bio.inboundBytes > 2 * TransportLimits.recordBytes
-        // Once for all records: one that is good leaves no error, and OpenSSL takes as long to look for some as for a small record.
+        // Once for all records: a good record leaves no error, and looking for errors takes as long as a small record.
         ERR_clear_error()
         plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: 0) { room in
             while total < room.count {
@@ -221,7 +221,7 @@ package final class TLSEngine {
 
     // MARK: To the peer
 
-    /// Sets the buffer that ciphertext is appended to. Give it room for what comes next, to save growing it.
+    /// Sets the buffer for ciphertext. Enough room for the next data saves growing it.
     package func provideOutbound(_ buffer: ByteBuffer) {
         guard bio.outbound.readableBytes > 0 else {
             bio.outbound = buffer
@@ -235,18 +235,18 @@ package final class TLSEngine {
     /// Whether there is ciphertext to send.
     package var hasOutbound: Bool { bio.outbound.readableBytes > 0 }
 
-    /// Takes the ciphertext that is ready to be sent. Send it also after an error: it may hold the alert that says why.
+    /// Takes the ciphertext that is ready. Send it also after an error: it may hold the alert with the reason.
     package func takeOutbound() -> ByteBuffer {
         defer { bio.outbound = ByteBuffer() }
         return bio.outbound
     }
 
-    /// Most bytes that `count` bytes of plaintext become: a record adds 22, and the engine may have an answer of its own.
+    /// Maximum ciphertext bytes of `count` plaintext bytes: a record adds 22, and the engine may add an answer.
     package static func ciphertextBound(of count: Int) -> Int {
         count + (count / TransportLimits.recordBytes + 1) * 22 + 128
     }
 
-    /// Encrypts all of `plaintext` into full records and, at the end, one that may not be full.
+    /// Encrypts all of `plaintext` into full records; the last may be partial.
     package func encrypt(_ plaintext: UnsafeRawBufferPointer) throws(TLSError) {
         switch state {
         case .handshaking: preconditionFailure("encrypting before the handshake is done")
@@ -256,7 +256,7 @@ package final class TLSEngine {
         guard plaintext.count > 0 else { return }
         ERR_clear_error()
         var count = 0
-        // The BIO takes everything, so this never does a part only.
+        // The BIO takes everything, so this never writes only a part.
         var result: Int32 = 0
         bio.collecting(Self.ciphertextBound(of: plaintext.count)) {
             result = SSL_write_ex(connection, plaintext.baseAddress, plaintext.count, &count)
@@ -266,7 +266,7 @@ package final class TLSEngine {
         }
     }
 
-    /// Ends the stream to the peer with a close_notify. Nothing can be encrypted after it; decrypting goes on.
+    /// Ends the stream to the peer with a close_notify. After it, encryption is impossible; decryption continues.
     package func closeOutbound() {
         guard case .open = state, !hasSentCloseNotify else { return }
         hasSentCloseNotify = true
@@ -277,7 +277,7 @@ package final class TLSEngine {
 
     // MARK: Keys
 
-    /// Most bytes that can be exported at a time.
+    /// Maximum number of bytes in one export.
     package static let exportBytes = 255
 
     /// Derives a secret that only the two ends of this very connection know (RFC 5705, RFC 8446 section 7.5).

@@ -1,10 +1,10 @@
 package import Sharing
 
-/// Why a TLS connection could not be made or could not go on.
+/// Why a TLS connection could not be made or could not continue.
 ///
-/// `code` is for programs, `description` for people: one line, lower case, what failed to happen and why.
+/// `code` is for programs, `description` for people: one line, lower case, with the failed step and the reason.
 package struct TLSError: Error, Hashable {
-    /// What kind of failure it was.
+    /// The kind of failure.
     package struct Code: Hashable, Sendable {
         private enum Value {
             case notTLS
@@ -24,25 +24,25 @@ package struct TLSError: Error, Hashable {
 
         private let value: Value
 
-        /// The peer speaks, but not TLS: plain HTTP, another protocol, noise.
+        /// The peer sends data, but not TLS: plain HTTP, another protocol, noise.
         package static let notTLS = Code(value: .notTLS)
         /// The peer speaks another version of TLS, or has no cipher suite in common.
         package static let wrongVersion = Code(value: .wrongVersion)
-        /// The peer speaks TLS but none of the application protocols asked for (ALPN, RFC 7301).
+        /// The peer speaks TLS but none of the requested application protocols (ALPN, RFC 7301).
         package static let noCommonProtocol = Code(value: .noCommonProtocol)
         /// The client sent no certificate, so it has no identity.
         package static let noCertificate = Code(value: .noCertificate)
-        /// The peer's certificate is not one that an identity can be read from.
+        /// No identity can be read from the peer's certificate.
         package static let certificateRefused = Code(value: .certificateRefused)
-        /// The peer proved to hold a key, but not the one that was expected.
+        /// The peer proved to hold a key, but not the expected one.
         package static let unexpectedPeer = Code(value: .unexpectedPeer)
-        /// The peer ended the connection with a TLS alert; `alert` says which.
+        /// The peer ended the connection with a TLS alert; see `alert`.
         package static let refusedByPeer = Code(value: .refusedByPeer)
         /// The handshake did not finish in time.
         package static let handshakeTimedOut = Code(value: .handshakeTimedOut)
         /// The connection ended before the handshake did.
         package static let closedInHandshake = Code(value: .closedInHandshake)
-        /// The stream ended without the peer's close_notify: something may be missing.
+        /// The stream ended without the peer's close_notify: data may be missing.
         package static let truncated = Code(value: .truncated)
         /// A record did not authenticate.
         package static let corrupted = Code(value: .corrupted)
@@ -52,7 +52,7 @@ package struct TLSError: Error, Hashable {
         package static let setUpFailed = Code(value: .setUpFailed)
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     package let code: Code
 
     /// The alert that the peer sent (RFC 8446, section 6), when `code` is `refusedByPeer`.

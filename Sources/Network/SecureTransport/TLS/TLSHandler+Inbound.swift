@@ -3,12 +3,12 @@ package import NIOCore
 extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         hasDemand = true
-        // What is lent has nothing to read.
+        // A lent connection has nothing to read here.
         if outboundLoan == nil, withheld == nil, state == .open, engine.hasUnreadInput {
             deliver(context)
             completeDelivery(context)
         }
-        // With automatic reading nobody would ask the channel again. Who has borrowed what comes reads it, then, or is about to.
+        // With automatic reading no read would follow. The borrower of the input reads it instead, or is about to.
         if withheld == nil || state != .open { context.read() }
     }
 
@@ -18,7 +18,7 @@ extension TLSHandler {
         case .idle, .handshaking:
             engine.receive(ciphertext)
             advanceHandshake(context)
-            // What came with the end of the handshake may already be data.
+            // The input after the end of the handshake may already be data.
             if state == .open, hasDemand, engine.hasUnreadInput { deliver(context) }
         case .open:
             engine.receive(ciphertext)
@@ -55,7 +55,7 @@ extension TLSHandler {
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case ChannelEvent.inputClosed:
-            // The end of the socket's stream. What the layer above is told is the end of TLS's.
+            // The end of the socket's stream. The layer above gets the end of TLS's stream instead.
             endInput(context)
         default:
             context.fireUserInboundEventTriggered(event)
@@ -67,7 +67,7 @@ extension TLSHandler {
         context.fireErrorCaught(error)
     }
 
-    /// Decrypts everything that is there and fires it, one large buffer at a time.
+    /// Decrypts all input and fires it, one large buffer at a time.
     private func deliver(_ context: ChannelHandlerContext) {
         while state == .open, !engine.peerHasClosed {
             let bound = engine.unreadPlaintextBound
@@ -81,7 +81,7 @@ extension TLSHandler {
                 completeDelivery(context)
                 return fail(error, context)
             }
-            // An answer that TLS itself wants to give, such as a new key.
+            // TLS's own answer, such as a new key.
             sendOutbound(context, promise: nil)
             pool.keep(plaintext)
             if plaintext.readableBytes > 0 {
@@ -116,7 +116,7 @@ extension TLSHandler {
         }
     }
 
-    /// The socket has no more: what is there is delivered, asked for or not, and then it shows whether it was all.
+    /// The socket has ended: delivers all input, even without demand, and then checks whether the stream was complete.
     private func endInput(_ context: ChannelHandlerContext) {
         socketInputHasEnded = true
         engine.endInput()
@@ -142,14 +142,14 @@ extension TLSHandler {
         }
     }
 
-    /// Looks for the peer's close_notify in what nobody wants any more.
+    /// Looks for the peer's close_notify in input that is no longer needed.
     func discardWhileClosing(_ context: ChannelHandlerContext) {
         guard let pool, engine.hasUnreadInput, !engine.peerHasClosed else { return advanceClosing(context) }
         var scrap = pool.take(engine.unreadPlaintextBound)
         defer { pool.keep(scrap) }
         while engine.hasUnreadInput {
             scrap.clear()
-            // A broken record ends the connection at once, as nothing can be encrypted after it either.
+            // A broken record ends the connection at once, as encryption is impossible after it too.
             guard let outcome = try? engine.decrypt(into: &scrap) else { return finishClosing(context) }
             if outcome != .full { break }
         }

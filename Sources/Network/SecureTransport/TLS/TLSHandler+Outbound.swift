@@ -22,9 +22,9 @@ extension TLSHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Encrypts and sends what was flushed, as far as the channel takes it, and then the end if it is time for it.
+    /// Encrypts and sends the flushed data, as far as the channel takes it, and then the end if it is due.
     func advanceOutbound(_ context: ChannelHandlerContext) {
-        // A write can complete at once, and who waits for it can write again from there: the loop sees to that, too.
+        // A write can complete at once, and its promise can cause another write: the loop sends that, too.
         guard !isEncrypting, let pool else { return }
         isEncrypting = true
         let flushedBytes = pending.flushedBytes
@@ -89,9 +89,9 @@ extension TLSHandler {
         }
     }
 
-    /// Sends what the engine itself has to say: handshake messages, alerts, the close_notify.
+    /// Sends the engine's own output: handshake messages, alerts, the close_notify.
     ///
-    /// - Parameter promise: kept at once if there is nothing to send.
+    /// - Parameter promise: succeeds at once if there is nothing to send.
     func sendOutbound(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         guard engine.hasOutbound else {
             promise?.succeed()
@@ -139,7 +139,7 @@ extension TLSHandler {
         }
     }
 
-    /// Sends what was flushed and then the end. What was only written is given up, as in a channel without TLS.
+    /// Sends the flushed data and then the end. Unflushed writes fail, as in a channel without TLS.
     private func endOutbound(_ context: ChannelHandlerContext) {
         guard outbound == .open else { return }
         outbound = .ending
@@ -147,7 +147,7 @@ extension TLSHandler {
         advanceOutbound(context)
     }
 
-    /// Starts to close in an orderly way, within the deadline.
+    /// Starts an orderly close, within the deadline.
     func beginClosing(_ context: ChannelHandlerContext) {
         guard state == .open else { return }
         state = .closing
@@ -157,7 +157,7 @@ extension TLSHandler {
         if state == .closing { context.read() }
     }
 
-    /// Sets the deadline for what closing waits for now.
+    /// Sets the deadline of the present step of closing.
     private func scheduleClosing(_ context: ChannelHandlerContext) {
         let isDraining = outbound != .ended && !isHurried
         schedule(isDraining ? limits.drainDeadline : limits.closeDeadline, context) { handler, context in
@@ -178,7 +178,7 @@ extension TLSHandler {
         deadline = nil
         failPending(ChannelError.ioOnClosedChannel)
         let promise = context.eventLoop.makePromise(of: Void.self)
-        // The channel may be closed already; then what was asked for is done.
+        // The channel may be closed already; then the close has succeeded.
         promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.settleClosePromises() }
         context.close(mode: .all, promise: promise)
     }

@@ -6,13 +6,13 @@ package import Sharing
 /// - It fires `TLSEvent.handshakeCompleted` before the first plaintext, and `errorCaught` with a `TLSError` when the
 ///   handshake fails, a record is broken, or the stream ends without the peer's close_notify (`truncated`); then it
 ///   closes the channel.
-/// - Inbound, each read of the socket becomes one large buffer. Nothing is decrypted that was not asked for by `read`.
-/// - Outbound, what is flushed is encrypted in batches of many records, each for one system call, and only while the
-///   channel is writable: ciphertext does not pile up. A write's promise is kept when its last byte is with the kernel.
-/// - A thread that produces a long stream can borrow the way to the peer (`OutboundLoan`), and gives it to the socket itself.
-/// - A thread that wants a long stream can borrow what comes from the peer in the same way (`InboundLoan`).
-/// - Closing sends what was flushed and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
-///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too, or, where the channel allows remote
+/// - Inbound, each read of the socket becomes one large buffer. Data is decrypted only after a `read` asked for it.
+/// - Outbound, flushed data is encrypted in batches of many records, each for one system call, and only while the
+///   channel is writable: ciphertext does not pile up. A write's promise succeeds when the kernel has its last byte.
+/// - A thread that produces a long stream can borrow the output (`OutboundLoan`), and writes to the socket itself.
+/// - A thread that reads a long stream can borrow the input in the same way (`InboundLoan`).
+/// - Closing sends the flushed data and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
+///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too or, if the channel allows remote
 ///   half closure, surfaces as `ChannelEvent.inputClosed`.
 ///
 /// ```
@@ -35,10 +35,10 @@ package final class TLSHandler: ChannelDuplexHandler {
         case closed
     }
 
-    /// What has become of this side's stream to the peer.
+    /// The state of this side's stream to the peer.
     enum Outbound {
         case open
-        /// What was flushed leaves, then the close_notify.
+        /// The flushed data is being sent, then the close_notify.
         case ending
         /// The close_notify is on its way.
         case endSent
@@ -46,16 +46,16 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
 
     private let ownEngine: TLSEngine
-    /// Taken back first, where it is lent.
+    /// The engine. Each access first ends the loans.
     var engine: TLSEngine {
         reclaim()
         return ownEngine
     }
-    /// Where this side's way to the peer is lent.
+    /// The loan of this side's output to the peer, if it is lent.
     var outboundLoan: OutboundLoan?
-    /// Where what comes from the peer is lent.
+    /// The loan of the input from the peer, if it is lent.
     var inboundLoan: InboundLoan?
-    /// How the channel reads when that is given back; nil where it reads now.
+    /// The channel's way of reading, restored after the input's loan; nil while the input is not lent.
     var withheld: Reading?
 
     struct Reading {
@@ -63,7 +63,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         var isAutomatic: Bool
     }
 
-    /// When that is out which the socket had not taken of what the last borrower has sent.
+    /// Completes when the last borrower's remaining bytes are sent, which the socket had not taken.
     var unsentIsOut: EventLoopFuture<Void>?
     let limits: TransportLimits
 
@@ -78,30 +78,30 @@ package final class TLSHandler: ChannelDuplexHandler {
     var pending = PendingPlaintext()
     var isEncrypting = false
 
-    /// The layer above has called `read` and has got nothing since.
+    /// The layer above has called `read` and has received nothing since.
     var hasDemand = false
-    /// Plaintext was fired, and `channelReadComplete` was not yet.
+    /// Plaintext was fired, but `channelReadComplete` was not.
     var hasDelivered = false
     var hasFiredInputClosed = false
-    /// The socket's own stream has ended, which says nothing of whether TLS's has.
+    /// The socket's stream has ended; TLS's stream may still be incomplete.
     var socketInputHasEnded = false
-    /// The channel has reported an error of its own: that the stream is cut is no news then.
+    /// The channel has reported its own error: a truncated stream is then no separate error.
     var transportHasFailed = false
 
-    /// Those who wait for the channel to close, or for this side of it.
+    /// Promises for closing the channel, or this side of it.
     var closePromises: [EventLoopPromise<Void>] = []
     var outputClosePromises: [EventLoopPromise<Void>] = []
 
-    /// Whether there is no time to drain: this process wants to end.
+    /// Whether there is no time to drain: this process is about to end.
     var isHurried = false
 
-    /// Bytes thrown away while waiting for the peer to close after a failure.
+    /// Bytes dropped while waiting for the peer to close after a failure.
     var discardedBytes = 0
 
     /// - Parameters:
     ///   - context: the role, the identity and the rules.
     ///   - expectedPeers: the only keys the peer may have; nil for any. With another key the handshake fails, before
-    ///     anything is sent that the layer above wrote.
+    ///     any data of the layer above is sent.
     /// - Throws: `TLSError` if there is no memory.
     package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
         ownEngine = try TLSEngine(context: context, expectedPeers: expectedPeers)
@@ -119,7 +119,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         try engine.exportKeyingMaterial(label: label, context: context, length: length)
     }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -149,11 +149,11 @@ package final class TLSHandler: ChannelDuplexHandler {
             handler.fail(.handshakeTimedOut, context)
         }
         advanceHandshake(context)
-        // The handshake needs to read, whatever the layer above wants.
+        // The handshake needs to read, even without demand from above.
         if state == .handshaking { context.read() }
     }
 
-    /// Sets the one deadline that is running.
+    /// Sets the handler's only deadline.
     func schedule(
         _ delay: Duration,
         _ context: ChannelHandlerContext,
@@ -167,7 +167,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Goes on with the handshake as far as what came in allows.
+    /// Continues the handshake as far as the input allows.
     func advanceHandshake(_ context: ChannelHandlerContext) {
         let isDone: Bool
         do throws(TLSError) {
@@ -181,13 +181,13 @@ package final class TLSHandler: ChannelDuplexHandler {
         deadline?.cancel()
         deadline = nil
         context.fireUserInboundEventTriggered(TLSEvent.handshakeCompleted(peerID))
-        // What the layer above wrote and flushed until now, or just now.
+        // Data that the layer above wrote and flushed until now, or just now.
         advanceOutbound(context)
     }
 
     // MARK: Failing
 
-    /// Tells the layer above, lets the alert leave, and closes.
+    /// Reports the error to the layer above, sends the alert, and closes.
     func fail(_ error: TLSError, _ context: ChannelHandlerContext) {
         guard state != .failed, state != .closed else { return }
         state = .failed

@@ -1,6 +1,6 @@
 package import Sharing
 
-/// What a dialect asks of TLS: which versions, which keys, which application protocols.
+/// A dialect's requirements for TLS: versions, keys, application protocols.
 package struct TLSProfile: Sendable {
     /// Versions of TLS.
     package enum Version: Comparable, Sendable {
@@ -8,9 +8,9 @@ package struct TLSProfile: Sendable {
         case tls13
     }
 
-    /// Which cipher suites of TLS 1.3 come first.
+    /// The order of the cipher suites of TLS 1.3.
     package enum CipherOrder: Sendable {
-        /// As `aesFirst` where the processor has instructions for AES, otherwise as `chaCha20First`.
+        /// As `aesFirst` if the processor has instructions for AES, otherwise as `chaCha20First`.
         case automatic
         /// AES-128-GCM, AES-256-GCM, ChaCha20-Poly1305: the order of speed with AES instructions.
         case aesFirst
@@ -18,29 +18,29 @@ package struct TLSProfile: Sendable {
         case chaCha20First
     }
 
-    /// ALPN names (RFC 7301) in order of preference, each of 1 to 255 bytes. One of them must be agreed on; with none
-    /// here, none is offered or asked for.
+    /// ALPN names (RFC 7301) in order of preference, each of 1 to 255 bytes. Both sides must agree on one of them. If
+    /// the list is empty, this side neither offers nor requires one.
     package var applicationProtocols: [String]
 
-    /// What the other side has to prove.
+    /// The proof that the peer must give.
     package enum Proof: Sendable {
         /// That it holds a key of one of `acceptedKeys`.
         case key
-        /// Nothing: a server asks for no certificate, a client takes any. The peer is then nobody that is known, and
-        /// somebody else each time (`PeerID.unproven`).
+        /// None: a server asks for no certificate, a client accepts any. The peer is then unknown, and a different one
+        /// each time (`PeerID.unproven`).
         case nothing(in: Dialect)
     }
 
-    /// What the other side has to prove.
+    /// The proof that the peer must give.
     package var proof: Proof = .key
 
-    /// The kinds of keys that a peer may have, where it has to prove one.
+    /// The kinds of keys that a peer may have, if it must prove one.
     package var acceptedKeys: Set<KeyKind> = [.p256]
 
     /// The versions that are accepted.
     package var versions: ClosedRange<Version> = .tls13 ... .tls13
 
-    /// Which cipher suites of TLS 1.3 this side prefers.
+    /// The order of cipher suites of TLS 1.3 that this side prefers.
     package var cipherOrder: CipherOrder = .automatic
 
     /// The rules of `waft`, with other application protocols.
@@ -51,7 +51,7 @@ package struct TLSProfile: Sendable {
     /// Between Waft's own peers: TLS 1.3 only, a P-256 key on both sides.
     package static let waft = TLSProfile(applicationProtocols: ["waft/1"])
 
-    /// With AirDrop's peers: whoever answers, by TLS 1.2 or 1.3, without names of protocols. Its own side has an RSA key.
+    /// With AirDrop's peers: any peer, by TLS 1.2 or 1.3, without names of protocols. This side has an RSA key.
     package static let airdrop: TLSProfile = {
         var profile = TLSProfile(applicationProtocols: [])
         profile.proof = .nothing(in: .airdrop)

@@ -1,15 +1,15 @@
 internal import NIOCore
 
-/// Counts what anybody can cause as often as they like, and says when it is time to write a line about it.
+/// Counts events that any peer can cause at any rate, and limits the log lines about them.
 struct Tally {
     private static let interval = TimeAmount.minutes(1)
 
     private var count = 0
     private var nextReport = NIODeadline.distantPast
 
-    /// Counts one more.
+    /// Counts one event.
     ///
-    /// - Returns: how many there were since the last report; nil if that was less than a minute ago.
+    /// - Returns: the number of events since the last report; nil if that was less than a minute ago.
     mutating func add(now: NIODeadline = .now()) -> Int? {
         count += 1
         guard now >= nextReport else { return nil }
