@@ -11,7 +11,7 @@ import SystemCalls
 /// `WritingBehind.mostFiles` small files. So thousands of small files in a few folders need no path lookup each, and
 /// thousands of items no descriptor each.
 final class StagedFiles: StagedItem {
-    /// Maximum number of entries whose places are remembered; with more, entries are not synced one by one.
+    /// Maximum number of entries whose places are remembered. With more, the whole file system is synced if it can be.
     static let rememberedPlaces = 16
     /// Files of at least this size, in bytes, have their room reserved before they are written: less work for the file
     /// system than growing, and no surprise at the end. For smaller ones the call would cost more than it saves.
