@@ -1,34 +1,34 @@
 package import UniformTypes
 
-/// What some content is, by its bytes alone. The name plays no part.
+/// The recognised form of some content, by its bytes alone. The name plays no part.
 package struct Content: Sendable, Hashable {
-    /// The type; where none is declared for it, a dynamic one for its usual extension, or what it conforms to. nil
-    /// where the content is not recognised.
+    /// The type. If none is declared, a dynamic type for the usual extension, or a type that the content conforms to.
+    /// nil if the content is not recognised.
     package internal(set) var type: UniformType?
 
     /// The MIME type, where the shared MIME database knew it; printable ASCII.
     package internal(set) var mimeType: String?
 
-    /// How the first 64 KiB read as text; nil where they do not.
+    /// How the first 64 KiB read as text; nil if they are not text.
     package internal(set) var text: TextForm?
 
     /// Whether there are no bytes at all.
     package internal(set) var isEmpty = false
 
-    /// How it begins, where what runs begins so.
+    /// The program signature at the start, if there is one.
     var signature: ExecutableSignature?
 
-    /// Whether the signature is `MZ` and all that was looked at is text in UTF-8: a sentence may start so, and no header of
-    /// a program is without control characters.
+    /// Whether the signature is `MZ` and all bytes examined are text in UTF-8: a sentence may start so, and no header
+    /// of a program is without control characters.
     var mayBeProse = false
 
-    /// The form of storage it is in, which may be all that is known, or less.
+    /// The form of storage. It may be all that is known, or less.
     var storage: Storage?
 
     /// For a zip archive.
     var listing: ZipListing?
 
-    /// The extensions that the shared MIME database gives to what it recognised.
+    /// The extensions in the shared MIME database for the recognised MIME type.
     var extensions: [String] = []
 
     /// Whether `type` is a type that is declared for this content, not merely something that it conforms to.
@@ -40,7 +40,7 @@ package struct Content: Sendable, Hashable {
     /// Types that it can be taken for as well.
     var alternatives: [UniformType] = []
 
-    /// Whether it is not known what is inside: nothing was recognised, or a form of storage alone.
+    /// Whether the format inside is unknown: nothing was recognised, or only a form of storage.
     var isPlainStorage: Bool {
         guard let storage, !isUnusualZip else { return false }
         return type.map { storage.plain.contains($0) } ?? true

@@ -1,9 +1,9 @@
 package import UniformTypes
 
-/// Holds what arrived against what it is said to be.
+/// Compares received content with its declared type.
 ///
-/// A value without state that can be used from any number of tasks at once. It keeps what it has read of the shared MIME
-/// database; make another one to see a newer database or other types.
+/// A stateless value that any number of tasks can use at once. It keeps the shared MIME database as it was read; make
+/// another one to see a newer database or other types.
 package struct ContentChecker: Sendable {
     private let types: TypeRegistry
     private let recognizer: ContentRecognizer
@@ -11,22 +11,22 @@ package struct ContentChecker: Sendable {
 
     /// - Parameters:
     ///   - types: the system's types and those that handlers declare.
-    ///   - database: `.none` for what is built in alone.
+    ///   - database: `.none` to use only the built-in signatures.
     package init(types: TypeRegistry = .system, database: MagicDatabase = .installed()) {
         self.types = types
         recognizer = ContentRecognizer(database: database)
         recognizable = database.recognizable.union(FormatSignature.recognizable)
     }
 
-    /// Checks the content of an open file. Blocks while it reads, at most 0.5 MB wherever it is in the file; the position
-    /// of the descriptor does not move, and the descriptor stays the caller's.
+    /// Checks the content of an open file. Blocks while it reads at most 0.5 MB, anywhere in the file. The position of
+    /// the descriptor does not move, and the caller keeps the descriptor.
     ///
     /// Not for folders, whose files have names and types of their own: anything that cannot be read, a folder's
     /// descriptor included, is `unverified`, and so is a declared type for folders.
     ///
     /// - Parameters:
     ///   - descriptor: open for reading.
-    ///   - declared: the type that the item is said to have.
+    ///   - declared: the declared type of the item.
     ///   - size: of the file, in bytes.
     package func check(descriptor: Int32, declared: UniformType, size: UInt64) -> ContentVerdict {
         check(DescriptorBytes(descriptor: descriptor, size: size), declared: declared)
@@ -102,17 +102,17 @@ package struct ContentChecker: Sendable {
     /// A short description of content, for people.
     package func words(for content: Content) -> String { content.words(types: types) }
 
-    /// What the content of an open file is, by its bytes alone; nil where it cannot be read. Otherwise like `check`.
+    /// Recognises the content of an open file by its bytes alone; nil if it cannot be read. Otherwise like `check`.
     package func content(descriptor: Int32, size: UInt64) -> Content? {
         try? recognizer.content(of: DescriptorBytes(descriptor: descriptor, size: size))
     }
 
-    /// What content is that is in memory as a whole.
+    /// Recognises content that is in memory as a whole.
     package func content(bytes: [UInt8]) -> Content {
         (try? recognizer.content(of: MemoryBytes(bytes: bytes))) ?? Content()
     }
 
-    /// What the content of an open file is, in a few words for people: `PNG image (public.png)`.
+    /// Describes the content of an open file in a few words for people: `PNG image (public.png)`.
     package func description(descriptor: Int32, size: UInt64) -> String {
         content(descriptor: descriptor, size: size)?.words(types: types) ?? "nothing that can be read"
     }

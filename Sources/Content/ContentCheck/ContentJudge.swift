@@ -1,13 +1,13 @@
 internal import UniformTypes
 
-/// Holds content against a declared type. Pure: the same question has the same answer.
+/// Compares content with a declared type. Pure: the same question has the same answer.
 ///
-/// The order of the rules is the order of the functions that `verdict` calls, and the first that has an answer gives it.
+/// The rules apply in the order of the functions that `verdict` calls; the first answer counts.
 struct ContentJudge {
     let types: TypeRegistry
     let content: Content
     let declared: UniformType
-    /// The declared type and what it conforms to.
+    /// The declared type and all types that it conforms to.
     private let lineage: [UniformType]
     /// The forms of storage that the declared type is known to have.
     private let expected: Set<Storage>
@@ -49,7 +49,7 @@ struct ContentJudge {
 // MARK: - The rules
 
 extension ContentJudge {
-    /// What starts like a program is one, and rightly so only under a type that says so, or that says nothing.
+    /// A program is consistent with a program's type, mislabelled under one without a format, and otherwise lying.
     private func verdict(for signature: ExecutableSignature) -> ContentVerdict {
         let type = signature.type
         let isRight =
@@ -61,8 +61,8 @@ extension ContentJudge {
         return verdict(.lying, type, "declared as \(declaredWords), but the content is \(words), which runs")
     }
 
-    /// Text under a type for texts: what kind of text it is decides nobody but the reader, and rules for JSON or Markdown
-    /// do not exist.
+    /// Text under a type for texts. Only the reader can decide the kind of text: rules for JSON or Markdown do not
+    /// exist.
     private var verdictAsText: ContentVerdict? {
         guard let text = content.text else { return nil }
         // Text in an old encoding is any bytes without control characters, so a format that is recognised goes first.
@@ -96,7 +96,7 @@ extension ContentJudge {
             types.conforms(candidate, to: declared) || (isSpecial(candidate) && lineage.contains(candidate))
         }
         if isRight, !hasHiddenProgram { return verdict(.consistent, type, isDeclared) }
-        // A type that nobody declares, by the extension that its files have.
+        // An undeclared type, compared by the usual extension of its files.
         if let name = dynamicExtension, content.extensions.contains(name) {
             return verdict(.consistent, type, "the content is \(words)")
         }
@@ -106,8 +106,8 @@ extension ContentJudge {
     /// Whether conforming to a type says what format something has.
     private func isSpecial(_ type: UniformType) -> Bool { content.isExact && type != .data && type != .item }
 
-    /// The container table: what the declared type is stored in is no lie, and neither is calling something by the form
-    /// that it is stored in.
+    /// The container table: a form of storage is right for a type that is stored in it, and a type that names only the
+    /// form of storage is right too.
     private var verdictOnPlainStorage: ContentVerdict? {
         guard let storage = content.storage else { return nil }
         if storage.plain.contains(declared) { return verdict(.consistent, content.type, isDeclared) }
@@ -127,14 +127,14 @@ extension ContentJudge {
 
     private static let iso: Set<Storage> = [.isoMedia, .isoMovie, .isoImage, .isoAVIF]
 
-    /// A disk begins with anything, and that there are bytes is all that can be said of one.
+    /// A disk image may begin with any bytes, so any content is consistent with such a type.
     private var verdictOnDisks: ContentVerdict? {
         isDisk ? verdict(.consistent, content.type, "nothing speaks against \(declaredWords)") : nil
     }
 
     private var isDisk: Bool { lineage.contains(.known("public.disk-image")) }
 
-    /// Always: what runs, under a type that does not say so.
+    /// Always: a program under a type that is not a program's.
     private func verdictOnPrograms(_ type: UniformType) -> ContentVerdict? {
         guard content.listing?.families.contains(where: \.runs) == true || types.conforms(type, to: .executable),
             !lineage.contains(.executable), !isOwnFamily || hasHiddenProgram
@@ -172,7 +172,7 @@ extension ContentJudge {
         return listing.families.contains(family)
     }
 
-    /// A program inside what is otherwise what it is said to be: classes in a document, macros in one that has none.
+    /// A program inside content of the declared type: classes in a document, macros in a format without macros.
     private var hasHiddenProgram: Bool {
         guard let listing = content.listing, !lineage.contains(.executable), !storagePlain.contains(declared) else {
             return false
@@ -192,7 +192,7 @@ extension ContentJudge {
         .known("org.openxmlformats.presentationml.slideshow"), .known("org.openxmlformats.presentationml.template"),
     ]
 
-    /// What programs write under the extensions of old office formats, and those programs open without a word.
+    /// Formats that programs write with old office extensions, and open without a warning.
     private static func isOfficeMixture(_ declared: [UniformType], _ actual: [UniformType]) -> Bool {
         let old: Set<UniformType> = [
             .known("com.microsoft.word.doc"), .known("com.microsoft.word.dot"), .known("com.microsoft.excel.xls"),
@@ -206,7 +206,7 @@ extension ContentJudge {
         return declared.contains(where: old.contains) && actual.contains(where: new.contains)
     }
 
-    /// Two formats have one extension (a Keynote presentation and a PGP key), and the declared type was guessed from it.
+    /// Two formats share an extension (a Keynote presentation and a PGP key), and it determined the declared type.
     private var verdictByName: ContentVerdict? {
         guard let type = content.type, !content.isWeak, let own = types.declaration(of: declared)?.extensions,
             content.extensions.contains(where: own.contains)
@@ -230,7 +230,7 @@ extension ContentJudge {
         verdict(.mislabelled, type, "declared as \(declaredWords), but the content is \(words)")
     }
 
-    /// What is left is a lie, unless too little is known of the one or the other.
+    /// All remaining content is a lie, unless too little is known of the content or of the declared type.
     private func verdictOnStrangers(_ type: UniformType?) -> ContentVerdict {
         let isGeneral = content.isPlainStorage && content.storage?.isGeneral == true
         if saysNothing || !isDeclaredBySystem {
@@ -281,8 +281,8 @@ extension ContentJudge {
         DynamicType(declared)?.tags.first { $0.tagClass == .filenameExtension }?.value
     }
 
-    /// Whether the declared type claims no format: nobody declares it, or it is what `.bin` and `.dat` stand for, which
-    /// programs give to anything.
+    /// Whether the declared type claims no format: it is undeclared, or it is the type of `.bin` and `.dat`, which
+    /// programs use for anything.
     private var saysNothing: Bool {
         !types.isDeclared(declared) || declared == .known("com.apple.macbinary-archive")
             || declared == .known("com.microsoft.outlook.dat")
@@ -304,8 +304,8 @@ extension ContentJudge {
 }
 
 extension Storage {
-    /// Whether formats that are stored so are known to be, without their storage having been recognised: the shared MIME
-    /// database has rules for them, and none are built in.
+    /// Whether the formats in this form are recognised without recognition of the form: the shared MIME database has
+    /// rules for them, and none are built in.
     fileprivate var isToldByTypes: Bool {
         switch self {
         case .isoMovie, .isoImage, .isoAVIF, .isoMedia, .matroska, .asf, .tiff, .palmDatabase, .mpegStream, .aiff,

@@ -1,7 +1,7 @@
 private import Glibc
 internal import UniformTypes
 
-/// Says what content is: by the signatures of programs, then by those of the commonest formats, then by the shared MIME
+/// Recognises content: by the signatures of programs, then by those of the commonest formats, then by the shared MIME
 /// database.
 struct ContentRecognizer: Sendable {
     /// Bytes at the start that are looked at. No rule of the database reaches further than 20 KiB.
@@ -94,7 +94,7 @@ struct ContentRecognizer: Sendable {
         "application/x-pie-executable",
     ]
 
-    /// Lets the database say something where nothing is built in, and more where something is; never something else.
+    /// Uses the database for content that no built-in signature matches, and to refine a match; never to contradict it.
     private func take(_ matches: [MagicMatch], into content: inout Content) {
         let readings = matches.map { Reading($0, database) }
         if content.storage == nil, content.type == nil {
@@ -120,7 +120,7 @@ extension Content {
         storage = storage ?? reading.storage
     }
 
-    /// Whether a reading says more of what was already recognised.
+    /// Whether a reading is a refinement of the recognised type.
     fileprivate func isRefined(by reading: Reading) -> Bool {
         guard let special = reading.type, special != type else { return false }
         if isPlainStorage {
@@ -133,7 +133,7 @@ extension Content {
     }
 }
 
-/// What a match means in uniform types.
+/// A match, translated into uniform types.
 private struct Reading {
     let match: MagicMatch
     let type: UniformType?
@@ -153,12 +153,12 @@ private struct Reading {
             return
         }
         isExact = false
-        // The name of a form of storage says nothing of what is in it.
+        // The name of a form of storage does not name the format inside.
         guard storage?.plainMIMEType != match.mimeType else {
             type = nil
             return
         }
-        // What the database calls a subclass of something conforms to it.
+        // A subclass in the database conforms to its parent.
         let parent = row?.parent ?? lineage.lazy.compactMap { CrosswalkTable.row(for: $0)?.type }.first
         guard let parent, parent != .data || !extensions.isEmpty else {
             type = nil

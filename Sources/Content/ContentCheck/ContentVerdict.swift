@@ -1,26 +1,26 @@
 package import UniformTypes
 
-/// What holding some content against the type that it is said to have has come to.
+/// The result of the comparison of some content with its declared type.
 package struct ContentVerdict: Sendable, Hashable, Codable {
     /// The raw values are written into the journal and receipts: they do not change.
     package enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-        /// The content is what it is said to be, or nothing speaks against it.
+        /// The content is of the declared type, or nothing contradicts it.
         case consistent
 
-        /// The content is not recognised, where that of the declared type would be. It may go to those who claim the declared
-        /// type, and is not to be opened by itself.
+        /// The content is not recognised, although content of the declared type would be. Handlers that claim the
+        /// declared type may get it; it must not be opened automatically.
         case unverified
 
-        /// The content is of another type, harmlessly. It goes to those who claim `contentType`.
+        /// The content is of another, harmless type. Handlers that claim `contentType` get it.
         case mislabelled
 
-        /// The content is of another kind, or runs. No handler is to be called.
+        /// The content is of another kind, or it is a program. No handler may be called.
         case lying
     }
 
     package let outcome: Outcome
 
-    /// What the content is; nil where that is not known. For routing where `outcome` is `mislabelled`, when it is not
+    /// The type of the content; nil if it is not known. Used for routing if `outcome` is `mislabelled` and it is not
     /// nil.
     package let contentType: UniformType?
 

@@ -45,7 +45,7 @@ extension Digest: LosslessStringConvertible, Codable {
         try self.init(algorithm, bytes: bytes)
     }
 
-    /// Reads the text form; nil where `init(parsing:)` throws.
+    /// Reads the text form; nil if `init(parsing:)` throws.
     package init?(_ description: String) {
         do { try self.init(parsing: description) } catch { return nil }
     }

@@ -1,5 +1,5 @@
-/// The sum of some content: an algorithm and `algorithm.byteCount` bytes. There is one for each file of a tree: the usual
-/// one, XXH3, is kept in place without an allocation.
+/// The checksum of some content: an algorithm and `algorithm.byteCount` bytes. Each file of a tree has one, so the
+/// usual one, XXH3, is kept in place without an allocation.
 ///
 /// XXH3 is kept in its canonical form (big-endian), so the bytes and the text are the same on every machine and equal
 /// to what `xxh128sum` and `sha256sum` print.
@@ -38,13 +38,13 @@ package struct Digest: Hashable, Sendable {
         self.init(algorithm) { $0.copyMemory(from: bytes) }
     }
 
-    /// As the other, from bytes that lie elsewhere.
+    /// Like the other initializer, from any collection of bytes.
     package init(_ algorithm: DigestAlgorithm, bytes: some Collection<UInt8>) throws(DigestError) {
         guard bytes.count == algorithm.byteCount else { throw .wrongLength(for: algorithm) }
         self.init(algorithm) { $0.copyBytes(from: bytes) }
     }
 
-    /// Takes what `fill` writes into `algorithm.byteCount` zeroed bytes.
+    /// Takes the bytes that `fill` writes into `algorithm.byteCount` zeroed bytes.
     init(_ algorithm: DigestAlgorithm, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         switch algorithm {
         case .xxh3_128:

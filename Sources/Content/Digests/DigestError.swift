@@ -1,4 +1,4 @@
-/// Why something was not taken for a digest.
+/// Why input was refused as a digest.
 package struct DigestError: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable {
         case malformedText
@@ -8,7 +8,7 @@ package struct DigestError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private let code: Code
 
-    /// What failed to happen, in lower case, without the refused text: it may be long and hostile.
+    /// The failure, in lower case, without the refused text: it may be long and hostile.
     package let description: String
 
     private init(_ code: Code, _ description: String) {

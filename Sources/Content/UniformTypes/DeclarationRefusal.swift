@@ -6,7 +6,7 @@ package struct DeclarationRefusal: Hashable, Sendable, CustomStringConvertible {
         case imported
     }
 
-    /// What was wrong.
+    /// The reason for the refusal.
     package enum Reason: Hashable, Sendable {
         /// `public.` and `com.apple.` can only be imported, `dyn.` not even that.
         case reservedIdentifier
@@ -22,13 +22,13 @@ package struct DeclarationRefusal: Hashable, Sendable, CustomStringConvertible {
         case tooManyDeclarations
         /// Nothing declares this parent. The declaration holds without it.
         case unknownParent(UniformType)
-        /// At this place in `extensions` stands what is no extension. The declaration holds without it.
+        /// The entry at this index of `extensions` is no extension. The declaration holds without it.
         case malformedExtension(at: Int)
-        /// At this place in `mimeTypes` stands what is no MIME type. The declaration holds without it.
+        /// The entry at this index of `mimeTypes` is no MIME type. The declaration holds without it.
         case malformedMIMEType(at: Int)
     }
 
-    /// The type whose declaration it is.
+    /// The type of the declaration.
     package let type: UniformType
 
     /// Which list, and the place in it.
@@ -37,7 +37,7 @@ package struct DeclarationRefusal: Hashable, Sendable, CustomStringConvertible {
 
     package let reason: Reason
 
-    /// Whether the declaration holds but for the refused part.
+    /// Whether the declaration holds without the refused part.
     package var isPartial: Bool {
         switch reason {
         case .unknownParent, .malformedExtension, .malformedMIMEType: true

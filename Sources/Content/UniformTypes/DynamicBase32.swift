@@ -6,7 +6,7 @@ enum DynamicBase32 {
     static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 8 + 4) / 5)
-        // The `count` low bits are what is not written yet.
+        // The `count` low bits are not written yet.
         var bits = 0
         var count = 0
         for byte in bytes {

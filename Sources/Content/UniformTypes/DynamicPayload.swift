@@ -75,8 +75,8 @@ struct DynamicPayload {
 
     // MARK: Reading
 
-    /// The supertypes and tags; nil for what cannot be read. Lenient about what a payload written here would not hold:
-    /// the caller writes the result again and compares.
+    /// The supertypes and tags; nil for an unreadable payload. Accepts more than is written here: the caller writes the
+    /// result again and compares.
     func parsed() -> (supertypes: [UniformType], tags: [TypeTag])? {
         var supertypes: [UniformType] = []
         var tags: [TypeTag] = []

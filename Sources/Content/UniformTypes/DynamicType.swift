@@ -1,21 +1,21 @@
-/// What a dynamic identifier (`dyn.a…`) says: a type that nobody declares, by a tag and what it conforms to.
+/// The meaning of a dynamic identifier (`dyn.a…`): an undeclared type, given by its tags and supertypes.
 ///
 /// The encoding is Apple's (macOS 10.4 to 15; not documented, established from observed identifiers). Apple asks not to
 /// keep or send dynamic identifiers; a message that carries one carries the file name too.
 package struct DynamicType: Hashable, Sendable {
-    /// What it conforms to, besides itself.
+    /// The types that it conforms to, besides itself.
     package let supertypes: [UniformType]
 
     /// At least one.
     package let tags: [TypeTag]
 
-    /// The identifier that says all this. There is exactly one.
+    /// The only identifier with this meaning.
     package let type: UniformType
 
     /// Makes up a type for tags.
     ///
-    /// Returns nil where no identifier can say it: no tag, an empty tag, an OSType of more than four bytes, a supertype or
-    /// tag class with a name like `6` or `A` (it would read as an abbreviation), or a result of more than
+    /// Returns nil if no identifier can express it: no tag, an empty tag, an OSType of more than four bytes, a
+    /// supertype or tag class with a name like `6` or `A` (it would read as an abbreviation), or a result of more than
     /// `UniformType.maximumByteCount` bytes.
     package init?(supertypes: [UniformType] = [], tags: [TypeTag]) {
         guard !tags.isEmpty,
@@ -37,8 +37,8 @@ package struct DynamicType: Hashable, Sendable {
 
     /// Reads a dynamic identifier.
     ///
-    /// Returns nil for other identifiers, for damaged ones, and for those that say something in another way than the
-    /// one in which it would be written here: two identifiers never mean the same.
+    /// Returns nil for other identifiers, for damaged ones, and for those in another form than the one written here:
+    /// two identifiers never mean the same.
     package init?(_ type: UniformType) {
         guard type.isDynamic else { return nil }
         let identifier = type.identifier.lowercased()

@@ -1,4 +1,4 @@
-/// What an item is in the file system, as far as its type depends on it.
+/// The kind of an item in the file system, as far as its type depends on it.
 package enum FileKind: Hashable, Sendable {
     /// Bytes under a name.
     case regularFile

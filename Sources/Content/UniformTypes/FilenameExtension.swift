@@ -8,8 +8,8 @@ enum FilenameExtension {
 
     /// The lower-case form of an extension, given without its first dot.
     ///
-    /// Returns nil for what is no extension: empty, too long, with an empty part, a slash, white space, or characters
-    /// that control or reorder text. `Report v1. Final` has no extension.
+    /// Returns nil for text that is no extension: empty, too long, with an empty part, a slash, white space, or
+    /// characters that control or reorder text. `Report v1. Final` has no extension.
     static func normalized(_ text: some StringProtocol) -> String? {
         guard text.utf8.prefix(maximumByteCount + 1).count <= maximumByteCount else { return nil }
         let lowercased = text.lowercased()

@@ -5,7 +5,7 @@ enum MIMEType {
 
     /// The lower-case form with its parameters in the form `type/subtype; name=value`, the way the table writes them.
     ///
-    /// Returns nil for what is no MIME type: empty or too long, not `type/subtype`, or not printable ASCII.
+    /// Returns nil if the text is no MIME type: empty or too long, not `type/subtype`, or not printable ASCII.
     static func normalized(_ text: some StringProtocol) -> String? {
         guard text.utf8.prefix(maximumByteCount + 1).count <= maximumByteCount else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: true)

@@ -1,7 +1,7 @@
-/// Lines of text sorted by their first field, searched where they lie in the program's read-only data.
+/// Lines of text sorted by their first field, searched in place in the program's read-only data.
 ///
-/// Fields are separated by `|`, lines by a line feed. Making one costs nothing and looking one up allocates nothing; only
-/// the pages of the text that a search touches are ever read from disk.
+/// Fields are separated by `|`, lines by a line feed. A table costs nothing to make, and a search allocates nothing:
+/// only the pages of the text that it touches are read from disk.
 struct SortedTable: Sendable {
     private let text: StaticString
 
@@ -59,7 +59,7 @@ extension SortedTable {
         fileprivate let start: Int
         fileprivate let end: Int
 
-        /// The line that the byte at `position` belongs to, where some line starts at `first`, not after it.
+        /// The line with the byte at `position`. Some line starts at `first`, which is not after `position`.
         fileprivate init(around position: Int, from first: Int, in bytes: UnsafeBufferPointer<UInt8>) {
             var start = position
             while start > first, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
@@ -92,7 +92,7 @@ extension SortedTable {
             case after
         }
 
-        /// How the first field stands to `key`, in any case; a prefix stands before what it is a prefix of.
+        /// The order of the first field and `key`, without regard to case; a prefix sorts before longer text.
         fileprivate func order(against key: UnsafeBufferPointer<UInt8>) -> Order {
             let fieldEnd = endOfField(from: start)
             var position = start

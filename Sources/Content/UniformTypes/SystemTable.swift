@@ -1,7 +1,7 @@
 private import Synchronization
 
-/// The types that are known without anybody's declaration: those of Apple's systems, and a few common formats that Apple
-/// declares nothing for, under `org.waft.`.
+/// The built-in types: those of Apple's systems, and, under `org.waft.`, a few common formats that Apple does not
+/// declare.
 ///
 /// The rows are generated (`Scripts/generate-types`); this is how they are read. Nothing is built at start.
 enum SystemTable {
@@ -9,7 +9,7 @@ enum SystemTable {
     private static var extensionTable: SortedTable { SortedTable(extensionRows) }
     private static var mimeTable: SortedTable { SortedTable(mimeRows) }
 
-    /// What a row says of a type; each property is read out of the row when it is asked for.
+    /// The declaration in a row; each property is read from the row on access.
     struct Declaration {
         fileprivate let row: SortedTable.Row
 
@@ -21,7 +21,7 @@ enum SystemTable {
         var extensions: [String] { row.field(2).list }
         /// In declared case, the preferred one first.
         var mimeTypes: [String] { row.field(3).list }
-        /// nil where none is known.
+        /// nil if none is known.
         var description: String? { row.field(4).isEmpty ? nil : row.field(4).text }
 
         var preferredExtension: String? { row.field(2).first }
@@ -42,8 +42,8 @@ enum SystemTable {
         }
     }
 
-    /// What regular files' extensions have been found to stand for. Tens of thousands of files are of a few types: the text of
-    /// each is held once. Nothing is in it that is not in the table.
+    /// The types found so far for regular files' extensions. Tens of thousands of files are of a few types: the text of
+    /// each is held once. All entries are in the table.
     private static let found = Mutex<[String: Match]>([:])
 
     static func declaration(of type: UniformType) -> Declaration? {

@@ -1,4 +1,4 @@
-/// A system of names other than uniform types in which an item's type can be told.
+/// A system of names, other than uniform types, that identify an item's type.
 package struct TagClass: Hashable, Sendable, CustomStringConvertible {
     /// The type that names the class, such as `public.filename-extension`.
     package let type: UniformType
@@ -30,7 +30,7 @@ package struct TypeTag: Hashable, Sendable {
     /// Not empty. Extensions and MIME types are lower-case.
     package let value: String
 
-    /// Lower-cases what is compared without regard to case.
+    /// Lower-cases values that are compared without regard to case.
     package init(_ tagClass: TagClass, _ value: String) {
         self.tagClass = tagClass
         self.value = tagClass == .filenameExtension || tagClass == .mimeType ? value.lowercased() : value

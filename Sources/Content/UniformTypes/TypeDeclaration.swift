@@ -1,10 +1,10 @@
-/// What is said of a type: by the system's table, or by a bundle under `UTExportedTypeDeclarations` or
+/// The declaration of a type: by the system's table, or by a bundle under `UTExportedTypeDeclarations` or
 /// `UTImportedTypeDeclarations`.
 package struct TypeDeclaration: Hashable, Sendable {
     /// The type (`UTTypeIdentifier`), in the case in which it was declared.
     package var type: UniformType
 
-    /// What it conforms to (`UTTypeConformsTo`), without what follows from that, in declared order.
+    /// The types that it conforms to directly (`UTTypeConformsTo`), in declared order.
     package var parents: [UniformType]
 
     /// File name extensions without the first dot (`public.filename-extension`), the preferred one first.
@@ -13,7 +13,7 @@ package struct TypeDeclaration: Hashable, Sendable {
     /// MIME types (`public.mime-type`), the preferred one first.
     package var mimeTypes: [String]
 
-    /// A few words for people (`UTTypeDescription`); nil where nobody said any.
+    /// A few words for people (`UTTypeDescription`); nil if none are declared.
     package var description: String?
 
     /// Nothing is checked here: `TypeRegistry.adding(exported:imported:)` does.
@@ -31,7 +31,7 @@ package struct TypeDeclaration: Hashable, Sendable {
         self.description = description
     }
 
-    /// The most a declaration by a bundle may say.
+    /// The limits of a declaration by a bundle.
     package enum Limits {
         /// Parents of one type.
         package static let parents = 16

@@ -1,17 +1,17 @@
 extension TypeRegistry {
-    /// This registry and what bundles declare, the bundle installed first coming first.
+    /// This registry and the declarations of bundles, in the order of installation.
     ///
-    /// - The system's declarations stand as they are, their parents and tags too. An import of one of its types is a copy
-    ///   that is not needed; an export of one is refused.
+    /// - The system's declarations stay as they are, with their parents and tags. An import of one of its types is an
+    ///   unneeded copy; an export of one is refused.
     /// - An exported declaration goes before an imported one of the same type, whichever came first; between two
     ///   exports, or two imports, the older stands and the other is left aside as a whole.
-    /// - `public.` and `com.apple.` are reserved: such types can only be imported. Dynamic identifiers cannot be declared.
+    /// - `public.` and `com.apple.` are reserved: such types can only be imported. Dynamic identifiers are refused.
     /// - Parents that nothing declares are left out. A declaration that would close a cycle is refused, exports before
     ///   imports, the older one standing.
     ///
-    /// What this registry already had added comes first in both lists, and everything is judged again: a type that was
-    /// imported before is now exported, a parent that was unknown is now known. The refusals, whose indices count from
-    /// there, speak of everything in the result; imports that were not needed are not among them.
+    /// The earlier additions of this registry come first in both lists, and everything is judged again: an imported
+    /// type may now be exported, an unknown parent may now be known. The refusals, whose indices count from there,
+    /// cover the whole result; unneeded imports are not among them.
     package func adding(
         exported: [TypeDeclaration],
         imported: [TypeDeclaration]
@@ -31,17 +31,17 @@ extension TypeRegistry {
     }
 }
 
-/// What bundles declared, indexed.
+/// The declarations of bundles, indexed.
 struct Additions: Sendable {
-    // As given: what a further `adding` starts from.
+    // As given: the start of a further `adding`.
     fileprivate(set) var exported: [TypeDeclaration] = []
     fileprivate(set) var imported: [TypeDeclaration] = []
 
-    /// Those that hold, without what was left out of them.
+    /// The declarations that hold, without their refused parts.
     fileprivate(set) var declarations: [UniformType: TypeDeclaration] = [:]
     /// Their types, exported before imported, the oldest first.
     fileprivate(set) var order: [UniformType] = []
-    /// Who claims a normalized tag, the first to be chosen first.
+    /// The types that claim a normalized tag, in order of preference.
     fileprivate(set) var extensions: [String: [UniformType]] = [:]
     fileprivate(set) var mimeTypes: [String: [UniformType]] = [:]
 }
@@ -100,10 +100,10 @@ private struct AdditionsBuilder {
         return .take
     }
 
-    /// Whether the type can be reached from its parents through what was taken. The system's types conform to none but
-    /// each other, so the way leads through candidates only.
+    /// Whether the type can be reached from its parents through the taken declarations. The system's types conform only
+    /// to each other, so the path contains candidates only.
     private func closesCycle(_ declaration: TypeDeclaration) -> Bool {
-        // What nobody names cannot be reached; this spares the walk in all but hostile bundles.
+        // A type that no declaration names cannot be reached; this spares the walk in all but hostile bundles.
         guard named.contains(declaration.type) || declaration.parents.contains(declaration.type) else { return false }
         var seen: Set<UniformType> = []
         var pending = declaration.parents

@@ -56,7 +56,7 @@ extension TypeRegistry {
 /// Breadth-first through the parents of a type, which it leaves out itself. Ends even if there were a cycle.
 private struct ConformanceWalk: IteratorProtocol {
     private let registry: TypeRegistry
-    // What was found, in order; what is before `expanded` has had its parents looked up.
+    // The types found, in order; the parents of those before `expanded` have been looked up.
     private var found: [(type: UniformType, distance: Int)]
     // The same types, once there are many. A type of the system's has 9 supertypes at most, and searching so few is
     // quicker than hashing them; a bundle may declare a long chain.

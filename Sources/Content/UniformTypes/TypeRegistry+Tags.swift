@@ -2,9 +2,9 @@ extension TypeRegistry {
     /// The type of an item by its name and kind, the way a file on disk has one.
     ///
     /// The longest extension that some type declares decides (`a.tar.gz`: `tar.gz`, else `gz`); dots at the start of a
-    /// name start no extension. A regular file with an extension that nothing declares has the dynamic type
-    /// for it, and without an extension it is `public.data`. A directory is `public.folder` unless its extension is declared for
-    /// directories. Content plays no part.
+    /// name start no extension. A regular file has the dynamic type of an undeclared extension, and `public.data`
+    /// without one. A directory is `public.folder` unless its extension is declared for directories. Content plays no
+    /// part.
     package func type(forFileName name: String, kind: FileKind) -> UniformType {
         let candidates = FilenameExtension.candidates(in: name)
         for candidate in candidates {
@@ -19,9 +19,9 @@ extension TypeRegistry {
 
     /// The declared type of items with an extension, given without its first dot, in any case.
     ///
-    /// Directories have only types that conform to `public.directory`, regular files only others. Where several types
-    /// declare it, the order is: the system's choice, `public` types, exported declarations, imported ones, the oldest first,
-    /// Waft's own stand-ins. Returns nil where nothing declares it, or it is no extension.
+    /// Directories have only types that conform to `public.directory`, regular files only others. If several types
+    /// declare it, the order is: the system's choice, `public` types, exported declarations, imported ones, the oldest
+    /// first, Waft's own stand-ins. Returns nil if no type declares it, or it is no extension.
     package func type(forExtension fileExtension: String, kind: FileKind) -> UniformType? {
         FilenameExtension.normalized(fileExtension).flatMap { type(forNormalizedExtension: $0, kind: kind) }
     }
@@ -38,8 +38,8 @@ extension TypeRegistry {
 
     /// The declared type for a MIME type, with or without parameters, in any case.
     ///
-    /// Parameters count where a type is declared with them (`audio/ogg; codecs=opus`) and are ignored otherwise. Returns nil
-    /// where nothing declares it, or it is no MIME type.
+    /// Parameters count if a type is declared with them (`audio/ogg; codecs=opus`) and are ignored otherwise. Returns
+    /// nil if no type declares it, or it is no MIME type.
     package func type(forMIMEType mimeType: String) -> UniformType? {
         guard let whole = MIMEType.normalized(mimeType) else { return nil }
         return type(forNormalizedMIMEType: whole) ?? type(forNormalizedMIMEType: MIMEType.withoutParameters(whole))
@@ -74,7 +74,7 @@ extension TypeRegistry {
 
     /// The declared type for the tags in a dynamic identifier, where this registry has one; any other type as it is.
     ///
-    /// For identifiers from elsewhere: what is dynamic there may be declared here.
+    /// For identifiers from elsewhere: a type that is dynamic there may be declared here.
     package func resolved(_ type: UniformType) -> UniformType {
         guard let dynamic = DynamicType(type) else { return type }
         let kind: FileKind = dynamic.supertypes.contains { conforms($0, to: .directory) } ? .directory : .regularFile
@@ -85,7 +85,7 @@ extension TypeRegistry {
                 case .mimeType: self.type(forMIMEType: tag.value)
                 default: nil
                 }
-            // A declared type that lacks what the identifier promises is another type with the same tag.
+            // A declared type without the supertypes in the identifier is another type with the same tag.
             if let declared, dynamic.supertypes.allSatisfy({ conforms(declared, to: $0) }) { return declared }
         }
         return type

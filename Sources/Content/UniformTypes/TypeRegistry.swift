@@ -1,4 +1,4 @@
-/// What is known of types: the system's own, and those that bundles declare.
+/// The known types: the system's own, and those that bundles declare.
 ///
 /// A value: adding gives another registry and leaves this one as it is, so one can be handed to any number of tasks
 /// and replaced as a whole. A question about a type that is not declared has an answer too: it conforms to itself
@@ -10,7 +10,7 @@ package struct TypeRegistry: Sendable {
     /// nothing to make; questions are answered out of the program's read-only data.
     package static var system: TypeRegistry { TypeRegistry(additions: Additions()) }
 
-    /// What is said of a type; nil for a type that is not declared, which includes dynamic ones.
+    /// The declaration of a type; nil for a type that is not declared, which includes dynamic ones.
     package func declaration(of type: UniformType) -> TypeDeclaration? {
         guard let declaration = SystemTable.declaration(of: type) else { return additions.declarations[type] }
         return TypeDeclaration(
@@ -22,7 +22,7 @@ package struct TypeRegistry: Sendable {
         )
     }
 
-    /// Whether anybody declares the type.
+    /// Whether the system or a bundle declares the type.
     package func isDeclared(_ type: UniformType) -> Bool {
         SystemTable.declaration(of: type) != nil || additions.declarations[type] != nil
     }
@@ -48,7 +48,7 @@ package struct TypeRegistry: Sendable {
         return nil
     }
 
-    /// What people call a type: its description, or its identifier if neither it nor a type above it has one.
+    /// The name for people: the description of the type or of a type above it, otherwise its identifier.
     package func name(of type: UniformType) -> String { description(of: type) ?? type.identifier }
 
     /// All declared types: the system's in the order of their lower-case identifiers, then the added ones in the order

@@ -1,8 +1,8 @@
-/// The types that Waft's own code speaks of. All are in the system's table.
+/// The types that Waft's own code uses. All are in the system's table.
 ///
 /// Computed, not stored: a literal costs nothing to make, and a stored one would be initialised behind a lock.
 extension UniformType {
-    // MARK: Roots: what an item is physically, and what it is for
+    // MARK: Roots: the physical kinds of items, and their purposes
 
     /// Anything in a file system.
     package static var item: UniformType { UniformType(known: "public.item") }

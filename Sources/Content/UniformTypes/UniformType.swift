@@ -1,6 +1,6 @@
-/// A uniform type identifier (UTI), such as `public.jpeg`: what an item is, apart from how it is named or stored.
+/// A uniform type identifier (UTI), such as `public.jpeg`: the type of an item, apart from its name or storage.
 ///
-/// Only the name: what it conforms to and which tags it has is said by a `TypeRegistry`, which may not know it at all.
+/// Only the name: a `TypeRegistry` knows its supertypes and tags, or may not know the type at all.
 /// Identifiers are compared without regard to the case of ASCII letters, as `UTTypeEqual` does; the case in which one
 /// was written is kept for display.
 package struct UniformType: Sendable {
@@ -40,7 +40,7 @@ package struct UniformType: Sendable {
     /// pretends to.
     package var isDynamic: Bool { identifier.hasPrefix(caseInsensitive: "dyn.") }
 
-    /// Whether the identifier starts with `public.`, the name space of types that belong to nobody.
+    /// Whether the identifier starts with `public.`, the common name space of types.
     package var isPublic: Bool { identifier.hasPrefix(caseInsensitive: "public.") }
 }
 

@@ -1,6 +1,6 @@
 import Sharing
 
-/// The contents of an item that is held in memory: one file.
+/// The contents of an item in memory: one file.
 final class BytesReading: ItemReading {
     private let bytes: [UInt8]
     private var offset = 0

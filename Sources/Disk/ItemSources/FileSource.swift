@@ -6,7 +6,7 @@ import UniformTypes
 /// One regular file.
 package final class FileSource: ItemSource {
     private let path: String
-    // Of what is offered, what is not the same of all files.
+    // The properties of the offered item that differ between files.
     private let name: SafeName
     private let type: UniformType
     private let size: UInt64
@@ -22,7 +22,7 @@ package final class FileSource: ItemSource {
         if file.size > Limits.itemBytes {
             throw .at(path, .unreadable, "is larger than \(ByteCount.text(Limits.itemBytes)) and cannot be sent")
         }
-        // Some files of the kernel's have contents but no size: better heard of now than after the offer.
+        // Some kernel files have contents but a size of 0. The check finds them before the offer.
         if file.size == 0 { try Self.checkEmpty(&file) }
         (self.path, self.name, self.type, self.size) = (path, name, type, file.size)
     }
@@ -80,7 +80,7 @@ final class FileReading: ItemReading {
 }
 
 extension OpenedFile {
-    /// As an item of its own.
+    /// The entry of a file that is an item of its own.
     fileprivate var entry: FileEntry {
         FileEntry(path: nil, executable: executable, modified: modified, size: size)
     }

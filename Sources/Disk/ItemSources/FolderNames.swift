@@ -5,35 +5,35 @@ import SystemCalls
 
 /// The names in one folder, sorted by their bytes.
 ///
-/// They lie one after the other in a single piece of memory: a folder of a million files costs some 30 bytes a name.
+/// They are stored in a single buffer: a folder of a million files costs some 30 bytes a name.
 struct FolderNames {
-    /// What the folder says of an entry; what is behind the name may be something else by now.
+    /// The kind of an entry according to its folder. The entry may have been replaced since.
     enum Kind: UInt8 {
         case file
         case folder
         case link
         /// A device, a named pipe, a socket.
         case special
-        /// The file system does not say.
+        /// The file system does not report the kind.
         case unknown
     }
 
     private struct Entry {
-        /// Where its name begins in `bytes`.
+        /// The offset of the name in `bytes`.
         var start: UInt32
         var kind: Kind
     }
 
-    /// The names, each with a NUL after it.
+    /// The names, each followed by a NUL.
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
 
     var count: Int { entries.count }
 
-    /// Reads all names but `.` and `..`.
+    /// Reads all names except `.` and `..`.
     ///
     /// - Parameter folder: open for reading; stays open.
-    /// - Throws: `EFBIG` where there are more than one item may have.
+    /// - Throws: `EFBIG` if there are more names than one item may have.
     init(of folder: Int32) throws(SystemError) {
         let raw = try systemCall { openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(raw) else {
@@ -68,24 +68,24 @@ struct FolderNames {
 
     func kind(at index: Int) -> Kind { entries[index].kind }
 
-    /// Calls `body` with the name, which ends with a NUL and is valid during the call only.
+    /// Calls `body` with the name, which ends with a NUL and is valid only during the call.
     func withName<Result, Failure: Error>(
         at index: Int,
         _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
-            // There is a name at each index, so there are bytes.
+            // Each index has a name, so the buffer is not empty.
             let name = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[Int(entries[index].start)...])
             return try body(name.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped)
         }
     }
 
-    /// The name as text, or nil where it is not UTF-8.
+    /// The name as text; nil if it is not UTF-8.
     func text(at index: Int) -> String? {
         withName(at: index) { String(validatingCString: $0) }
     }
 
-    /// The name for messages: what is not UTF-8 reads as U+FFFD.
+    /// The name for messages: invalid UTF-8 becomes U+FFFD.
     func displayText(at index: Int) -> String {
         withName(at: index) { String(cString: $0) }
     }

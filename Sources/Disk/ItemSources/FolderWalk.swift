@@ -2,17 +2,17 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Walks through a folder and its contents in the order of sending: each folder before its contents, the names of a
+/// Walks through a folder and its contents in the order of sending: each folder before its contents, the names in a
 /// folder by their bytes.
 ///
-/// Holds the names of the folders on the way down to where it is and one descriptor for each, at most
-/// `SafeRelativePath.maximumDepth` and one. No link is followed, and each name is opened in the folder it was read
-/// from, so the walk never leaves the tree, whatever is moved about meanwhile.
+/// Holds the names and one descriptor of each folder on the current path, at most `SafeRelativePath.maximumDepth` + 1
+/// of them. It follows no link, and opens each name in the folder that lists it. So the walk never leaves the tree,
+/// even if files are moved meanwhile.
 final class FolderWalk {
-    /// An entry that has been reached.
+    /// An entry that the walk has reached.
     enum Step {
         case folder(SafeRelativePath)
-        /// A regular file, when its folder was read. `withFile` opens it.
+        /// A regular file at the time its folder was read. `withFile` opens it.
         case file(SafeRelativePath)
         case link(SafeRelativePath, target: SafeLinkTarget)
         case folderClosed(SafeRelativePath?, modified: Timestamp)
@@ -37,7 +37,7 @@ final class FolderWalk {
 
         /// The same folder at the same name.
         ///
-        /// - Throws: where there are no descriptors left.
+        /// - Throws: if no descriptor is free.
         init(copying level: Level) throws(SystemError) {
             self.folder = try .copy(of: level.folder.raw)
             self.path = level.path
@@ -53,13 +53,13 @@ final class FolderWalk {
         }
     }
 
-    /// What the user called the folder.
+    /// The user's name for the folder.
     let origin: String
     private let isOffered: Bool
     private let selection: TreeSelection
     /// Called with each entry that cannot be sent and is left out.
     var leftOut: ((SourceFault) -> Void)?
-    /// The folder itself is kept when the walk is through.
+    /// The folder itself stays open after the end of the walk.
     private let root: Level
     private var levels: [Level]
 
@@ -67,7 +67,7 @@ final class FolderWalk {
     ///   - origin: the user's name for the folder; for messages.
     ///   - isOffered: whether the folder has been offered. Then an unsendable entry is reported as a change, because
     ///     there was none at the time of the offer.
-    ///   - selection: which entries are reached.
+    ///   - selection: the entries that the walk reaches.
     init(
         _ root: consuming FileDescriptor, origin: String, isOffered: Bool, selection: TreeSelection = .everything
     ) throws(SourceFault) {
@@ -82,9 +82,9 @@ final class FolderWalk {
         self.levels = [self.root]
     }
 
-    /// Another walk, from where this one is.
+    /// Another walk that starts at the position of this one.
     ///
-    /// - Throws: where there are no descriptors left.
+    /// - Throws: if no descriptor is free.
     init(copying walk: FolderWalk) throws(SystemError) {
         self.selection = walk.selection
         self.origin = walk.origin
@@ -111,7 +111,7 @@ final class FolderWalk {
         return nil
     }
 
-    /// Goes on without the entry that was reached last.
+    /// Continues without the last reached entry.
     /// - Throws: `fault`, unless entries that cannot be sent are left out.
     func leaveOut(_ fault: SourceFault) throws(SourceFault) {
         guard selection.skipsUnsendable else { throw fault }
@@ -143,7 +143,7 @@ final class FolderWalk {
         }
     }
 
-    /// Calls `body` with the folder and the name of the file that was reached last.
+    /// Calls `body` with the folder and the name of the last reached file.
     func withFile<Result, Failure: Error>(
         _ body: (_ folder: Int32, _ name: UnsafePointer<CChar>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -153,7 +153,7 @@ final class FolderWalk {
         return try level.names.withName(at: level.index) { name throws(Failure) in try body(level.folder.raw, name) }
     }
 
-    /// The path of something in the tree as the user would write it.
+    /// The path of an entry in the form in which the user would write it.
     func display(_ path: SafeRelativePath) -> String { display(path.text) }
 
     private func display(_ path: String) -> String { PathText.joined(origin, path) }
@@ -163,7 +163,7 @@ final class FolderWalk {
         return display(level.path.map { "\($0)/\(name)" } ?? name)
     }
 
-    // MARK: What lies there
+    // MARK: Entries
 
     private func currentPath(in level: Level) throws(SourceFault) -> SafeRelativePath {
         do throws(NameRefusal) {
@@ -235,11 +235,11 @@ final class FolderWalk {
         return isOffered ? .changed(path, "it is no longer a file") : .special(path, mode: status.st_mode)
     }
 
-    /// The fault for the kernel's error on an entry whose name was read a moment ago.
+    /// The fault for the kernel's error on an entry whose name has just been read.
     func fault(_ path: String, _ error: SystemError) -> SourceFault {
         switch error.number {
         case ENOENT:
-            // Gone since: also in the first walk.
+            // The entry has been removed since; the first walk can find this too.
             .at(path, .missing, "it disappeared while it was read")
         case ENOTDIR, ELOOP, ENXIO:
             .changed(path, "it is another kind of item now")
@@ -249,8 +249,8 @@ final class FolderWalk {
     }
 }
 
-/// - Returns: where a link leads, or nil where that is not UTF-8.
-/// - Throws: `ENAMETOOLONG` where the target has more bytes than any that can be sent.
+/// - Returns: the target of a link; nil if it is not UTF-8.
+/// - Throws: `ENAMETOOLONG` if the target has more bytes than a link that can be sent.
 private func readLink(_ name: UnsafePointer<CChar>, in folder: Int32) throws(SystemError) -> String? {
     let limit = SafeLinkTarget.maximumBytes + 1
     return try withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer throws(SystemError) in

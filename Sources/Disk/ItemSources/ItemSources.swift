@@ -3,21 +3,20 @@ package import Sharing
 import SystemCalls
 package import UniformTypes
 
-/// Item sources from what users write.
+/// Creates item sources from the user's input.
 package enum ItemSources {
     /// The source for a path: a file, or a folder with everything in it.
     ///
-    /// Everything that can be known to stand in the way is found here, before anything is offered: a folder is gone
-    /// through once. Blocks on the disk.
+    /// Finds every foreseeable problem before the offer: it walks through a folder once. Blocks on the disk.
     ///
     /// - Parameters:
-    ///   - path: relative or absolute; may end with `/`, be `.` or `..`, and may be a link, which is followed, as the
-    ///     user named it.
-    ///   - name: the name to send it under; nil for its own, which for a link is the link's.
-    ///   - type: nil for what the name's extension and the kind say.
+    ///   - path: relative or absolute; may end with `/`, be `.` or `..`, and may be a link, which is followed, because
+    ///     the user named it.
+    ///   - name: the name to send it under; nil for its own name (for a link, the name of the link).
+    ///   - type: nil for the type by the name's extension and the kind.
     ///   - selection: the entries of a folder that are sent.
     ///   - leftOut: called with each entry of a folder that cannot be sent and is left out.
-    /// - Throws: `SourceFault`: `missing` or `unreadable`, with the path, the reason and what to do.
+    /// - Throws: `SourceFault`: `missing` or `unreadable`, with the path, the reason and advice.
     package static func make(
         path: String,
         name: SafeName? = nil,
@@ -37,14 +36,14 @@ package enum ItemSources {
             let type = type ?? registry.type(forFileName: name.text, kind: .directory)
             return try TreeSource(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
         default:
-            // Not opened to find that out: opening some devices does something.
+            // It is not opened, because opening some devices has effects.
             throw .special(path, mode: mode)
         }
     }
 
-    /// The type that a file or a folder has by its name. What is in it is not looked at.
+    /// The type of a file or a folder by its name. The contents are not read.
     ///
-    /// - Throws: `SourceFault`, as `make`.
+    /// - Throws: `SourceFault`, same as `make`.
     package static func look(
         at path: String, registry: TypeRegistry = .system
     ) throws(SourceFault) -> (type: UniformType, kind: FileKind) {
@@ -53,7 +52,7 @@ package enum ItemSources {
         let name = try self.name(of: path).text
         switch mode & S_IFMT {
         case S_IFREG:
-            // A file that cannot be read is told.
+            // `make` reports a file that cannot be read.
             return (try make(path: path, registry: registry).offered.type, .regularFile)
         case S_IFDIR: return (registry.type(forFileName: name, kind: .directory), .directory)
         default: throw .special(path, mode: mode)
@@ -61,7 +60,7 @@ package enum ItemSources {
     }
 
     private static func mode(of path: String) throws(SourceFault) -> mode_t {
-        // A NUL would end the path for the kernel and not for us.
+        // The kernel would end the path at a NUL; this program would not.
         if path.utf8.contains(0) { throw .name(path, .unprintable, advice: "give another path") }
         var status = stat()
         do {

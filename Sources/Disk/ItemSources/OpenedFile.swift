@@ -3,10 +3,10 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// A regular file while it is read: it is made sure that what is read is one state of it.
+/// A regular file that is being read. It checks that all read bytes belong to one state of the file.
 struct OpenedFile: ~Copyable {
-    /// Files from this size on, in bytes, are announced to the kernel as read from front to back. For smaller ones the
-    /// call costs more than it saves.
+    /// Size in bytes from which the kernel is advised of sequential reading. For smaller files the call costs more than
+    /// it saves.
     private static let sequentialThreshold: UInt64 = 1 << 20
 
     private let descriptor: FileDescriptor
@@ -14,15 +14,15 @@ struct OpenedFile: ~Copyable {
     private let before: State
     private var offset: UInt64 = 0
 
-    /// Whether its beginning was not in memory, so that reading it had to wait for a disk.
+    /// Whether the beginning was not in memory, so that reading had to wait for a disk.
     private(set) var wasAwaited = false
     let executable: Bool
     let modified: Timestamp
 
-    /// Bytes, when it was opened.
+    /// Bytes at the time of opening.
     var size: UInt64 { before.size }
 
-    /// What would be different if somebody had written to it, or put another file in its place.
+    /// The values that change if a program writes to the file or replaces it.
     private struct State: Equatable {
         let device: UInt64
         let number: UInt64
@@ -50,14 +50,14 @@ struct OpenedFile: ~Copyable {
         self.modified = status.modified
     }
 
-    /// The flags to open a file with that may have become something else: a named pipe would block, a terminal would
-    /// become ours.
+    /// The flags for opening a file that may have been replaced: a named pipe would block, and a terminal would become
+    /// the controlling terminal.
     static let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
 
     /// - Parameters:
     ///   - descriptor: opened with `flags`.
     ///   - display: its path, for messages.
-    /// - Returns: nil where it is no regular file.
+    /// - Returns: nil for anything but a regular file.
     static func make(
         _ descriptor: consuming FileDescriptor,
         display: String
@@ -71,7 +71,7 @@ struct OpenedFile: ~Copyable {
         return file
     }
 
-    /// As `ItemReading.read(into:)`.
+    /// Same as `ItemReading.read(into:)`.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
         let remaining = size - offset
         if remaining == 0 {
@@ -101,7 +101,7 @@ struct OpenedFile: ~Copyable {
         return try systemCall { Glibc.read(descriptor.raw, buffer.baseAddress, count) }
     }
 
-    /// As `ItemReading.seek(to:)`.
+    /// Same as `ItemReading.seek(to:)`.
     mutating func seek(to place: UInt64) throws(SourceFault) {
         do {
             try systemCall { lseek(descriptor.raw, off_t(clamping: min(place, size)), SEEK_SET) }
@@ -113,7 +113,7 @@ struct OpenedFile: ~Copyable {
 
     private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) {
         do throws(SystemError) {
-            // Files made up by the kernel say 0 bytes and have some; sending nothing would be a lie.
+            // Kernel files report 0 bytes and have contents; an empty file would be wrong.
             if size == 0, try systemCall({ Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count) }) > 0 {
                 throw SystemError(EFBIG)
             }

@@ -6,7 +6,7 @@ extension SourceFault {
     /// A fault of one file, folder or link.
     ///
     /// - Parameters:
-    ///   - path: its path; escaped here.
+    ///   - path: its path; this function escapes it.
     ///   - what: the problem, and advice.
     static func at(_ path: String, _ code: Code, _ what: String) -> SourceFault {
         SourceFault(code, "\(PathText.printable(path)): \(what)")
@@ -43,7 +43,7 @@ extension SourceFault {
         .at(path, .changed, "changed while it was sent: \(what); send it again")
     }
 
-    /// For something in a place where only files, folders and links can be sent.
+    /// For an entry that is not a file, a folder or a link.
     static func special(_ path: String, mode: mode_t) -> SourceFault {
         let what =
             switch mode & S_IFMT {

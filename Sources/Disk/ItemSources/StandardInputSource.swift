@@ -13,10 +13,10 @@ package final class StandardInputSource: ItemSource {
     private let wasOpened = Atomic(false)
 
     /// - Parameters:
-    ///   - descriptor: open for reading as long as this is used; not closed by it.
+    ///   - descriptor: open for reading during the life of this object, which does not close it.
     ///   - name: nil for `piped-2026-11-21-100000`, after the local time, with the extension of the type.
-    ///   - type: nil for what the name's extension says, or `public.data`.
-    /// - Throws: `SourceFault.unreadable` where nothing can be read from it.
+    ///   - type: nil for the type by the name's extension, or `public.data`.
+    /// - Throws: `SourceFault.unreadable` if the descriptor cannot be read.
     package init(
         descriptor: Int32 = STDIN_FILENO,
         name: SafeName? = nil,
@@ -64,7 +64,7 @@ package final class StandardInputSource: ItemSource {
     }
 }
 
-/// Reads a pipe, or whatever else standard input is, to its end.
+/// Reads standard input to its end, from a pipe or any other file.
 private final class DescriptorReading: ItemReading {
     private let descriptor: Int32
     private var hasBegun = false
@@ -74,8 +74,8 @@ private final class DescriptorReading: ItemReading {
         self.descriptor = descriptor
     }
 
-    /// An interruption (Ctrl-C) reaches every program of a pipeline, and the one before us may be gone before we have
-    /// heard of it: then the end of the input is no end. A moment's wait lets whoever listens for signals know first.
+    /// Ctrl-C reaches every program of a pipeline. The preceding program may end before this one handles the signal;
+    /// then the end of the input is no real end. This wait (microseconds) gives the signal handler time to act first.
     private static let interruptionLag: UInt32 = 200_000
 
     private func end() {
@@ -105,7 +105,7 @@ private final class DescriptorReading: ItemReading {
                 if count == 0 { end() }
                 return count
             } catch  where error.number == EAGAIN {
-                // The parent shares the descriptor and may have made it non-blocking.
+                // The parent shares the descriptor and may have set it to non-blocking.
                 continue
             } catch {
                 throw SourceFault(.unreadable, "standard input cannot be read (\(error))")
@@ -113,11 +113,11 @@ private final class DescriptorReading: ItemReading {
         }
     }
 
-    /// Between two looks whether the task was cancelled, in milliseconds.
+    /// Time between two checks for cancellation, in milliseconds.
     private static let cancellationInterval: Int32 = 100
 
-    /// Returns when something can be read, or the input has ended.
-    /// - Throws: `SourceFault.unreadable` when the task is cancelled: a pipe may stay silent for ever.
+    /// Returns when input is available, or the input has ended.
+    /// - Throws: `SourceFault.unreadable` when the task is cancelled: a pipe may stay silent forever.
     private func waitForInput() throws(SourceFault) {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.cancellationInterval) <= 0 {

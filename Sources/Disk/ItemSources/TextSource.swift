@@ -3,11 +3,11 @@ package import UniformTypes
 
 /// A text, sent as a `.txt` file.
 package final class TextSource: ItemSource {
-    /// Most characters of the text that become its name.
+    /// Maximum number of characters of the text in the name.
     private static let nameLength = 40
-    /// Most bytes of the text that become its name; a character may have any number of them.
+    /// Maximum number of bytes of the text in the name; a character may have any number of bytes.
     private static let nameBytes = 160
-    /// Bytes in which the first line is looked for.
+    /// Number of bytes searched for the first line.
     private static let searchedBytes = 4_096
 
     package let offered: OfferedItem
@@ -16,8 +16,8 @@ package final class TextSource: ItemSource {
     private let contents: [UInt8]
 
     /// - Parameters:
-    ///   - text: what is sent, to the byte.
-    ///   - name: nil for one made of the text's first line, or `text.txt`.
+    ///   - text: the text to send, unchanged.
+    ///   - name: nil for a name from the text's first line, or `text.txt`.
     ///   - type: nil for `public.utf8-plain-text`.
     package init(_ text: String, name: SafeName? = nil, type: UniformType? = nil, origin: String = "text") {
         self.contents = Array(text.utf8)
@@ -32,12 +32,12 @@ package final class TextSource: ItemSource {
 
     package func open() -> any ItemReading { BytesReading(contents) }
 
-    /// The first line that has a word in it, as far as a name goes.
+    /// The first line that contains a word, cut to the length of a name.
     private static func name(for text: String) -> SafeName {
         let beginning = String(decoding: text.utf8.prefix(searchedBytes), as: UTF8.self)
         for line in beginning.split(whereSeparator: \.isNewline) {
             let stem = stem(from: line)
-            // Built of scalars that were checked one by one, and bounded: it is not refused.
+            // The stem consists of checked scalars and has a bounded length, so it is not refused.
             if !stem.isEmpty, let name = try? SafeName(stem + ".txt") { return name }
         }
         return SafeName(literal: "text.txt")
@@ -48,7 +48,7 @@ package final class TextSource: ItemSource {
         var length = 0
         var bytes = 0
         for word in line.split(whereSeparator: { !isFit($0) }) {
-            // Whole words, unless the first one is too long by itself.
+            // Only whole words, unless the first one alone is too long.
             let room = nameLength - length - (words.isEmpty ? 0 : 1)
             guard word.count <= room || words.isEmpty else { break }
             var taken = String(word.prefix(room))
@@ -58,14 +58,14 @@ package final class TextSource: ItemSource {
             length += taken.count + (words.count > 1 ? 1 : 0)
             bytes += taken.utf8.count + 1
         }
-        // No hidden file, nothing that looks like an option, no dot before the extension's.
+        // The name is no hidden file, does not look like an option, and has no dot before that of the extension.
         let stem = words.joined(separator: " ")
         let start = stem.unicodeScalars.drop { $0 == "." || $0 == "-" || $0 == " " }
         guard let last = start.lastIndex(where: { $0 != "." && $0 != " " }) else { return "" }
         return String(start[...last])
     }
 
-    /// Besides what no name may hold, what some systems do not take.
+    /// Refuses forbidden characters, and also those that some systems do not accept.
     private static func isFit(_ character: Character) -> Bool {
         let unfit = "/\\:*?\"<>|\u{FFFD}".unicodeScalars
         if character.isWhitespace || character.unicodeScalars.contains(where: { unfit.contains($0) }) { return false }
@@ -74,14 +74,14 @@ package final class TextSource: ItemSource {
 }
 
 extension String {
-    /// At most `count` bytes, repaired where a character was cut.
+    /// At most `count` bytes; a cut character is repaired.
     fileprivate func prefixBytes(_ count: Int) -> String {
         utf8.count <= count ? self : String(decoding: utf8.prefix(count), as: UTF8.self)
     }
 }
 
 extension SafeName {
-    /// For names that are written in this program.
+    /// For names that are literals in this program.
     init(literal text: StaticString) {
         do {
             try self.init("\(text)")

@@ -2,7 +2,7 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Goes through a folder once, before it is offered: counts it, and finds every entry that cannot be sent.
+/// Walks through a folder once before the offer: counts its entries, and finds every entry that cannot be sent.
 enum TreeCount {
     /// - Parameter leftOut: called with each entry that cannot be sent and is left out, in walk order.
     /// - Throws: one fault for the entries that cannot be sent, in walk order: path, reason and advice for each.

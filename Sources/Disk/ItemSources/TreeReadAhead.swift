@@ -1,25 +1,25 @@
 import Glibc
 import SystemCalls
 
-/// Tells the kernel which files of a folder are read next, where they are on a disk and not in memory: many small ones
-/// are then read at a time, where each would be waited for in its turn.
+/// Tells the kernel which files of a folder are read next, if they are on a disk and not in memory. The kernel then
+/// reads many small files at once; otherwise the reader waits for each of them.
 ///
-/// Nothing but hints, by a walk of its own. Where that fails it stops, and what is wrong is found by who reads.
+/// It only gives hints, and uses a walk of its own. If the walk fails, it stops; the reader finds the error itself.
 struct TreeReadAhead {
-    /// Files between the one that is read and the one that is asked for.
+    /// Number of files between the current one and the one that is requested.
     private static let lead = 64
-    /// Files that are asked for after one that was not in memory. Then it is seen anew whether the others are.
+    /// Number of files requested after one that was not in memory. After them, the need is checked again.
     private static let reach = 1_024
-    /// Bytes at the beginning of each. The kernel reads ahead in a larger file by itself.
+    /// Bytes requested from the beginning of each file. The kernel itself reads ahead in larger files.
     private static let beginning: off_t = 128 << 10
-    /// Names that are passed at once, with few files among them.
+    /// Maximum number of entries passed in one call if few of them are files.
     private static let steps = 256
 
     private var walk: FolderWalk?
     private var lead = 0
     private var left = 0
 
-    /// - Parameter reader: has reached a file that was not in memory.
+    /// - Parameter reader: the walk that has reached a file that was not in memory.
     mutating func follow(_ reader: FolderWalk) {
         if walk == nil {
             walk = try? FolderWalk(copying: reader)
@@ -29,7 +29,7 @@ struct TreeReadAhead {
         run()
     }
 
-    /// Who reads has reached another file.
+    /// The reader has reached another file.
     mutating func advance() {
         guard walk != nil else { return }
         lead = max(0, lead - 1)

@@ -1,11 +1,11 @@
 import Glibc
 import Sharing
 
-/// Which entries of a folder are sent.
+/// Selects the entries of a folder that are sent.
 package struct TreeSelection: Hashable, Sendable {
-    /// Shell patterns, as fnmatch(3) has them, of entries that are left out with everything in them. A pattern without a slash
-    /// is held against the name of each entry, one with a slash against its path below the folder; one that ends with a slash
-    /// means folders only.
+    /// Shell patterns of fnmatch(3). A matching entry is left out with everything in it. A pattern without a slash
+    /// applies to each entry's name; one with a slash applies to its path below the folder. One that ends with a slash
+    /// applies to folders only.
     package let excluded: [String]
     /// Whether entries that cannot be sent are left out; otherwise they are a fault.
     package var skipsUnsendable: Bool
@@ -18,8 +18,8 @@ package struct TreeSelection: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - name: of the entry; ends with a NUL.
-    ///   - path: below the folder, with the name at its end.
+    ///   - name: the entry's name; ends with a NUL.
+    ///   - path: the path below the folder, including the name.
     package func excludes(_ name: UnsafePointer<CChar>, path: @autoclosure () -> String, isFolder: Bool) -> Bool {
         excluded.contains { pattern in
             let isForFolders = pattern.utf8.last == UInt8(ascii: "/")

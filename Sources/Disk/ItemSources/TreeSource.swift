@@ -12,10 +12,10 @@ package final class TreeSource: ItemSource {
     private let totals: TreeTotals
     private let selection: TreeSelection
 
-    /// Goes through the folder once, to count it and to find what cannot be sent.
+    /// Walks through the folder once, to count its entries and to find those that cannot be sent.
     ///
     /// - Parameters:
-    ///   - path: where it lies; a link there is followed.
+    ///   - path: the folder's path; a link there is followed.
     ///   - name, type: of the item.
     ///   - selection: the entries that are sent.
     ///   - leftOut: called with each entry that cannot be sent and is left out.
@@ -31,7 +31,7 @@ package final class TreeSource: ItemSource {
             selected.skipsUnsendable = true
             leftOut(fault)
         }
-        // Where all could be sent, an entry that cannot be is a change.
+        // If all entries could be sent before, one that cannot be sent now is a change.
         self.selection = selected
         self.offered = OfferedItem(kind: .tree, name: name, type: type, size: totals.bytes, entries: totals.entries)
     }
@@ -94,7 +94,7 @@ final class TreeReading: ItemReading {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
-        // After its end a file has nothing more.
+        // After its end a file has no more bytes.
         let count = try file?.read(into: buffer) ?? 0
         if count == 0 {
             if file?.wasAwaited == true { ahead.follow(walk) }
@@ -131,7 +131,7 @@ final class TreeReading: ItemReading {
         return entry
     }
 
-    /// Ends the reading as soon as there is more than was offered, not only at the end.
+    /// Ends the reading as soon as the folder exceeds the offer, not only at the end.
     private func count(_ fits: Bool) throws(SourceFault) {
         if !fits || totals.entries > offered.entries || totals.bytes > offered.bytes {
             throw .changed(origin, "it has more entries")

@@ -2,22 +2,22 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// How much there is in a folder: counted before it is offered, and again while it is sent.
+/// The amounts in a folder: counted before the offer, and again during sending.
 struct TreeTotals: Equatable {
     /// Files, folders and links, the folder itself included.
     var entries: UInt64 = 1
     /// Bytes of all files.
     var bytes: UInt64 = 0
-    /// Bytes of the largest.
+    /// Bytes of the largest file.
     var largestFile: UInt64 = 0
 
-    /// - Returns: false where it would be more than one item may have.
+    /// - Returns: false if the item would exceed the limits of one item.
     mutating func addEntry() -> Bool {
         entries += 1
         return entries <= Limits.entriesPerItem
     }
 
-    /// - Returns: false where it would be more than one item may have.
+    /// - Returns: false if the item would exceed the limits of one item.
     mutating func addFile(bytes count: UInt64) -> Bool {
         let (sum, overflow) = bytes.addingReportingOverflow(count)
         bytes = overflow ? .max : sum
@@ -45,7 +45,7 @@ struct TreeTotals: Equatable {
         )
     }
 
-    /// - Parameter user: who reads it.
+    /// - Parameter user: the reading user.
     private static func size(
         of path: SafeRelativePath, in walk: FolderWalk, for user: uid_t
     ) throws(SourceFault) -> UInt64 {
@@ -53,10 +53,10 @@ struct TreeTotals: Equatable {
         do {
             try walk.withFile { folder, name throws(SystemError) in
                 try systemCall { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
-                // Who owns it has what its mode says, whatever lists of rights there are besides.
+                // The mode alone gives the owner's rights, also beside access control lists.
                 if status.st_uid == user, status.st_mode & S_IRUSR != 0 { return }
-                // Asked, not tried: opening some 10,000 files to close them again takes longer. Anything but a no is no
-                // answer (some containers forbid the call), and is left to the reading.
+                // faccessat is called because opening some 10,000 files takes longer. Only EACCES counts as an answer:
+                // some containers forbid the call. In other cases the reading decides.
                 if faccessat(folder, name, R_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0, errno == EACCES { throw .last }
             }
         } catch {

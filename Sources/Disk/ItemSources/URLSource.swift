@@ -3,7 +3,7 @@ package import UniformTypes
 
 /// A URL, sent as a `.url` file (an Internet Shortcut: a form that every desktop opens).
 package final class URLSource: ItemSource {
-    /// Most bytes in a URL.
+    /// Maximum number of bytes in a URL.
     package static let maximumBytes = InternetShortcut.maximumBytes
 
     package let offered: OfferedItem
@@ -12,10 +12,10 @@ package final class URLSource: ItemSource {
     private let contents: [UInt8]
 
     /// - Parameters:
-    ///   - url: as `InternetShortcut` takes it.
-    ///   - name: nil for one made of the URL's host, or its scheme where it has no host.
+    ///   - url: a URL that `InternetShortcut` accepts.
+    ///   - name: nil for a name from the URL's host, or its scheme if it has no host.
     ///   - type: nil for `public.url`.
-    /// - Throws: `SourceFault.unreadable` where `url` is none.
+    /// - Throws: `SourceFault.unreadable` if `url` is no URL.
     package init(
         _ url: String,
         name: SafeName? = nil,

@@ -1,11 +1,11 @@
 package import Sharing
 
-/// Which arrivals a list shows.
+/// Selects the arrivals that a list shows.
 package struct ArrivalFilter: Sendable {
-    /// Only those that arrived then or later.
+    /// Earliest time of arrival; nil for any.
     package var since: WallTime?
     package var state: DeliveryState?
-    /// Called for those that pass the other conditions.
+    /// A further condition, called only for entries that meet the other conditions.
     package var matches: @Sendable (JournalEntry) -> Bool
 
     package init(

@@ -1,14 +1,14 @@
 import Foundation
 import GRDB
 
-/// Takes the values of one row from left to right, and believes none of them.
+/// Reads the values of one row from left to right, and validates each of them.
 struct ColumnReader {
     private let row: Row
     private var next = 0
-    /// Which row it is, for people: `arrival 12`.
+    /// Names the row in messages: `arrival 12`.
     private(set) var what: String
 
-    /// - Parameter kind: what its first column numbers.
+    /// - Parameter kind: the kind of thing that the first column numbers.
     init(_ row: Row, _ kind: String) {
         self.row = row
         self.what = "\(kind) \(row[0] as DatabaseValue)"
@@ -70,7 +70,7 @@ struct ColumnReader {
         return text
     }
 
-    /// What `make` makes of the text; nil from it means that the text is not what was written.
+    /// Converts a text with `make`; nil from `make` means that the text is damaged.
     mutating func text<Value>(_ column: String, _ make: (String) -> Value?) throws(UnreadableRow) -> Value {
         guard let value = make(try text(column)) else { throw unreadable(column) }
         return value
@@ -84,23 +84,23 @@ struct ColumnReader {
         return value
     }
 
-    /// What `WrittenText.list` and `.dictionary` write.
+    /// Decodes the JSON of `WrittenText.json`.
     mutating func json<Value: Decodable>(_ column: String) throws(UnreadableRow) -> Value {
         let text = try text(column)
         do { return try JSONDecoder().decode(Value.self, from: Data(text.utf8)) } catch { throw unreadable(column) }
     }
 }
 
-/// Texts as they are written.
+/// Encodes and shortens texts for the database.
 enum WrittenText {
-    /// A foreign text: whole, whatever is in it.
+    /// A foreign text, stored completely, even with a NUL in it.
     static func value(_ text: String) -> DatabaseValue {
         text.utf8.contains(0) ? Data(text.utf8).databaseValue : text.databaseValue
     }
 
     /// A list or a dictionary of texts, as JSON.
     static func json(_ value: some Encodable & Collection) throws -> String {
-        // Most have none, and an encoder costs more than the rest of the row.
+        // Most rows have an empty value, and an encoder costs more than the rest of the row.
         if value.isEmpty { return value is [String] ? "[]" : "{}" }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

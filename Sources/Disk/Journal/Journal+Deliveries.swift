@@ -52,7 +52,7 @@ extension Journal {
         }
     }
 
-    /// Leaves the first attempt and the latest.
+    /// Keeps the first attempt and the latest ones.
     private static func trim(_ number: ArrivalNumber, latest: Int, in database: Database) throws {
         try database.cachedStatement(sql: "DELETE FROM attempts WHERE arrival = ? AND number > 1 AND number <= ?")
             .execute(arguments: [number.value, latest - (keptAttempts - 1)])
@@ -120,7 +120,7 @@ extension Journal {
 
     package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
         try writing("could not restart the delivery of item \(number)") { database in
-            // Read first: what cannot be read cannot be delivered, and is left as it is.
+            // The entry is read first: a row that cannot be read cannot be delivered, and stays unchanged.
             guard let entry = try JournalReader.entry(number, in: database) else { return nil }
             try Self.change(
                 number, "state = 'waiting', due = ?, deferred_since = NULL, deferrals = 0, refused_by = '[]'",

@@ -8,7 +8,7 @@ extension Journal {
     ) throws(JournalFault) -> [ArrivalNumber] {
         if numbers.isEmpty { return [] }
         return try writing("could not record that an item left the Inbox") { database in
-            // Whoever was to be asked about it has nothing to be asked about.
+            // An item that has left needs no delivery any more.
             let statement = try database.cachedStatement(
                 sql: """
                     UPDATE arrivals
@@ -43,7 +43,7 @@ extension Journal {
             let rows = try Row.fetchCursor(statement, arguments: [peer.bareText])
             var lying: [(path: String, size: UInt64, entries: UInt64)] = []
             while let row = try rows.next() {
-                // What cannot be read counts for nothing.
+                // A row that cannot be read is not counted.
                 guard let path = String.fromDatabaseValue(row[0]), let size = Int64.fromDatabaseValue(row[1]) else {
                     continue
                 }
@@ -60,7 +60,7 @@ extension Journal {
 enum DepartureRow {
     static let columns = "left_how, left_at, left_toward"
 
-    /// A condition: as far as anybody has said, it lies in the Inbox.
+    /// A condition: the item is in the Inbox according to the journal.
     static let isThere = "stored_name IS NOT NULL AND left_how IS NULL AND state != 'gone'"
 
     static func departure(_ columns: inout ColumnReader) throws(UnreadableRow) -> Departure? {

@@ -3,28 +3,28 @@ import GRDB
 package import Sharing
 private import Synchronization
 
-/// What must survive a crash: what has arrived, and how far its delivery to handlers has come.
+/// The record that survives a crash: all arrivals, and the progress of their delivery to handlers.
 ///
-/// SQLite with a write-ahead log and `synchronous = FULL`: what a call has written is on the disk when it returns, and a
-/// crash at any point leaves all of it or nothing. There is one writer of a folder at a time; any number of
-/// `JournalReader`s, in other processes too, read meanwhile.
+/// SQLite with a write-ahead log and `synchronous = FULL`: when a call returns, its changes are on the disk. A crash at
+/// any point leaves all changes of a call or none. A folder has one writer at a time. Any number of `JournalReader`s
+/// read meanwhile, also in other processes.
 ///
-/// All calls block on the disk, one after the other.
+/// All calls block on the disk and run one after the other.
 package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
-    /// Attempts that are kept of one arrival: the first one, and the latest.
+    /// Maximum number of attempts kept for one arrival: the first one and the latest ones.
     package static let keptAttempts = 64
 
     let file: JournalFile
     let queue: DatabaseQueue
-    /// Kept for nothing but that it is not given back: that takes a thread of libdispatch's, whose monitor then wakes up
-    /// each second for as long as the process lives.
+    /// This reference only prevents the release of the connection. The release takes a thread of libdispatch, whose
+    /// monitor then wakes up each second until the process ends.
     private let closed: DatabaseQueue
     let now: @Sendable () -> WallTime
     let unreadable: @Sendable (JournalFault) -> Void
-    /// The last arrival that an earlier process wrote down.
+    /// The number of the last arrival that an earlier process recorded.
     private let lastOfEarlier: Int64
     let place: JournalPlace
-    /// Held for as long as the connection is open.
+    /// Held while the connection is open.
     private let lock: JournalLock
     private let firstDamage = Mutex<String?>(nil)
 
@@ -32,15 +32,15 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     /// fail, nothing is stored, and the next start moves the file aside.
     package var damage: String? { firstDamage.withLock { $0 } }
 
-    /// Opens the journal in a folder, or makes an empty one; the folder too where it is not there.
+    /// Opens the journal in a folder, or creates an empty one; also creates a missing folder.
     ///
     /// - Parameters:
     ///   - folder: an absolute path, without a slash at its end.
-    ///   - now: the time at which things arrive; by default what the system's clock says.
-    ///   - unreadable: called for each row that a list passes over because its values cannot be what was written; from
-    ///     the thread of the call, which must not use the journal meanwhile.
-    /// - Throws: where it cannot be opened, another process is using it, it is damaged, not a journal, or from a newer
-    ///   version. It is then left as it was.
+    ///   - now: returns the time of an arrival; by default the system's clock.
+    ///   - unreadable: called for each damaged row that a list skips, on the thread of the call. Meanwhile it must not
+    ///     use the journal.
+    /// - Throws: if the journal cannot be opened, another process uses it, or it is damaged, not a journal, or from a
+    ///   newer version. The file then stays unchanged.
     package convenience init(
         folder: String,
         now: (@Sendable () -> WallTime)? = nil,
@@ -53,7 +53,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    /// - Parameter lock: the lock that the caller holds; nil takes it.
+    /// - Parameter lock: the lock that the caller holds; with nil, this initializer takes it.
     init(
         opening file: JournalFile,
         lock: JournalLock? = nil,
@@ -75,8 +75,8 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    /// Looks at the whole file by a connection that cannot change it: the writing one would, when it is closed, move the
-    /// log into a file that is perhaps not ours.
+    /// Checks the whole file through a read-only connection. A writing connection would move the log into the file when
+    /// it is closed, and the file may belong to another program.
     /// - Returns: the connection, closed.
     private static func inspect(_ file: JournalFile) throws -> DatabaseQueue {
         do {
@@ -87,7 +87,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
-            // A crash in the very beginning, before there was a log, is only mended by a connection that may write.
+            // A crash before the log exists leaves a state that only a writing connection can repair.
             let queue = try DatabaseQueue(path: file.path, configuration: configuration)
             try queue.unsafeRead { try JournalSchema.check($0, file: file) }
             try queue.close()
@@ -99,7 +99,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         var configuration = Configuration()
         configuration.label = "Waft.Journal"
         configuration.foreignKeysEnabled = true
-        // Readers do not hold a writer up; what could is a person with a database tool.
+        // Readers do not block a writer, but a person with a database tool can.
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON")
@@ -107,19 +107,19 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         return configuration
     }
 
-    /// - Returns: the last number that was given.
+    /// - Returns: the last assigned number.
     private static func makeReady(_ queue: DatabaseQueue) throws -> Int64 {
         try queue.writeWithoutTransaction { database in
-            // Not by the library's own setting, which sets `synchronous = NORMAL` with it.
+            // The library's own setting is not used, because it also sets `synchronous = NORMAL`.
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw JournalTrouble("could not open the journal: its file system takes no write-ahead log")
             }
-            // Before there is a table in it: one with tables that does not say that it is ours is another program's, and so
-            // would be what a crash between the first table and this left.
+            // This runs before the first table exists. A database with tables and without this id counts as another
+            // program's; a crash between the first table and this statement would leave such a file.
             if try Int.fetchOne(database, sql: "PRAGMA application_id") == 0 {
                 try database.execute(sql: "PRAGMA application_id = \(JournalSchema.applicationID)")
             }
-            // A log that a long reader made grow is cut back.
+            // Shortens a log that a long reader made grow.
             try database.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
         }
         try JournalSchema.migrator.migrate(queue)
@@ -129,8 +129,8 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    /// Arrivals that an earlier process intended and never settled, by number: what is found in the Inbox by its
-    /// identity is there, and the rest never came to be there. They wait for `settle`.
+    /// Arrivals that an earlier process intended and never settled, by number. If the Inbox has an item with the
+    /// recorded identity, the item was stored; otherwise it was not. The caller must `settle` each.
     package func unsettled() throws(JournalFault) -> [UnsettledArrival] {
         try reading("could not read unfinished items") { database in
             let statement = try database.cachedStatement(
@@ -142,23 +142,23 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
-    /// How many deliveries wait, are parked, and have failed.
+    /// The numbers of deliveries that wait, are parked, and have failed.
     package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
         try reading("could not count the deliveries") { try JournalReader.summary($0) }
     }
 
-    /// Removes arrivals whose delivery is finished, with all that is known of them; never what waits or is parked, nor
-    /// the things themselves.
+    /// Removes arrivals whose delivery is finished, with all their records. Never removes waiting or parked deliveries,
+    /// nor the items themselves.
     ///
     /// - Parameters:
-    ///   - kept: so many of the latest arrivals are left, whatever they are.
-    ///   - time: what arrived then or later is left.
-    /// - Returns: how many were removed.
+    ///   - kept: number of latest arrivals that are never removed.
+    ///   - time: arrivals from this time on are never removed.
+    /// - Returns: the number of removed arrivals.
     @discardableResult
     package func prune(keeping kept: Int, olderThan time: WallTime) throws(JournalFault) -> Int {
         var removed = 0
         while true {
-            // In bites, so that what arrives meanwhile does not wait.
+            // Several short transactions, so that arrivals in the meantime do not wait.
             let count = try writing("could not shorten the journal") { database in
                 try database.execute(sql: Self.pruning, arguments: [time.milliseconds, max(kept, 0), Self.pruningBite])
                 return database.changesCount
@@ -180,11 +180,11 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
     // MARK: - Transactions
 
-    /// By the connection that writes, one after the other with what it writes.
+    /// Reads through the writing connection, in sequence with its writes.
     ///
-    /// - Parameter doing: what failed to happen when `body` throws: `could not …`.
+    /// - Parameter doing: names the failed action if `body` throws: `could not …`.
     func reading<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
-        // Not `read`: that says so to SQLite by a PRAGMA, whereupon it compiles every statement anew.
+        // `read` is not used: it sets a PRAGMA, after which SQLite compiles every statement again.
         do {
             return try queue.unsafeRead(body)
         } catch {
@@ -197,12 +197,12 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         return trouble
     }
 
-    /// All of `body` or, when it throws, nothing; on the disk when this returns.
+    /// Runs `body` in one transaction: on the disk when this returns, rolled back if `body` throws.
     func changing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalTrouble) -> Result {
         do { return try queue.write(body) } catch { throw noted(JournalTrouble(error, doing: doing, file: file)) }
     }
 
-    /// As `changing`.
+    /// Same as `changing`, with another error type.
     func writing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
         do throws(JournalTrouble) { return try changing(doing, body) } catch { throw error.journalFault }
     }
@@ -218,12 +218,11 @@ extension WallTime {
 }
 
 extension RowCursor {
-    /// Reads every row, but passes over those that cannot be read: one that is damaged must not make all others
-    /// unreachable.
+    /// Reads every row and skips damaged ones, so that one damaged row does not make all others unreachable.
     ///
     /// - Parameters:
-    ///   - limit: the most that are returned.
-    ///   - isWanted: which are returned.
+    ///   - limit: maximum number of returned elements.
+    ///   - isWanted: selects the returned elements.
     func readable<Element>(
         limit: Int = .max, where isWanted: (Element) -> Bool = { _ in true },
         reporting unreadable: (JournalFault) -> Void, _ read: (Row) throws -> Element

@@ -1,22 +1,22 @@
 package import Sharing
 
-/// One arrival as people are shown it.
+/// One arrival as shown to the user.
 package struct JournalEntry: Hashable, Sendable {
     package var arrival: Arrival
-    /// When it was about to be moved into the Inbox.
+    /// The time just before the move into the Inbox.
     package var arrived: WallTime
     package var state: DeliveryState
-    /// How the delivery goes on; nil unless `state` is `waiting`.
+    /// The state of the waiting delivery; nil unless `state` is `waiting`.
     package var waiting: WaitingDelivery?
-    /// How many attempts have begun, of all handlers.
+    /// The number of attempts begun, over all handlers.
     package var attemptCount: Int
-    /// By number: the first one and the latest, `Journal.keptAttempts` in all. Only where one entry was asked for by
-    /// its number; empty in lists.
+    /// The first attempt and the latest ones, by number; at most `Journal.keptAttempts`. Only set if one entry is
+    /// requested by its number; empty in lists.
     package var attempts: [JournalAttempt]
-    /// How it left the Inbox; nil where nobody has said that it has.
+    /// How the item left the Inbox; nil if no departure is recorded.
     package var departure: Departure?
 
-    /// Whether it lies in the Inbox, as far as anybody has said.
+    /// Whether the item is in the Inbox, according to the journal.
     package var isThere: Bool { departure == nil && state != .gone }
 
     package init(
@@ -35,14 +35,14 @@ package struct JournalEntry: Hashable, Sendable {
 
 /// One call of a handler for one arrival.
 package struct JournalAttempt: Hashable, Sendable {
-    /// 1 and up, over all handlers.
+    /// Starts at 1 and counts over all handlers.
     package var number: Int
     /// The handler's identifier.
     package var handler: String
     package var began: WallTime
-    /// Nil while it is under way, and for ever where the machine or the receiver died.
+    /// Nil while the attempt runs, and permanently nil if the machine or the receiver died.
     package var ended: WallTime?
-    /// Nil where `ended` is.
+    /// Nil if `ended` is nil.
     package var outcome: AttemptOutcome?
 
     package init(

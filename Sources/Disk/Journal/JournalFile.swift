@@ -1,16 +1,16 @@
 import Foundation
 import Sharing
 
-/// Where a journal lies: `journal.sqlite` in a folder, with SQLite's write-ahead log and its index beside it.
+/// The location of a journal: `journal.sqlite` in a folder, with SQLite's write-ahead log and its index beside it.
 ///
-/// Nothing here may open the file itself while a connection to it is open: closing any descriptor of it would take
-/// SQLite's own locks away, as POSIX has it.
+/// No code here may open the file itself while a connection to it is open: by POSIX, closing any descriptor of the file
+/// releases SQLite's own locks.
 struct JournalFile: Sendable {
     let folder: String
 
     var path: String { folder + "/journal.sqlite" }
     var logPath: String { path + "-wal" }
-    /// What the one writer locks.
+    /// The file that the one writer locks.
     var lockPath: String { folder + "/journal.lock" }
 
     /// Hint for a damaged file.
@@ -18,27 +18,27 @@ struct JournalFile: Sendable {
     /// Hint for a file of a newer version.
     var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to start a new one" }
 
-    /// Makes the folder (0700) and an empty file (0600) where there are none, and takes the file and what is beside it
-    /// away from everybody else.
+    /// Creates a missing folder (0700) and a missing file (0600), and removes all access of other users to the file and
+    /// to the files beside it.
     func prepare() throws(JournalTrouble) {
         try makeFolder()
         let size = try size()
         if size ?? 0 == 0, Self.size(of: logPath) ?? 0 > 0 {
-            // SQLite would remove the log, and with it what may be all that is left.
+            // SQLite would remove the log, which may hold the only remaining data.
             throw JournalTrouble(
                 "could not open the journal: \(path) is missing beside its log \(logPath): \(remedy)",
                 isDamage: true)
         }
         if size == nil { try makeFile() }
-        // Nothing of value is in it yet, and nothing will be before its folders outlive a power cut too: they may be new,
-        // and whoever made them may have died before it could see to that.
+        // The file has no valuable data yet. The folders must survive a power cut first: they may be new, and the
+        // process that created them may have died before it synced them.
         if size ?? 0 == 0 { syncFolders() }
         for path in [path, logPath, path + "-shm", path + "-journal"] { try protect(path) }
     }
 
-    /// Bytes of the file; nil where there is none.
+    /// The size of the file in bytes; nil if it does not exist.
     ///
-    /// - Throws: where it cannot be a database. SQLite takes a file of one byte for an empty one, and writes to it.
+    /// - Throws: if the file cannot be a database. SQLite takes a file of one byte as an empty one, and writes to it.
     func size() throws(JournalTrouble) -> Int64? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -74,14 +74,14 @@ struct JournalFile: Sendable {
         if file < 0, errno == EEXIST { return }
         guard file >= 0 else { throw Self.failed("make", path) }
         close(file)
-        // The new name must outlive a power cut as surely as what will stand under it.
+        // The new name must survive a power cut as surely as the file's contents.
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw Self.failed("sync", folder) }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw Self.failed("sync", folder) }
     }
 
-    /// The folder and all above it; those that cannot be synced are not ours.
+    /// Syncs the folder and all folders above it. Folders that cannot be synced do not belong to this user.
     private func syncFolders() {
         var url = URL(fileURLWithPath: folder)
         while true {
@@ -124,11 +124,9 @@ struct JournalFile: Sendable {
     }
 }
 
-/// The right to be the one writer of a journal, given back with the last reference or, by the kernel, when the process
-/// ends in whatever way.
+/// The lock of a journal's one writer. It is released with the last reference, or by the kernel when the process ends.
 ///
-/// SQLite itself would take several. But what one of them intends and has not settled would look to the next like what
-/// a crash left behind.
+/// SQLite itself allows several writers. But each would take the other's unsettled arrivals for the remains of a crash.
 final class JournalLock: Sendable {
     /// Owned.
     private let descriptor: Int32
@@ -149,7 +147,7 @@ final class JournalLock: Sendable {
         }
     }
 
-    /// Commands have it for a moment, to write down what they did while no receiver runs: one that starts then waits.
+    /// Commands hold the lock briefly to record their actions while no receiver runs. A starting receiver then waits.
     private static let patience = 200
     private static let nap = timespec(tv_sec: 0, tv_nsec: 10_000_000)
 
@@ -165,7 +163,7 @@ final class JournalLock: Sendable {
     }
 
     deinit {
-        // The file stays: removing it would let a third one lock another file of the same name.
+        // The file stays: after its removal another process could lock a new file of the same name.
         close(descriptor)
     }
 }

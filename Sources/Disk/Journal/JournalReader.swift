@@ -1,12 +1,11 @@
 import GRDB
 package import Sharing
 
-/// Reads the journal of a folder, whether or not a receiver is writing it, and changes nothing in it.
+/// Reads the journal of a folder, whether or not a receiver writes it, and changes nothing in it.
 ///
-/// Where there is no journal yet, there is nothing in it. Each call sees the journal as it is at one moment, and blocks
-/// on the disk.
+/// A missing journal counts as an empty one. Each call sees the journal at one moment, and blocks on the disk.
 package struct JournalReader: Sendable {
-    /// Most entries that `entries(named:)` returns.
+    /// Maximum number of entries that `entries(named:)` returns.
     package static let mostEntriesOfAName = 1_000
 
     private let file: JournalFile
@@ -14,7 +13,7 @@ package struct JournalReader: Sendable {
 
     /// - Parameters:
     ///   - folder: an absolute path, without a slash at its end.
-    ///   - unreadable: called for each row that a list passes over because its values cannot be what was written.
+    ///   - unreadable: called for each damaged row that a list skips.
     package init(folder: String, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }) {
         self.file = JournalFile(folder: folder)
         self.unreadable = unreadable
@@ -23,14 +22,14 @@ package struct JournalReader: Sendable {
     /// The latest arrivals, the last one first, without their attempts.
     ///
     /// - Parameters:
-    ///   - count: at most so many.
-    ///   - before: only those with a lower number: for the next page.
-    ///   - filter: which of them.
+    ///   - count: maximum number of entries.
+    ///   - before: only entries with a lower number: for the next page.
+    ///   - filter: selects the entries.
     package func entries(
         latest count: Int, before: ArrivalNumber? = nil, filter: ArrivalFilter = .all
     ) throws(JournalFault) -> [JournalEntry] {
         try read(orElse: []) { database in
-            // No limit in the query: rows that are passed over do not count.
+            // The query has no limit, because skipped rows do not count.
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE stored_name IS NOT NULL AND (?1 IS NULL OR number < ?1) AND \(Self.condition) "
@@ -40,9 +39,9 @@ package struct JournalReader: Sendable {
         }
     }
 
-    /// The arrivals that came to lie under a name in the Inbox, the last one first, without their attempts.
+    /// The arrivals stored under a name in the Inbox, the last one first, without their attempts.
     package func entries(named name: String) throws(JournalFault) -> [JournalEntry] {
-        // SQLite would take no more than the beginning of a text with a NUL.
+        // SQLite would use only the part of a text before a NUL.
         guard let name = try? SafeName(name) else { return [] }
         return try read(orElse: []) { database in
             let statement = try database.cachedStatement(
@@ -52,13 +51,12 @@ package struct JournalReader: Sendable {
         }
     }
 
-    /// Arrivals that lie in the Inbox, as far as anybody has said, in the order in which they came, without their
-    /// attempts.
+    /// Arrivals that are in the Inbox according to the journal, in the order of arrival, without their attempts.
     ///
     /// - Parameters:
-    ///   - after: only those with a higher number: for the next page.
-    ///   - count: at most so many.
-    ///   - filter: which of them.
+    ///   - after: only entries with a higher number: for the next page.
+    ///   - count: maximum number of entries.
+    ///   - filter: selects the entries.
     package func entriesThere(
         after: ArrivalNumber? = nil, count: Int, filter: ArrivalFilter = .all
     ) throws(JournalFault) -> [JournalEntry] {
@@ -78,10 +76,10 @@ package struct JournalReader: Sendable {
         [page?.value, filter.since?.milliseconds, filter.state?.rawValue]
     }
 
-    /// Most senders that `senders` returns.
+    /// Maximum number of senders that `senders` returns.
     private static let mostSenders = 10_000
 
-    /// All senders, each with each of its names, the latest first.
+    /// All senders, with one element for each name of a sender, the latest first.
     package func senders() throws(JournalFault) -> [(peer: PeerID, name: String)] {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
@@ -95,10 +93,10 @@ package struct JournalReader: Sendable {
         }
     }
 
-    /// How many arrivals lie in the Inbox, as far as anybody has said, and the bytes of all of them.
+    /// The number of arrivals in the Inbox according to the journal, and their total bytes.
     package func totalsThere() throws(JournalFault) -> (count: Int, bytes: UInt64) {
         try read(orElse: (count: 0, bytes: 0)) { database in
-            // As numbers that cannot overflow: sizes are bit patterns, and the sum is shown to people.
+            // Sizes are bit patterns. The total is a floating-point number: it cannot overflow, and is only shown.
             let row = try Row.fetchOne(
                 database, sql: "SELECT count(*), total(size) FROM arrivals WHERE \(DepartureRow.isThere)")
             let bytes = row.flatMap { Double.fromDatabaseValue($0[1]) } ?? 0
@@ -108,8 +106,8 @@ package struct JournalReader: Sendable {
 
     /// One arrival with its attempts.
     ///
-    /// - Returns: nil for a number that is not there, or not settled.
-    /// - Throws: also where what stands there cannot be read; attempts that cannot be read are passed over.
+    /// - Returns: nil if the number does not exist or is not settled.
+    /// - Throws: also if the row of the arrival cannot be read; unreadable attempts are skipped.
     package func entry(_ number: ArrivalNumber) throws(JournalFault) -> JournalEntry? {
         try read(orElse: nil) { database in
             guard var entry = try Self.entry(number, in: database) else { return nil }
@@ -121,7 +119,7 @@ package struct JournalReader: Sendable {
         }
     }
 
-    /// How many deliveries wait, are parked, and have failed.
+    /// The numbers of deliveries that wait, are parked, and have failed.
     package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
         try read(orElse: (waiting: 0, parked: 0, failed: 0)) { try Self.summary($0) }
     }
@@ -144,7 +142,7 @@ package struct JournalReader: Sendable {
     }
 
     static func summary(_ database: Database) throws -> (waiting: Int, parked: Int, failed: Int) {
-        // Each state by itself, as a literal: so they are counted in their own small indexes.
+        // Each state has its own query with a literal, so that SQLite counts in the small index of that state.
         func count(_ state: String) throws -> Int {
             try Int.fetchOne(
                 database,
@@ -155,12 +153,12 @@ package struct JournalReader: Sendable {
 
     // MARK: - Connection
 
-    /// By a connection for this call alone: the file may come into being, or be moved away, between two of them.
+    /// Opens a connection for this call alone: the file may be created or moved away between two calls.
     func read<Result>(
         orElse nothing: Result, _ body: (Database) throws -> Result
     ) throws(JournalFault) -> Result {
         do {
-            // Made, but with nothing in it yet: SQLite would have to write to read that.
+            // An empty file is no database yet: SQLite would have to write to it before it reads.
             guard let size = try file.size(), size > 0 else { return nothing }
             return try DatabaseQueue(path: file.path, configuration: Self.configuration).read { database in
                 guard let version = try JournalSchema.version(database, file: file) else { return nothing }

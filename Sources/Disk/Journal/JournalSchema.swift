@@ -1,11 +1,11 @@
 import GRDB
 
-/// The tables, and how older ones become newer ones. A migration that has been released never changes.
+/// The tables and their migrations. A released migration never changes.
 enum JournalSchema {
-    /// What says that a database is a journal of ours: `Waft` in ASCII.
+    /// Marks a database as a journal of Waft: `Waft` in ASCII.
     static let applicationID = 0x5761_6674
 
-    /// Throws a `JournalTrouble` for a database that is damaged, of another program, or from a newer version of Waft.
+    /// Throws a `JournalTrouble` if the database is damaged, of another program, or from a newer version of Waft.
     /// Changes nothing.
     static func check(_ database: Database, file: JournalFile) throws {
         if let damage = try String.fetchOne(database, sql: "PRAGMA quick_check(1)"), damage != "ok" {
@@ -17,9 +17,9 @@ enum JournalSchema {
         _ = try version(database, file: file)
     }
 
-    /// The last migration that has been applied; nil for a database with nothing in it.
+    /// The last applied migration; nil for an empty database.
     ///
-    /// - Throws: as `check`, but has no look at every page.
+    /// - Throws: same as `check`, but does not check every page.
     static func version(_ database: Database, file: JournalFile) throws -> String? {
         let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
@@ -58,8 +58,8 @@ enum JournalSchema {
         return migrator
     }
 
-    // Sizes and the like that go beyond what SQLite's integers hold are kept as their bit patterns. Columns of type ANY
-    // hold foreign text: TEXT, or a BLOB of UTF-8 where it has a NUL in it, which would end it elsewhere.
+    // Sizes beyond the range of SQLite's integers are stored as their bit patterns. Columns of type ANY hold foreign
+    // text: TEXT, or a BLOB of UTF-8 if the text contains a NUL, which would cut a TEXT.
     private static let first = """
         PRAGMA application_id = \(applicationID);
 
@@ -119,19 +119,19 @@ enum JournalSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    // By which protocol it came. Null: Waft's own, as everything did before there was another.
+    // The protocol of the arrival. Null means Waft's own, which was once the only one.
     private static let dialect = "ALTER TABLE arrivals ADD COLUMN dialect TEXT;"
 
     // For the sum of the bytes received in a day.
     private static let days = "CREATE INDEX arrivals_by_time ON arrivals (arrived);"
 
-    // What a sender that comes again is recognised by.
+    // The index finds the earlier arrivals of a repeated transfer.
     private static let again = """
         CREATE INDEX arrivals_by_transfer ON arrivals (transfer);
         CREATE INDEX arrivals_by_name_and_peer ON arrivals (name, peer);
         """
 
-    // `sent_digest`: the sender's digest of a tree that came in another order than that of the bytes. `entries_came`:
+    // `sent_digest`: the sender's digest of a tree whose order of arrival was not the order by bytes. `entries_came`:
     // the number of received entries; the offered one may differ. Both are null in older arrivals, whose digest is over
     // the order of arrival.
     private static let order = """
@@ -139,7 +139,7 @@ enum JournalSchema {
         ALTER TABLE arrivals ADD COLUMN entries_came INTEGER;
         """
 
-    // Where the user's rules sent it: a folder below the Inbox, a handler. Null: as usual.
+    // The target by the user's rules: a folder below the Inbox, a handler. Null means the default.
     private static let second = """
         ALTER TABLE arrivals ADD COLUMN folder TEXT;
         ALTER TABLE arrivals ADD COLUMN handler TEXT;
@@ -155,7 +155,7 @@ enum JournalSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// How items left the Inbox; null while nobody has said that they have.
+    /// How items left the Inbox; null if no departure is recorded.
     private static let departures = """
         ALTER TABLE arrivals ADD COLUMN left_how TEXT;
         ALTER TABLE arrivals ADD COLUMN left_at INTEGER;

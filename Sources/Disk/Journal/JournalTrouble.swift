@@ -1,11 +1,11 @@
 import GRDB
 import Sharing
 
-/// Why the journal could not be opened, read or written, before it is known which of the ports has to say so.
+/// An error of opening, reading or writing the journal, before it is converted to the error of a port.
 struct JournalTrouble: Error {
     /// `noRoom` or `storage`.
     let code: TransferFault.Code
-    /// One line, lower case: what failed to happen, and why.
+    /// One line, lower case: the failed action and the reason.
     let line: String
     /// Whether the journal itself is damaged. False for trouble with the disk, another process or a newer version.
     let isDamage: Bool
@@ -17,7 +17,7 @@ struct JournalTrouble: Error {
     }
 
     /// - Parameters:
-    ///   - doing: what failed to happen: `could not …`.
+    ///   - doing: the failed action: `could not …`.
     ///   - file: the journal.
     ///   - isOpening: whether the journal is being opened. Then failing SQL counts as damage: the tables are not as
     ///     expected.
@@ -68,8 +68,8 @@ struct JournalTrouble: Error {
     var transferFault: TransferFault { TransferFault(code, line) }
 }
 
-/// A row whose values cannot be what was written: the file was damaged, or changed by another program.
+/// A row with damaged values: the file was damaged, or changed by another program.
 struct UnreadableRow: Error {
-    /// Which one, and what is wrong with it.
+    /// Names the row and the problem.
     let line: String
 }

@@ -5,7 +5,7 @@ import GRDB
 import Sharing
 import UniformTypes
 
-// What stands in a row, and what is made of it. The lists of columns and the readers below them go together.
+// The columns of a row, and the values read from them. The lists of columns and the readers below must match.
 
 /// An arrival with its delivery.
 enum ArrivalRow {
@@ -33,7 +33,7 @@ enum ArrivalRow {
             facts.item.kind.rawValue.databaseValue, facts.item.name.text.databaseValue,
             facts.item.type.identifier.databaseValue,
             facts.item.size.map { Int64(bitPattern: $0).databaseValue },
-            // 0 for a tree whose sender could not say: no item has none.
+            // 0 if the sender of a tree does not know the number: no item has 0 entries.
             Int64(bitPattern: facts.item.entries ?? 0).databaseValue, Int64(bitPattern: facts.size).databaseValue,
             facts.digest.description.databaseValue, facts.peer.bareText.databaseValue,
             WrittenText.value(facts.senderName), try WrittenText.json(facts.annotation).databaseValue,
@@ -112,7 +112,7 @@ enum ArrivalRow {
     }
 }
 
-/// What the one who delivers needs of an arrival.
+/// The values of an arrival that its delivery needs.
 enum DeliveryRow {
     static let columns = "number, transfer, peer, due, deferred_since, deferrals, attempts, refused_by"
 
@@ -158,7 +158,7 @@ enum UnsettledRow {
 enum AttemptRow {
     static let columns = "number, handler, began, ended, answer, exit_code, signal, reason, standard_error"
 
-    /// Bytes of an attempt's reason that are kept.
+    /// Maximum number of bytes kept of an attempt's reason.
     static let reasonBytes = 1_024
 
     static func attempt(_ row: Row, of arrival: ArrivalNumber) throws(UnreadableRow) -> JournalAttempt {

@@ -1,14 +1,14 @@
 import Foundation
 package import Sharing
 
-/// The time as the outbox needs it: what is written down, and how to wait. Tests bring their own.
+/// The clocks and the timer of the outbox. Tests supply their own.
 package struct OutboxClock: Sendable {
-    /// The wall clock, for what is written down.
+    /// The wall clock, for recorded times.
     package var now: @Sendable () -> WallTime
-    /// Time that has passed since some moment, whatever is done to the clock on the wall.
+    /// The time since a fixed moment; changes of the wall clock do not affect it.
     package var uptime: @Sendable () -> Duration
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// After how long the wall clock is believed when something is to be given up or forgotten.
+    /// The time after which the wall clock is trusted for giving up and forgetting jobs.
     package var settling: Duration
 
     package init(
@@ -23,7 +23,7 @@ package struct OutboxClock: Sendable {
         self.settling = settling
     }
 
-    /// The machine's. While it is suspended time passes too: what was due meanwhile is tried when it wakes.
+    /// The clocks of the machine. They also advance during suspend: overdue jobs are tried when the machine wakes.
     package static let system = {
         let start = ContinuousClock.now
         return OutboxClock(

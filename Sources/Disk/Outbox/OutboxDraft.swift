@@ -3,8 +3,8 @@ import Foundation
 package import Sharing
 import SystemCalls
 
-/// A job on its way into the outbox: in a folder of its own under a hidden name, which becomes the job's when everything
-/// in it is on the disk. One that is let go of before leaves nothing.
+/// A job before it enters the outbox. It has a folder of its own with a hidden name, which becomes the job's name when
+/// all contents are on the disk. A draft that is released before leaves nothing.
 ///
 /// ```
 /// make ──▶ add, add, … ──▶ commit: synced, numbered, renamed, synced
@@ -14,7 +14,7 @@ package final class OutboxDraft {
 
     private let store: OutboxStore
     private let path: String
-    /// Locked as long as the job is being made: how a sweep knows that somebody lives.
+    /// Locked while the job is being made: the lock shows a sweep that the maker is alive.
     private let descriptor: FileDescriptor
     private let spool: Spool
     private let budget: SpoolBudget
@@ -25,8 +25,8 @@ package final class OutboxDraft {
 
     /// - Parameters:
     ///   - quota: bytes of all copies in the outbox.
-    ///   - reserve: bytes of a disk of that size that copies leave free.
-    ///   - isCancelled: asked while something is copied.
+    ///   - reserve: bytes that copies leave free, from the size of the disk.
+    ///   - isCancelled: called during copying; true ends it.
     /// - Throws: `OutboxError`: `full` when there are too many jobs, `disk`.
     package static func make(
         in store: OutboxStore,
@@ -93,10 +93,10 @@ package final class OutboxDraft {
 
     // MARK: Adding
 
-    /// Something at a path, which is to stay as it is until it is sent.
+    /// Adds a file or folder at a path. It must stay unchanged until it is sent.
     ///
     /// - Parameter path: absolute.
-    /// - Throws: `SourceFault` where it cannot be looked at.
+    /// - Throws: `SourceFault` if it cannot be examined.
     package func addReference(_ source: any ItemSource, path: String) throws {
         let stamp: SourceStamp
         do {
@@ -107,7 +107,7 @@ package final class OutboxDraft {
         try add(OutboxItem(source.offered, origin: source.origin, content: .path(path), stamp: stamp))
     }
 
-    /// A copy of what a source has now: what is piped in, and everything of a snapshot.
+    /// Adds a copy of the present contents of a source: piped input, or an item of a snapshot.
     ///
     /// - Throws: `SourceFault`, `OutboxError`, `CancellationError`.
     package func addCopy(of source: any ItemSource) throws {
@@ -122,12 +122,12 @@ package final class OutboxDraft {
         try add(item)
     }
 
-    /// A text.
+    /// Adds a text.
     package func addText(_ text: String, offered: OfferedItem) throws(OutboxError) {
         try add(OutboxItem(offered, origin: "text", content: .text(text)))
     }
 
-    /// A URL.
+    /// Adds a URL.
     package func addURL(_ url: String, offered: OfferedItem) throws(OutboxError) {
         try add(OutboxItem(offered, origin: "url", content: .url(url)))
     }
@@ -143,11 +143,11 @@ package final class OutboxDraft {
         items.append(item)
     }
 
-    // MARK: The end
+    // MARK: Committing
 
-    /// Puts the job into the outbox: when this returns it survives a crash and a power cut.
+    /// Puts the job into the outbox. When this returns, the job survives a crash and a power cut.
     ///
-    /// - Parameter lifetime: after how many milliseconds it is given up.
+    /// - Parameter lifetime: milliseconds after which the job is given up.
     /// - Throws: `OutboxError`.
     package func commit(
         to destination: OutboxJob.Destination,
@@ -156,7 +156,7 @@ package final class OutboxDraft {
         lifetime: Int64 = OutboxLimits.lifetime
     ) throws(OutboxError) -> OutboxJob {
         precondition(!items.isEmpty, "a job needs an item to send")
-        // The contents of the copies first: all of them at once is faster than one after the other.
+        // The contents of the copies come first: one flush of all is faster than one flush for each.
         if hasCopies, CLinuxShims_syncfs(descriptor.raw) != 0 {
             throw .disk("the copies cannot be flushed to the disk", .last)
         }
@@ -170,7 +170,7 @@ package final class OutboxDraft {
                 try systemCall { rename(path, store.place(of: job.number)) }
                 isCommitted = true
                 try SmallFile.syncFolder(store.folder)
-                // The outbox itself may be as new.
+                // The folder of the outbox may be new too.
                 try SmallFile.syncFolder(SmallFile.folder(of: store.folder))
             } catch {
                 throw .disk("the job cannot be put into the outbox", error)
@@ -179,7 +179,7 @@ package final class OutboxDraft {
         }
     }
 
-    /// Taken before it is used: a crash in between loses a number, and never gives one twice.
+    /// The number is taken before its use: a crash in between loses a number, but none is assigned twice.
     private func nextNumber() throws(OutboxError) -> JobNumber {
         let file = store.folder + "/next"
         let text = (try? SmallFile.read(file, limit: 64)).map { String(decoding: $0, as: UTF8.self) }

@@ -2,12 +2,12 @@ package import Logging
 import Sharing
 import Synchronization
 
-/// Sends what lies in the outbox, for as long as it takes.
+/// Sends the jobs of the outbox until it is cancelled.
 ///
-/// What the disk says is what counts: each step of a job is there before it is gone on. Everything happens in `run`, one
-/// event after another; all other calls only put an event into its mailbox.
+/// The disk holds the valid state: each step of a job is on the disk before the next one begins. All work happens in
+/// `run`, one event after another; all other calls only put an event into its mailbox.
 package final class OutboxEngine: Sendable {
-    /// What happens to it.
+    /// The events that the engine handles.
     enum Event: Sendable {
         case lookAgain
         case appeared(OutboxAppearance)
@@ -20,7 +20,7 @@ package final class OutboxEngine: Sendable {
         case retry(JobNumber, CheckedContinuation<OutboxError?, Never>)
     }
 
-    /// How much there is to do.
+    /// The numbers of jobs by state.
     package struct Summary: Sendable, Equatable {
         package var waiting = 0
         package var sending = 0
@@ -31,7 +31,7 @@ package final class OutboxEngine: Sendable {
     let sender: any OutboxSending
     let places: Int
     let clock: OutboxClock
-    /// By which jobs are given up and forgotten.
+    /// The clock for giving up and forgetting jobs.
     let calendar: CautiousClock
     let report: @Sendable (OutboxStore.Record) async -> Void
     let logger: Logger
@@ -41,9 +41,9 @@ package final class OutboxEngine: Sendable {
     let board = OutboxProgressBoard()
 
     /// - Parameters:
-    ///   - places: jobs that are sent at once; to one peer one after another.
-    ///   - report: tells the user that a job is done or given up. Called for each, at least once: again after a crash
-    ///     before it has returned.
+    ///   - places: maximum number of jobs sent at once; jobs for one peer are sent one after another.
+    ///   - report: tells the user that a job is done or given up. Called at least once for each: again if the program
+    ///     ends before it returns.
     package init(
         store: OutboxStore,
         sender: any OutboxSending,
@@ -64,22 +64,22 @@ package final class OutboxEngine: Sendable {
 
     package var summary: Summary { standing.withLock { $0 } }
 
-    /// Of the jobs that are being sent, as far as something of them has moved.
+    /// The progress of the jobs that are being sent and have reported some.
     package var progress: [OutboxProgress] { board.all }
 
     func show(_ summary: Summary) { standing.withLock { $0 = summary } }
 
-    /// Looks what has come into the outbox.
+    /// Looks for new jobs in the outbox.
     package func lookAgain() { inlet.yield(.lookAgain) }
 
-    /// Cancels a job, also one that is being sent: then the peer is told.
-    /// - Returns: why that is not done; nil where it is.
+    /// Cancels a job, also one that is being sent; in that case the engine notifies the peer.
+    /// - Returns: why the job cannot be cancelled; nil on success.
     package func cancel(_ number: JobNumber) async -> OutboxError? {
         await ask { .cancel(number, $0) }
     }
 
     /// Tries a job again at once, also one that was given up.
-    /// - Returns: why that is not done; nil where it is.
+    /// - Returns: why the job cannot be tried again; nil on success.
     package func retry(_ number: JobNumber) async -> OutboxError? {
         await ask { .retry(number, $0) }
     }
@@ -94,11 +94,11 @@ package final class OutboxEngine: Sendable {
 
     static let stopping = OutboxError(.unfit, "the receiver is stopping")
 
-    /// Sends until the task is cancelled; then what is under way is broken off, and taken up again at the next start.
+    /// Sends until the task is cancelled. Attempts under way are then broken off, and the next start resumes them.
     ///
     /// - Parameter executor: of threads that may block on the disk.
     package func run(on executor: (any TaskExecutor)? = nil) async {
-        // Not a child: how the attempts end that are broken off is still written down.
+        // Not a child task: the ends of the attempts that are broken off must still be recorded.
         let work = Task(executorPreference: executor) { await self.work(executor) }
         await withTaskCancellationHandler {
             await work.value

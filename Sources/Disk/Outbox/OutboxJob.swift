@@ -1,7 +1,7 @@
 package import Sharing
 import UniformTypes
 
-/// The number of a job in the outbox: 1 and up, never given twice.
+/// The number of a job in the outbox: 1 and up, never assigned twice.
 package struct JobNumber: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
     package let value: Int
 
@@ -23,13 +23,13 @@ package struct JobNumber: Hashable, Sendable, Comparable, Codable, CustomStringC
     }
 }
 
-/// What somebody wants sent: written once, when it is queued, and never changed.
+/// The user's request to send: written once, when it is queued, and never changed.
 package struct OutboxJob: Codable, Sendable, Equatable {
-    /// To whom.
+    /// The receiver.
     package struct Destination: Codable, Sendable, Equatable {
-        /// What `--to` said.
+        /// The value of `--to`.
         package var text: String
-        /// The key of the contact that was meant; nil where it was none.
+        /// The key of the chosen contact; nil if the receiver was no contact.
         package var key: PeerID?
 
         package init(text: String, key: PeerID? = nil) {
@@ -38,12 +38,12 @@ package struct OutboxJob: Codable, Sendable, Equatable {
         }
     }
 
-    /// How: as the options of `waft send` say.
+    /// The options of `waft send`.
     package struct Options: Codable, Sendable, Equatable {
         package var annotation: [String: String]
-        /// Whether what can be sent is sent when other items cannot.
+        /// Whether the remaining items are sent if others cannot be sent.
         package var takesPart: Bool
-        /// Whether it is done only when a handler has opened it.
+        /// Whether the job is done only when a handler has opened the items.
         package var waitsForHandlers: Bool
 
         package init(
@@ -58,18 +58,18 @@ package struct OutboxJob: Codable, Sendable, Equatable {
     /// Version 1 had no check digits in the key and no checksum.
     static let version = 2
 
-    /// The version of this form.
+    /// The version of this document.
     package var v = Self.version
     package var number: JobNumber
     /// Milliseconds since 1970-01-01 UTC.
     package var queued: Int64
-    /// When it is given up.
+    /// When the job is given up; milliseconds since 1970-01-01 UTC.
     package var expires: Int64
     package var destination: Destination
     package var options: Options
     /// 1 to `Limits.items`.
     package var items: [OutboxItem]
-    /// The transfer as which it is offered first.
+    /// The identifier of the transfer in the first offer.
     package var transfer: String
 
     package init(
@@ -90,7 +90,7 @@ package struct OutboxJob: Codable, Sendable, Equatable {
         self.transfer = transfer.text
     }
 
-    /// Bytes of everything whose size is known.
+    /// Total bytes of the items of known size.
     package var size: UInt64 {
         items.reduce(0) { total, item in
             let (sum, overflow) = total.addingReportingOverflow(item.size ?? 0)
@@ -99,11 +99,11 @@ package struct OutboxJob: Codable, Sendable, Equatable {
     }
 }
 
-/// One thing to send.
+/// One item to send.
 package struct OutboxItem: Codable, Sendable, Equatable {
-    /// Where its contents come from.
+    /// The origin of the contents.
     package enum Content: Codable, Sendable, Equatable {
-        /// What lies at an absolute path: it must not change.
+        /// The file or folder at an absolute path: it must not change.
         case path(String)
         /// A copy in the job's own folder.
         case spooled(String)
@@ -118,7 +118,7 @@ package struct OutboxItem: Codable, Sendable, Equatable {
     package var size: UInt64?
     package var entries: UInt64?
     package var content: Content
-    /// What the user called it: a path, `-`, or a kind.
+    /// The user's name for the item: a path, `-`, or a kind.
     package var origin: String
     /// The state in which a referenced file or folder was queued.
     package var stamp: SourceStamp?

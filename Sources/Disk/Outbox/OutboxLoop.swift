@@ -1,21 +1,21 @@
 import Logging
 import Sharing
 
-/// What the engine knows between two events.
+/// The state of the engine between two events.
 struct OutboxLoop {
-    /// A job that is not over.
+    /// A job that is not final.
     private struct Entry {
         var record: OutboxStore.Record
-        /// Until when it waits, by the engine's clock.
+        /// The end of its wait, by the engine's clock.
         var notBefore: Duration?
         var attempt: Attempt?
     }
 
-    /// One that is under way.
+    /// An attempt under way.
     private struct Attempt {
         var task: Task<OutboxResult, Never>
         var cancellation: Cancellation
-        /// When it began, by the engine's clock.
+        /// The start of the attempt, by the engine's clock.
         var begun: Duration
         /// Whether it was cancelled because another job waits for its place.
         var isLeaving = false
@@ -24,12 +24,12 @@ struct OutboxLoop {
     private let engine: OutboxEngine
     private let executor: (any TaskExecutor)?
     private var entries: [JobNumber: Entry] = [:]
-    /// Those that are over.
+    /// The final jobs.
     private var final: Set<JobNumber> = []
     private var failed: Set<JobNumber> = []
     /// How often each job has left its place to another. Jobs with fewer departures start first.
     private var stalls: [JobNumber: Int] = [:]
-    /// The user is being told of them.
+    /// The final jobs whose report to the user is under way.
     private var reporting: Set<JobNumber> = []
     private var watch: Task<Void, Never>?
     private var timer: Task<Void, Never>?
@@ -40,14 +40,14 @@ struct OutboxLoop {
     /// Whether nothing is being sent.
     var isIdle: Bool { entries.values.allSatisfy { $0.attempt == nil } }
 
-    /// How often the folder is looked into without being told: a command that had put something there may have died
-    /// before it could tell.
+    /// The interval of looks into the folder without a notification: a command may add a job and die before it notifies
+    /// the engine.
     private static let lookEvery: Duration = .seconds(60)
-    /// How often what is over is looked through for what can be forgotten.
+    /// The interval of sweeps, which remove old final jobs.
     private static let sweepEvery: Duration = .seconds(3_600)
-    /// How long nothing is tried of a job after the disk has said no.
+    /// The pause of a job after an error of the disk.
     private static let diskPause: Duration = .seconds(10)
-    /// How long a peer may take to hear that a job was cancelled.
+    /// How long the notification of a peer about a cancelled job may take.
     private static let farewell: Duration = .seconds(2)
 
     init(_ engine: OutboxEngine, _ executor: (any TaskExecutor)?) {
@@ -104,7 +104,7 @@ struct OutboxLoop {
         show()
     }
 
-    /// Answers what comes when everything is over.
+    /// Answers events after the engine has stopped.
     func turnAway(_ event: OutboxEngine.Event) {
         switch event {
         case .cancel(_, let continuation), .retry(_, let continuation):
@@ -118,13 +118,13 @@ struct OutboxLoop {
         engine.show(.init(waiting: entries.count - sending, sending: sending, failed: failed.count))
     }
 
-    // MARK: What there is
+    // MARK: Jobs
 
     private mutating func look(_ group: inout DiscardingTaskGroup) {
         nextLook = engine.clock.uptime() + Self.lookEvery
         do throws(OutboxError) {
             let numbers = try engine.store.numbers()
-            // Those that were removed are forgotten.
+            // Removed jobs are forgotten.
             final.formIntersection(numbers)
             failed.formIntersection(numbers)
             stalls = stalls.filter { numbers.contains($0.key) }
@@ -141,7 +141,7 @@ struct OutboxLoop {
             enter(record)
         } catch {
             guard error.code != .unknown else { return }
-            // It stays there for who can mend it, and is not spoken of each minute.
+            // The job stays there for repair, and the error is logged only once.
             final.insert(number)
             engine.logger.error("a job cannot be read", metadata: ["job": "\(number)", "reason": "\(error)"])
         }
@@ -155,8 +155,8 @@ struct OutboxLoop {
             record: record, notBefore: wait > .zero ? engine.clock.uptime() + wait : nil)
     }
 
-    /// How long a job has to wait yet. Clocks are set back: it is never longer than what it was to wait at most. One that
-    /// was being sent when the program died is tried at once.
+    /// The remaining wait of a job, at most its whole delay, because clocks are set back. A job that was being sent
+    /// when the program died is tried at once.
     private static func wait(for standing: OutboxStanding, at now: WallTime) -> Duration {
         guard standing.state == .waiting else { return .zero }
         let rest = standing.due.subtractingReportingOverflow(now.milliseconds)
@@ -164,7 +164,7 @@ struct OutboxLoop {
         return .milliseconds(min(rest.partialValue, OutboxBackoff.delay(after: standing.attempts)))
     }
 
-    /// A job is over.
+    /// Handles a job that has become final.
     private mutating func close(_ record: OutboxStore.Record, _ group: inout DiscardingTaskGroup) {
         let number = record.number
         entries[number] = nil
@@ -191,7 +191,7 @@ struct OutboxLoop {
 
     // MARK: Sending
 
-    /// Begins as much as may run at once, the oldest first, and sees to it that what waits is woken.
+    /// Begins as many attempts as allowed, the oldest job first, and sets the timer for waiting jobs.
     mutating func dispatch(_ group: inout DiscardingTaskGroup) {
         let now = engine.clock.uptime()
         expire(&group)
@@ -255,7 +255,7 @@ struct OutboxLoop {
         }
     }
 
-    /// Who is spoken to: one job after another.
+    /// The receiver of a job: at most one job at a time is sent to it.
     private static func peer(of record: OutboxStore.Record) -> String {
         (record.job.destination.key ?? record.standing.peer)?.text ?? record.job.destination.text.lowercased()
     }
@@ -281,7 +281,7 @@ struct OutboxLoop {
             return false
         }
         guard let record = changed else {
-            // Somebody cancelled it behind our back.
+            // Another process cancelled it meanwhile.
             entries[number] = nil
             final.insert(number)
             return false
@@ -327,7 +327,7 @@ struct OutboxLoop {
         }
     }
 
-    /// On the disk before the attempt goes on.
+    /// Records a step on the disk before the attempt continues.
     private static func note(
         _ step: OutboxStep, _ number: JobNumber, _ store: OutboxStore
     ) throws(OutboxError) {
@@ -350,7 +350,7 @@ struct OutboxLoop {
         engine.board.remove(number)
         var failure = result.failure
         if hasLeft, failure?.isFinal == false { failure = Self.leftPlace }
-        // In this order: what is given up now did not end before its time.
+        // The calendar is read first, so that the recorded end of a job that is given up is not before its expiry.
         let today = engine.calendar.now()
         let now = engine.clock.now()
         let (isStopping, clock) = (self.isStopping, engine.clock)
@@ -371,7 +371,7 @@ struct OutboxLoop {
             entries[number] = nil
             return
         } catch {
-            // The disk says that it is being sent: the peer is asked for its receipt before it is sent again.
+            // On the disk the job is still being sent, so the next attempt asks the peer for its receipt first.
             entries[number]?.notBefore = clock.uptime() + Self.diskPause
             engine.logger.error("the outbox cannot be written", metadata: ["job": "\(number)", "reason": "\(error)"])
             return
@@ -399,7 +399,7 @@ struct OutboxLoop {
     private mutating func appeared(_ appearance: OutboxAppearance) {
         for (number, entry) in entries where entry.attempt == nil && entry.notBefore != nil {
             guard appearance.matches(entry.record) else { continue }
-            // It was there when it had no room, or nobody answered: that it is there is no news.
+            // After other failures the peer was present, so its appearance changes nothing.
             switch entry.record.standing.failure?.code {
             case .peerNotFound, .unreachable, nil: entries[number]?.notBefore = nil
             default: continue
@@ -407,7 +407,7 @@ struct OutboxLoop {
         }
     }
 
-    /// Peers are looked for while something waits for one.
+    /// Looks for peers while any job is open.
     private mutating func watchForPeers(_ group: inout DiscardingTaskGroup) {
         if entries.isEmpty {
             watch?.cancel()
@@ -427,7 +427,7 @@ struct OutboxLoop {
         let today = engine.calendar.now()?.milliseconds
         for entry in entries.values where entry.attempt == nil {
             if let notBefore = entry.notBefore { next = min(next, notBefore) }
-            // Before the clock is believed, the next look comes soon enough.
+            // Until the clock is trusted, the next look comes soon enough.
             guard let today else { continue }
             let left = entry.record.standing.expires.subtractingReportingOverflow(today)
             if !left.overflow { next = min(next, now + .milliseconds(max(0, left.partialValue))) }
@@ -442,7 +442,7 @@ struct OutboxLoop {
         }
     }
 
-    // MARK: What users want
+    // MARK: Commands of users
 
     private mutating func cancel(_ number: JobNumber, _ group: inout DiscardingTaskGroup) -> OutboxError? {
         let now = engine.clock.now()
@@ -458,7 +458,7 @@ struct OutboxLoop {
             return nil
         }
         do throws(OutboxError) {
-            // Written down first: that it was cancelled survives this program.
+            // Recorded first, so that the cancellation survives the end of this program.
             guard try engine.store.change(number, { _, standing in standing.cancel(at: now) }) != nil else {
                 return OutboxError(.unfit, "job \(number) is being cancelled already")
             }

@@ -2,10 +2,10 @@ import Digests
 package import Sharing
 
 extension OutboxOutcome {
-    /// What became of one item of an attempt.
+    /// The outcome of one item of an attempt.
     ///
-    /// - Parameter waitsForHandlers: whether it has to be opened.
-    /// - Returns: an outcome where something is settled; a failure that can be tried again where nothing is.
+    /// - Parameter waitsForHandlers: whether a handler must open it.
+    /// - Returns: the outcome if the item is settled; otherwise a failure that allows another attempt.
     package static func of(
         _ item: SendOutcome.Item, waitsForHandlers: Bool
     ) -> Result<OutboxOutcome, OutboxFailure> {
@@ -18,7 +18,7 @@ extension OutboxOutcome {
     }
 
     /// The outcome of one item by its receipt, which the caller has checked with `ItemReceipt.contradiction`.
-    /// - Returns: as the other.
+    /// - Returns: same as the function above.
     package static func of(
         _ receipt: ItemReceipt, waitsForHandlers: Bool
     ) -> Result<OutboxOutcome, OutboxFailure> {
@@ -68,7 +68,7 @@ extension OutboxFailure {
         }
     }
 
-    /// What stood in the way of a transfer, or of an item of it.
+    /// Converts the fault of a transfer, or of an item of it.
     package init(_ fault: TransferFault) {
         switch fault.code {
         case .noRoom: self.init(.noRoom, fault.message, isFinal: false)

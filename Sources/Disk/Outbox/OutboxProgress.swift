@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How far a job is that is being sent.
+/// The progress of a job that is being sent.
 package struct OutboxProgress: Sendable, Hashable {
     package var job: JobNumber
-    /// Bytes of contents that were handed over, or were there already.
+    /// Bytes of contents that were handed over, or that the peer already had.
     package var bytes: UInt64
-    /// Bytes of all items that were accepted; nil where that is not known.
+    /// Bytes of all accepted items; nil if unknown.
     package var total: UInt64?
 
     package init(job: JobNumber, bytes: UInt64, total: UInt64?) {
@@ -15,7 +15,7 @@ package struct OutboxProgress: Sendable, Hashable {
     }
 }
 
-/// The progress of all that are being sent: in memory only, since it says nothing that has to survive.
+/// The progress of all jobs that are being sent. It is kept in memory only, since it need not survive.
 final class OutboxProgressBoard: Sendable {
     private struct Entry {
         var progress: OutboxProgress
@@ -25,7 +25,7 @@ final class OutboxProgressBoard: Sendable {
 
     private let state = Mutex<[JobNumber: Entry]>([:])
 
-    /// By their numbers.
+    /// Sorted by the numbers of the jobs.
     var all: [OutboxProgress] { state.withLock { $0.values.map(\.progress).sorted { $0.job < $1.job } } }
 
     /// - Parameter now: by the engine's clock.

@@ -1,38 +1,38 @@
 package import Sharing
 
-/// What is handed to the network: one attempt at a job.
+/// The input of the network for one attempt at a job.
 package struct OutboxShipment: Sendable {
     package var job: OutboxJob
-    /// Places in the job of the items that are not settled.
+    /// Indices of the unsettled items in the job.
     package var open: [Int]
-    /// Opens the sources of such items, in the order given; blocks on the disk. What has changed since it was queued is a
-    /// final failure, which must not keep the peer from being asked whether it has the items already.
+    /// Opens the sources of the items at these indices, in the given order; blocks on the disk. A source changed since
+    /// queueing is a final failure; even then the peer must be asked whether it already has the items.
     package var sources: @Sendable ([Int]) throws(OutboxFailure) -> [any ItemSource]
-    /// The number under which it was offered before, or is to be.
+    /// The identifier of the earlier offer, or of the next one.
     package var transfer: TransferID
-    /// Whose key it has to be; nil for anybody of that name.
+    /// The required key of the peer; nil allows any peer of that name.
     package var peer: PeerID?
-    /// Whether it may have been offered to `peer` already: the peer is asked for its receipt before anything else.
+    /// Whether `peer` may already have the offer; then the peer is asked for its receipt first.
     package var wasOffered: Bool
-    /// Places in the job of the items that `transfer` has, where it was offered.
+    /// Indices in the job of the items that were offered in `transfer`.
     package var offered: [Int]
-    /// To be called as it goes: bytes handed over, and of how many (nil where that is not known).
+    /// Called during sending: bytes handed over, and total bytes (nil if unknown).
     package var progressed: @Sendable (UInt64, UInt64?) -> Void
 }
 
-/// What happens in an attempt that has to be written down before it goes on.
+/// A step of an attempt that is recorded before the attempt continues.
 package enum OutboxStep: Sendable {
-    /// What the peer says of an earlier attempt.
+    /// The peer's answer about an earlier attempt.
     case settled([Int: OutboxOutcome])
-    /// It is about to be offered.
+    /// The offer is about to be sent.
     case offering(TransferID, [Int], to: PeerID, callingItself: String?)
 }
 
-/// How an attempt ended.
+/// The end of an attempt.
 package struct OutboxResult: Sendable {
-    /// What is settled, by the items' places in the job.
+    /// The outcomes of the settled items, by the items' indices in the job.
     package var outcomes: [Int: OutboxOutcome]
-    /// Why something is left; nil where nothing is.
+    /// Why items are left; nil if none is left.
     package var failure: OutboxFailure?
 
     package init(outcomes: [Int: OutboxOutcome] = [:], failure: OutboxFailure? = nil) {
@@ -41,10 +41,10 @@ package struct OutboxResult: Sendable {
     }
 }
 
-/// A peer that has come into view.
+/// A peer that has become visible.
 package struct OutboxAppearance: Sendable, Hashable {
     package var id: PeerID
-    /// What it calls itself, where it tells.
+    /// The peer's own name, if known.
     package var name: String?
 
     package init(id: PeerID, name: String?) {
@@ -52,7 +52,7 @@ package struct OutboxAppearance: Sendable, Hashable {
         self.name = name
     }
 
-    /// Whether a job may be for it.
+    /// Whether a job may be for this peer.
     func matches(_ record: OutboxStore.Record) -> Bool {
         if let key = record.job.destination.key ?? record.standing.peer { return key == id }
         let text = record.job.destination.text
@@ -60,18 +60,18 @@ package struct OutboxAppearance: Sendable, Hashable {
     }
 }
 
-/// The network as the outbox needs it.
+/// The network in the form that the outbox needs.
 package protocol OutboxSending: Sendable {
-    /// Sends what is open of a job; calls are made on threads that may block on the disk. Returns soon after the task is cancelled, breaking off; when `cancellation` is
-    /// requested the peer is told.
+    /// Sends the open items of a job, on threads that may block on the disk. Breaks off and returns soon after the task
+    /// is cancelled. A request of `cancellation` makes it notify the peer.
     ///
-    /// - Parameter note: writes down a step, blocking on the disk; what throws ends the attempt before anything is offered.
+    /// - Parameter note: records a step and blocks on the disk; if it throws, the attempt ends before an offer.
     func send(
         _ shipment: OutboxShipment,
         cancellation: Cancellation,
         note: @escaping @Sendable (OutboxStep) throws(OutboxError) -> Void
     ) async -> OutboxResult
 
-    /// Peers as they come into view, those that are in view first; ends when nothing can be seen.
+    /// The visible peers first, then peers as they become visible; ends when peers cannot be seen.
     func appearances() -> AsyncStream<OutboxAppearance>
 }

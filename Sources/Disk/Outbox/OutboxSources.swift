@@ -3,10 +3,10 @@ import Sharing
 import SystemCalls
 import UniformTypes
 
-/// What a job sends, from where it lies.
+/// Creates the item sources of a job.
 enum OutboxSources {
-    /// - Parameter items: places of the items that are wanted.
-    /// - Throws: `OutboxFailure`, final: what was queued is not there any more, or is another.
+    /// - Parameter items: indices of the wanted items.
+    /// - Throws: `OutboxFailure`, final: the queued file or folder is missing, or is another one.
     static func make(
         _ job: OutboxJob, _ items: [Int], in store: OutboxStore
     ) throws(OutboxFailure) -> [any ItemSource] {
@@ -40,7 +40,7 @@ enum OutboxSources {
         }
     }
 
-    /// Looked at after its size was taken for the offer: what is changed later is noticed by the reading.
+    /// Checked after the offered size was taken; the reading notices later changes.
     private static func check(_ item: OutboxItem, _ source: any ItemSource, _ path: String) throws(SourceFault) {
         let now: SourceStamp
         do {

@@ -7,9 +7,9 @@ extension OutboxStanding {
         attempts += 1
     }
 
-    /// It is about to be offered: from here on the peer may have it.
+    /// The offer is about to be sent: from now on the peer may have the items.
     ///
-    /// - Parameter items: their places; nil for all.
+    /// - Parameter items: their indices; nil for all.
     mutating func offer(as transfer: TransferID, _ items: [Int]?, to peer: PeerID, callingItself name: String?) {
         self.transfer = transfer.text
         offered = items
@@ -17,7 +17,7 @@ extension OutboxStanding {
         peerName = name ?? peerName
     }
 
-    /// Items of which the peer, or the disk, has said the last word.
+    /// Records final outcomes of items, from the peer or the disk.
     mutating func settle(_ outcomes: [Int: OutboxOutcome]) {
         for (item, outcome) in outcomes where self.outcomes[item]?.isStored != true { self.outcomes[item] = outcome }
     }
@@ -25,11 +25,11 @@ extension OutboxStanding {
     /// An attempt has ended.
     ///
     /// - Parameters:
-    ///   - failure: why something is left to be sent; nil where nothing is.
-    ///   - isTimeUp: whether it is given up where something is; nil for what `now` says.
+    ///   - failure: why items are left; nil if none is left.
+    ///   - isTimeUp: whether a job with items left is given up; nil compares `now` with the expiry.
     mutating func end(_ job: OutboxJob, _ failure: OutboxFailure?, at now: WallTime, isTimeUp: Bool? = nil) {
         if isDelivered(job) {
-            // Also one that was cancelled too late.
+            // This includes a job that was cancelled too late.
             isReported = false
             return finish(.done, nil, at: now)
         }
@@ -52,26 +52,26 @@ extension OutboxStanding {
         due = now.milliseconds
     }
 
-    /// Its time is up.
+    /// The job has reached its expiry.
     mutating func expire(_ last: OutboxFailure?, at now: WallTime) {
         let why = last.map { "; the last reason: \($0.reason)" } ?? ""
         finish(.failed, OutboxFailure(.expired, "it could not be sent in time\(why)", isFinal: true), at: now)
     }
 
-    /// - Returns: whether there was something to cancel.
+    /// - Returns: whether the job could be cancelled.
     mutating func cancel(at now: WallTime) -> Bool {
-        // A failed one is kept to be tried again; cancelled it makes room.
+        // A failed job is kept for another try; cancelling it frees its place.
         guard state != .done, state != .cancelled else { return false }
         finish(.cancelled, nil, at: now)
         isReported = true
         return true
     }
 
-    /// - Returns: whether it is tried again now.
+    /// - Returns: whether the job is tried again now.
     mutating func retry(_ job: OutboxJob, at now: WallTime) -> Bool {
         guard state == .waiting || state == .failed else { return false }
         if state == .failed {
-            // It gets its time once more.
+            // The job gets its whole lifetime again.
             expires = now.milliseconds &+ (job.expires &- job.queued)
             outcomes = outcomes.filter { $0.value.isStored }
             (finished, isReported) = (nil, false)
@@ -92,12 +92,12 @@ extension OutboxStanding {
     }
 }
 
-/// When a job is tried again.
+/// The delay before a job is tried again.
 package enum OutboxBackoff {
     private static let first: Int64 = 5_000
     package static let longest: Int64 = 600_000
 
-    /// - Parameter attempts: how often it was tried.
+    /// - Parameter attempts: the number of attempts so far.
     /// - Returns: milliseconds: five seconds, doubling up to ten minutes.
     package static func delay(after attempts: Int) -> Int64 {
         switch attempts {

@@ -1,13 +1,13 @@
 package import Sharing
 
-/// How far a job has come: rewritten whole at each step.
+/// The state of a job: rewritten whole at each step.
 package struct OutboxStanding: Codable, Sendable, Equatable {
     package enum State: String, Codable, Sendable, CaseIterable {
-        /// For its time, or for the peer.
+        /// Waits for its time, or for the peer.
         case waiting
-        /// Being sent; after a crash: it was.
+        /// Being sent; after a crash: was being sent.
         case sending
-        /// Everything was stored (and opened, where that was asked for), by receipt.
+        /// All items are stored (and opened, if requested), according to receipts.
         case done
         /// Given up.
         case failed
@@ -17,27 +17,27 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
     }
 
     package var state = State.waiting
-    /// Attempts that were begun.
+    /// The number of attempts begun.
     package var attempts = 0
-    /// When it is tried next; milliseconds since 1970-01-01 UTC.
+    /// The time of the next attempt; milliseconds since 1970-01-01 UTC.
     package var due: Int64
-    /// When it is given up.
+    /// When the job is given up; milliseconds since 1970-01-01 UTC.
     package var expires: Int64
-    /// The transfer as which it was offered last, or will be.
+    /// The identifier of the last offer, or of the next one.
     package var transfer: String
-    /// The items that this transfer has, by their places; nil for all.
+    /// Indices of the items in this transfer; nil for all.
     package var offered: [Int]?
-    /// Who it was offered to under that number: from then on nobody else will do.
+    /// The peer that has the offer with this identifier: from then on no other peer is accepted.
     package var peer: PeerID?
-    /// What that peer calls itself.
+    /// The peer's own name.
     package var peerName: String?
-    /// Why the last attempt came to nothing, or the job did.
+    /// The failure of the last attempt, or of the job.
     package var failure: OutboxFailure?
-    /// What is settled of the items, by their place; others are still to be sent.
+    /// The outcomes of the settled items, by their indices; other items are still to be sent.
     package var outcomes: [Int: OutboxOutcome] = [:]
-    /// When it became final.
+    /// When the job became final; milliseconds since 1970-01-01 UTC.
     package var finished: Int64?
-    /// Whether the user was told of the end.
+    /// Whether the end was reported to the user.
     package var isReported = false
 
     package init(_ job: OutboxJob) {
@@ -46,22 +46,22 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
         transfer = job.transfer
     }
 
-    /// Whether all that was to be sent has arrived.
+    /// Whether all items have arrived.
     package func isDelivered(_ job: OutboxJob) -> Bool {
         job.items.indices.allSatisfy { outcomes[$0]?.isStored ?? false }
     }
 }
 
-/// What is settled of one item.
+/// The final outcome of one item.
 package struct OutboxOutcome: Codable, Sendable, Equatable {
-    /// The name under which it was stored.
+    /// The name under which the receiver stored it.
     package var stored: String?
     package var size: UInt64?
     package var digest: String?
-    /// What the handler said.
+    /// The answer of the handler.
     package var handler: String?
     package var handlerExit: Int?
-    /// Why it is not, or not as asked for.
+    /// Why it is not stored, or not as requested.
     package var failure: OutboxFailure?
 
     package var isStored: Bool { stored != nil && failure == nil }
@@ -80,7 +80,7 @@ package struct OutboxOutcome: Codable, Sendable, Equatable {
     }
 }
 
-/// Why something was not sent.
+/// The reason why an item or a job was not sent.
 package struct OutboxFailure: Codable, Sendable, Equatable, Error {
     package enum Code: String, Codable, Sendable, CaseIterable {
         case peerNotFound
@@ -90,9 +90,9 @@ package struct OutboxFailure: Codable, Sendable, Equatable, Error {
         case noRoom
         case noAnswer
         case handlerSaidNo
-        /// The source is not what was queued, or was changed while it was read.
+        /// The source differs from the queued one, or changed while it was read.
         case changed
-        /// The source is not there, or cannot be read.
+        /// The source is missing, or cannot be read.
         case inputMissing
         case expired
         case unexpected
@@ -101,7 +101,7 @@ package struct OutboxFailure: Codable, Sendable, Equatable, Error {
     package var code: Code
     /// One line.
     package var reason: String
-    /// Whether trying again can help.
+    /// Whether trying again cannot help.
     package var isFinal: Bool
 
     package init(_ code: Code, _ reason: String, isFinal: Bool) {

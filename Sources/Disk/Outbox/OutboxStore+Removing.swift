@@ -3,10 +3,10 @@ import Glibc
 import SystemCalls
 
 extension OutboxStore {
-    /// Removes a job that is over, with its copies: nothing is known of it any more. One that cannot be read is removed
-    /// too, since nobody can send it.
+    /// Removes a final job with its copies and all its records. An unreadable job is removed too, since it cannot be
+    /// sent.
     ///
-    /// - Throws: `OutboxError`: `unknown`; `unfit` where it is not over.
+    /// - Throws: `OutboxError`: `unknown`; `unfit` if the job is not final.
     package func remove(_ number: JobNumber) throws(OutboxError) {
         let place = try locked { () throws(OutboxError) in
             do throws(OutboxError) {
@@ -18,17 +18,17 @@ extension OutboxStore {
                             + "waft outbox cancel \(number)")
                 }
             } catch  where error.code == .disk {
-                // Damaged, or of another version.
+                // The job is damaged, or of another version.
             }
             return try putAside(number)
         }
-        // What a crash leaves of it goes with the next sweep.
+        // The next sweep removes any remains after a crash.
         try? FileManager.default.removeItem(atPath: place)
     }
 
-    /// Removes all jobs that are over.
+    /// Removes all final jobs.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed jobs.
     /// - Throws: `OutboxError`.
     @discardableResult
     package func removeFinal() throws(OutboxError) -> Int {
@@ -38,15 +38,15 @@ extension OutboxStore {
                 try remove(record.number)
                 removed += 1
             } catch  where error.code == .unknown || error.code == .unfit {
-                // Somebody else has removed it just now, or has it tried again.
+                // Another process has just removed the job, or had it tried again.
                 continue
             }
         }
         return removed
     }
 
-    /// Takes a job's folder away from under its number, at once and for good. To be called with the lock.
-    /// - Returns: where it lies now: a place that a sweep clears.
+    /// Moves a job's folder away from its number, atomically. The caller must hold the lock.
+    /// - Returns: the new path, which a sweep clears.
     private func putAside(_ number: JobNumber) throws(OutboxError) -> String {
         let aside = folder + "/" + OutboxDraft.prefix + UUID().uuidString.lowercased()
         do throws(SystemError) {

@@ -3,30 +3,30 @@ import Foundation
 package import Sharing
 import SystemCalls
 
-/// The outbox on the disk: a folder for each job, with what was asked for, how far it has come, and the copies.
+/// The outbox on the disk: a folder for each job, with the request, the state and the copies.
 ///
 /// ```
 /// outbox/next            the number of the next job
 /// outbox/12/job.json     written once, before the folder gets its name
-/// outbox/12/standing.json    replaced whole at each step; missing until the first
+/// outbox/12/standing.json    replaced whole at each step; missing before the first one
 /// outbox/12/items/0      the copy of an item
-/// outbox/.new-…          a job on its way in, locked by who makes it
+/// outbox/.new-…          a draft, locked by its maker
 /// ```
 /// Both documents carry a checksum (`SummedDocument`): a damaged one could name other contents or another receiver. A
 /// damaged job is kept and reported, and is not sent.
 ///
-/// The daemon and the commands use it at the same time: whoever changes something has the lock of the folder. Nothing is
-/// kept in memory, so that what the disk says is what counts. Calls block on the disk.
+/// The daemon and the commands use it at the same time: each change requires the lock of the folder. Memory holds no
+/// state; the disk holds the valid one. Calls block on the disk.
 package struct OutboxStore: Sendable {
     /// Absolute path.
     package let folder: String
 
-    /// - Parameter folder: absolute path; made with the first job.
+    /// - Parameter folder: absolute path; created with the first job.
     package init(folder: String) {
         self.folder = folder
     }
 
-    /// A job with how far it has come.
+    /// A job and its state.
     package struct Record: Sendable, Equatable {
         package var job: OutboxJob
         package var standing: OutboxStanding
@@ -39,9 +39,9 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// What lies in the outbox.
+    /// The contents of the outbox.
     package struct Contents: Sendable {
-        /// By their numbers.
+        /// Sorted by their numbers.
         package var records: [Record] = []
         /// One line for each job that cannot be read.
         package var faults: [String] = []
@@ -51,14 +51,14 @@ package struct OutboxStore: Sendable {
 
     /// All jobs that can be read.
     ///
-    /// - Throws: `OutboxError` where the folder cannot be read; an outbox that is not there yet is empty.
+    /// - Throws: `OutboxError` if the folder cannot be read; a missing outbox is empty.
     package func contents() throws(OutboxError) -> Contents {
         var contents = Contents()
         for number in try numbers() {
             do throws(OutboxError) {
                 contents.records.append(try record(number))
             } catch  where error.code == .unknown {
-                // It went just now.
+                // The job has just been removed.
                 continue
             } catch {
                 contents.faults.append(error.description)
@@ -67,7 +67,7 @@ package struct OutboxStore: Sendable {
         return contents
     }
 
-    /// - Throws: `OutboxError` `unknown` where there is no such job.
+    /// - Throws: `OutboxError`, `unknown` if the job does not exist.
     package func record(_ number: JobNumber) throws(OutboxError) -> Record {
         let job: OutboxJob = try document("job.json", of: number, orElse: nil)
         let standing: OutboxStanding = try document("standing.json", of: number, orElse: OutboxStanding(job))
@@ -115,10 +115,10 @@ package struct OutboxStore: Sendable {
 
     // MARK: Changing
 
-    /// Changes how far a job has come: read, changed and on the disk before this returns.
+    /// Changes the state of a job: reads it, changes it, and writes it to the disk before this returns.
     ///
-    /// - Parameter body: returns false to leave everything as it is.
-    /// - Returns: the job as it is then; nil where `body` returned false.
+    /// - Parameter body: returns false to leave the state unchanged.
+    /// - Returns: the changed job; nil if `body` returned false.
     /// - Throws: `OutboxError`.
     package func change(
         _ number: JobNumber, _ body: (OutboxJob, inout OutboxStanding) -> Bool
@@ -147,7 +147,7 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// Does something while nobody else changes anything.
+    /// Calls `body` while no other process or thread changes the outbox.
     func locked<Value>(_ body: () throws(OutboxError) -> Value) throws(OutboxError) -> Value {
         let lock: FolderLock
         do {
@@ -162,12 +162,12 @@ package struct OutboxStore: Sendable {
 
     func place(of number: JobNumber) -> String { "\(folder)/\(number)" }
 
-    /// The copy of an item.
+    /// The path of an item's copy.
     package func path(ofCopy name: String, in number: JobNumber) -> String { place(of: number) + "/items/" + name }
 
-    /// Cancels a job that nobody is sending. The daemon is asked where one runs.
+    /// Cancels a job that is not being sent. If the daemon runs, callers ask the daemon instead.
     ///
-    /// - Throws: `OutboxError`: `unknown`; `unfit` where it is over.
+    /// - Throws: `OutboxError`: `unknown`; `unfit` if the job is final.
     package func cancel(_ number: JobNumber, at now: WallTime) throws(OutboxError) {
         guard try change(number, { _, standing in standing.cancel(at: now) }) != nil else {
             throw OutboxError(.unfit, "job \(number) is finished; there is nothing to cancel")
@@ -175,9 +175,9 @@ package struct OutboxStore: Sendable {
         dropCopies(of: number)
     }
 
-    /// Has a job tried again at once, also one that was given up. Nobody may be sending it.
+    /// Lets a job be tried again at once, also one that was given up. The job must not be being sent.
     ///
-    /// - Throws: `OutboxError`: `unknown`; `unfit` where it is done or cancelled.
+    /// - Throws: `OutboxError`: `unknown`; `unfit` if the job is done or cancelled.
     @discardableResult
     package func retry(_ number: JobNumber, at now: WallTime) throws(OutboxError) -> Record {
         let record = try change(number) { job, standing in standing.retry(job, at: now) }
@@ -190,15 +190,15 @@ package struct OutboxStore: Sendable {
 
     // MARK: Sweeping
 
-    /// Removes the copies of a job that is over.
+    /// Removes the copies of a final job.
     package func dropCopies(of number: JobNumber) {
-        // What cannot be removed is tried again with the next sweep.
+        // The next sweep tries again to remove remaining copies.
         try? FileManager.default.removeItem(atPath: place(of: number) + "/items")
     }
 
-    /// Removes what a crash has left, and what has been remembered long enough.
+    /// Removes the remains of crashes, and final jobs that have been remembered long enough.
     ///
-    /// - Parameter now: nil where nobody knows how late it is: then nothing is too old.
+    /// - Parameter now: nil if the time is not known: then no job is too old.
     package func sweep(at now: WallTime?) throws(OutboxError) {
         guard FileManager.default.fileExists(atPath: folder) else { return }
         try locked { () throws(OutboxError) in try sweepLocked(at: now) }
@@ -221,7 +221,7 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// Those that nobody is making any more. To be called with the lock.
+    /// Removes drafts whose maker has ended. The caller must hold the lock.
     private func removeLeftDrafts() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(OutboxDraft.prefix) {

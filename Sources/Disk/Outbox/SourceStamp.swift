@@ -2,22 +2,22 @@ import CLinuxShims
 import Glibc
 import SystemCalls
 
-/// The state of a file or of a folder with all that is in it, as far as can be seen without reading contents.
+/// The state of a file, or of a folder with its contents, as far as it is visible without reading files.
 package struct SourceStamp: Codable, Sendable, Equatable {
     /// Bytes of all files.
     package var bytes: Int64
     /// Files, folders and links; 1 for a file.
     package var entries: Int
-    /// The latest time at which something in it was changed: nanoseconds since 1970-01-01 UTC. A folder's time is that of
-    /// the last name in it that came, went or was changed.
+    /// The latest time of a change: nanoseconds since 1970-01-01 UTC. A folder's time is that of the last name in it
+    /// that was added, removed or changed.
     package var modified: Int64
 
-    /// Deeper than any path can be.
+    /// The maximum depth; no path can be deeper.
     private static let deepest = 2_048
 
-    /// Looks at what lies at a path; a link there is followed, links in a folder are not.
+    /// Examines the file or folder at a path. A link there is followed, links in a folder are not.
     ///
-    /// - Throws: what the kernel said; `ENOENT` where nothing is.
+    /// - Throws: the kernel's error; `ENOENT` if the path does not exist.
     init(of path: String) throws(SystemError) {
         self.init(bytes: 0, entries: 0, modified: .min)
         var status = stat()

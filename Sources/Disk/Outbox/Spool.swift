@@ -3,19 +3,19 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// Copies items into a folder: byte for byte what would have been sent.
+/// Copies items into a folder, byte for byte as they would be sent.
 struct Spool {
-    /// A buffer's size, and how often room is looked at.
+    /// Bytes of the buffer, and of contents between two checks for room.
     private static let pieceBytes = 1 << 20
 
     let budget: SpoolBudget
-    /// Asked between pieces; true ends the copying.
+    /// Called between pieces; true ends the copying.
     let isCancelled: () -> Bool
 
-    /// Copies an item to a path where nothing is.
+    /// Copies an item to a path that does not exist yet.
     ///
     /// - Returns: bytes of its contents.
-    /// - Throws: `SourceFault` where the source cannot be read, `OutboxError` where the copy cannot be written,
+    /// - Throws: `SourceFault` if the source cannot be read, `OutboxError` if the copy cannot be written,
     ///   `CancellationError`.
     func copy(_ source: any ItemSource, to path: String) throws -> UInt64 {
         let reading = try source.open()
@@ -100,9 +100,9 @@ struct Spool {
     }
 }
 
-/// How much may be copied yet.
+/// Bounds the bytes that may still be copied.
 final class SpoolBudget {
-    /// Bytes between two looks at the disk.
+    /// Bytes between two checks of the disk.
     private static let lookAfter: UInt64 = 8 << 20
 
     private let folder: Int32
@@ -113,15 +113,15 @@ final class SpoolBudget {
     private var unseen: UInt64 = 0
 
     /// - Parameters:
-    ///   - folder: the outbox, open as long as this is used.
+    ///   - folder: the outbox; open during the life of this object.
     ///   - quota: bytes of all copies.
-    ///   - reserve: bytes of a disk of that size that are left free.
-    ///   - used: bytes of those that are there.
+    ///   - reserve: bytes left free, from the size of the disk.
+    ///   - used: bytes of the existing copies.
     init(folder: Int32, quota: UInt64, reserve: @escaping @Sendable (UInt64) -> UInt64, used: UInt64) {
         (self.folder, self.quota, self.reserve, self.used) = (folder, quota, reserve, used)
     }
 
-    /// - Throws: `OutboxError` `full` when that would be too much.
+    /// - Throws: `OutboxError` `full` if the bytes exceed the quota or the free space.
     func take(_ bytes: UInt64) throws(OutboxError) {
         taken += bytes
         unseen += bytes
@@ -135,7 +135,7 @@ final class SpoolBudget {
         try look(for: 0)
     }
 
-    /// Makes sure that there is room for so many more bytes.
+    /// Checks that the disk has room for so many more bytes.
     func look(for bytes: UInt64) throws(OutboxError) {
         unseen = 0
         var status = statvfs()

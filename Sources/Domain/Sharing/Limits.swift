@@ -1,6 +1,6 @@
-/// Every bound on what a stranger may make us hold, count or wait for, in one place (security rule 6).
+/// Every bound on the memory, counts and waits that a stranger may cause, in one place (security rule 6).
 ///
-/// Names and paths carry theirs themselves (`SafeName`, `SafeRelativePath`).
+/// Names and paths have their own (`SafeName`, `SafeRelativePath`).
 package enum Limits {
     /// Bytes of an offer's text, of a verdict's and of a receipt's: `items` lines with the longest names and types.
     package static let offerBytes = 8 << 20
@@ -28,7 +28,7 @@ package enum Limits {
     /// Bytes of a frame that is not contents.
     package static let headerFrameBytes = 16 << 10
 
-    /// Bytes of the list of what is kept of a transfer's items: enough for some 113,000 files of a block each. Both sides
+    /// Bytes of the list of kept files of a transfer's items: enough for some 113,000 files of a block each. Both sides
     /// hold it whole.
     package static let keptListBytes = 4 << 20
     /// Blocks of one file in such a list: larger than 16 GiB, a file has larger blocks.

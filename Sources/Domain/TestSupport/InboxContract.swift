@@ -1,7 +1,7 @@
 import Digests
 package import Sharing
 
-/// What every `InboxStoring` is held to, the real one and the fake: the port's comments as checks.
+/// The contract of every `InboxStoring`, the real one and the fake: the port's comments as checks.
 ///
 /// Give it an empty Inbox and a look into it:
 ///
@@ -12,7 +12,7 @@ package final class InboxContract {
     private let transfer = TransferID()
     private var broken: [String] = []
 
-    /// - Parameter names: what lies in the Inbox, as a user would see it, in order.
+    /// - Parameter names: returns the names in the Inbox, as a user would see them, in order.
     package init(_ inbox: any InboxStoring, names: @escaping () -> [String]) {
         self.inbox = inbox
         self.names = names
@@ -281,7 +281,7 @@ package final class InboxContract {
         try tree.endFile()
     }
 
-    /// Checks that a fault of the code `unsafeName` comes, and that the item can be discarded after it.
+    /// Checks that the steps throw a fault of the code `unsafeName`, and that the item can be discarded after it.
     private func expectRefusal(_ sentence: String, _ steps: (any StagedItem) throws -> Void) {
         let before = names()
         do {

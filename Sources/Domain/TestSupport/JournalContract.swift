@@ -1,6 +1,6 @@
 package import Sharing
 
-/// What every journal is held to, the real one and the fake: the comments of both ports as checks.
+/// The contract of every journal, the real one and the fake: the comments of both ports as checks.
 ///
 /// Give it a journal that is empty, and facts to write down:
 ///
@@ -11,7 +11,7 @@ package final class JournalContract {
     private var broken: [String] = []
 
     /// - Parameters:
-    ///   - facts: of different arrivals, for different numbers.
+    ///   - facts: the facts of different arrivals, for different numbers.
     ///   - open: the journal as a new process would find it; called often, while no other one is in use.
     package init(
         facts: @escaping (Int) -> ArrivalFacts, open: @escaping () throws -> any ArrivalJournal & DeliveryJournal
@@ -57,7 +57,7 @@ package final class JournalContract {
         try open().waiting().first { $0.number == number }
     }
 
-    /// Writes down `count` arrivals that are to be delivered, and settles them.
+    /// Records `count` arrivals for delivery, and settles them.
     private func arrive(_ count: Int) throws -> [ArrivalNumber] {
         let numbers = try open().intend((0..<count).map { intended($0) })
         try open().settle(numbers.map { (number: $0, stored: stored("n\($0)")) })

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Holds lines of `--json` against their JSON Schema (`Commands.docc/events.schema.json`), by `Scripts/check.d/events`: one
-/// process for all tests.
+/// Checks lines of `--json` against their JSON Schema (`Commands.docc/events.schema.json`), by
+/// `Scripts/check.d/events`: one process for all tests.
 package final class LineContract: Sendable {
     package static let shared = LineContract()
 
@@ -12,9 +12,9 @@ package final class LineContract: Sendable {
         .path
     package static let schema = root + "/Sources/App/Commands/Commands.docc/events.schema.json"
 
-    /// Lines that are asked about at a time: the answers must fit into a pipe, as nobody reads them meanwhile.
+    /// Lines in one request: the answers must fit into a pipe, because they are read only afterwards.
     private static let batch = 50
-    /// Lines of one event that are looked at, of one run of a program: it can print tens of thousands.
+    /// Maximum number of checked lines of one event and one run of a program: it can print tens of thousands.
     private static let sameEvents = 50
 
     private final class Checker {
@@ -54,7 +54,7 @@ package final class LineContract: Sendable {
     private let checker = Mutex<Checker?>(nil)
 
     /// - Parameter lines: of one run of a program.
-    /// - Returns: a line for each that is not as the schema has it, with what is wrong.
+    /// - Returns: a line for each violation of the schema, with its reason.
     package func faults(in lines: some Sequence<some StringProtocol>) -> [String] {
         var counts: [Substring: Int] = [:]
         var looked: [String] = []
@@ -70,7 +70,7 @@ package final class LineContract: Sendable {
         return faults
     }
 
-    /// The name of a line's event; empty where there is none.
+    /// The name of a line's event; empty if there is none.
     package static func event(of line: some StringProtocol) -> Substring {
         let line = Substring(line)
         guard let start = line.range(of: "\"event\":\"")?.upperBound else { return "" }

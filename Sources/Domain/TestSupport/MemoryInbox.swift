@@ -6,10 +6,10 @@ import UniformTypes
 
 /// An Inbox in memory, for tests: `InboxStoring` with faults on demand.
 ///
-/// It dies where the code under test breaks the port's contract, with the sentence of the contract: that is a fault in
-/// that code, not in the test.
+/// If the code under test breaks the port's contract, it ends the program with the sentence of the contract: the fault
+/// is in that code, not in the test.
 package final class MemoryInbox: InboxStoring {
-    /// What is about to be done, for those who want it to fail.
+    /// The next operation, for tests that want it to fail.
     package enum Operation: Sendable, Hashable {
         case freeRoom
         case stage(item: Int)
@@ -27,9 +27,9 @@ package final class MemoryInbox: InboxStoring {
         case commit(name: String)
     }
 
-    /// One item that lies in the Inbox.
+    /// One item in the Inbox.
     package struct Stored: Sendable, Equatable {
-        /// With the folder below the Inbox, where it lies in one.
+        /// With its folder below the Inbox, if it is in one.
         package var name: String
         package var isTree: Bool
         /// By path; a file item has its one file under the empty path, and so does a tree that was closed itself.
@@ -52,21 +52,21 @@ package final class MemoryInbox: InboxStoring {
 
     fileprivate struct State {
         var stored: [Stored] = []
-        /// The names that are taken, each with the number that was last put behind it.
+        /// The names taken, each with the last number that was appended to it.
         var numbers: [String: Int] = [:]
         var batches: [Int] = []
-        /// Items that were announced, all of them: what the next ones are identified by.
+        /// Number of items announced so far: it identifies the next ones.
         var announced = 0
         var staged = 0
         var everStaged = 0
         var written: UInt64 = 0
-        /// What is kept of items that did not come whole, by the text of the key.
+        /// The kept parts of interrupted items, by the text of the key.
         var kept: [String: [String: Entry]] = [:]
         /// Keys of items that are being written.
         var keysInUse: Set<String> = []
-        /// What lies in the Inbox, as the journal knows it.
+        /// The items in the Inbox, as the journal knows them.
         var places: [FileIdentity: StoredItem] = [:]
-        /// Items that are being written: what a crash meets.
+        /// Items that are being written: a crash affects them.
         var live: [ObjectIdentifier: WeakItem] = [:]
     }
 
@@ -77,10 +77,10 @@ package final class MemoryInbox: InboxStoring {
     fileprivate let checker: ContentChecker?
 
     /// - Parameters:
-    ///   - freeRoom: what `freeRoom()` says; nothing else is bounded by it.
+    ///   - freeRoom: the result of `freeRoom()`; nothing else is bounded by it.
     ///   - freeEntries: the result of `freeEntries()`.
     ///   - checker: checks the content of received files; nil for no check.
-    ///   - fault: asked before each operation; what it returns is thrown instead.
+    ///   - fault: asked before each operation; its result is thrown instead.
     package init(
         freeRoom: UInt64 = 1 << 40, freeEntries: UInt64 = .max, checker: ContentChecker? = nil,
         fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
@@ -90,7 +90,7 @@ package final class MemoryInbox: InboxStoring {
         self.fault = fault
     }
 
-    /// An Inbox whose disk is full after so many bytes, whatever it said before.
+    /// An Inbox whose disk is full after so many bytes, whatever free room it reported.
     package static func fullAfter(_ bytes: UInt64) -> MemoryInbox {
         MemoryInbox { operation in
             guard case .write(let total) = operation, total > bytes else { return nil }
@@ -98,32 +98,32 @@ package final class MemoryInbox: InboxStoring {
         }
     }
 
-    /// What lies in the Inbox, in the order in which it came.
+    /// The items in the Inbox, in the order of their arrival.
     package var stored: [Stored] { state.withLock { $0.stored } }
 
     package var names: [String] { stored.map(\.name) }
 
     package subscript(name: String) -> Stored? { stored.first { $0.name == name } }
 
-    /// Items that are staged now: neither committed nor discarded. 0 after every transfer, or something was left behind.
+    /// Items that are staged now: neither committed nor discarded. Must be 0 after every transfer.
     package var stagedCount: Int { state.withLock { $0.staged } }
 
-    /// What is kept of items that did not come whole, by the text of the key: files by their path, as in `Stored`.
+    /// The kept parts of interrupted items, by the text of the key: files by their path, as in `Stored`.
     package var kept: [String: [String: Entry]] { state.withLock { $0.kept } }
 
-    /// Changes what is kept of every item, as a disk may after a crash.
+    /// Changes the kept parts of every item, as a disk may after a crash.
     package func damage(_ body: (inout [String: Entry]) -> Void) {
         state.withLock { state in
             for key in state.kept.keys { body(&state.kept[key, default: [:]]) }
         }
     }
 
-    /// Takes something out of the Inbox.
+    /// Removes an item from the Inbox.
     package func remove(_ name: String) {
         state.withLock { state in state.stored.removeAll { $0.name == name } }
     }
 
-    /// Puts other contents into a file of the Inbox.
+    /// Replaces the contents of a file of the Inbox.
     package func replace(_ name: String, with bytes: [UInt8]) {
         state.withLock { state in
             guard let index = state.stored.firstIndex(where: { $0.name == name }) else { return }
@@ -131,15 +131,15 @@ package final class MemoryInbox: InboxStoring {
         }
     }
 
-    /// The process ends here: what is being written stays as it is, and is found again where it has a key.
+    /// The process ends here: items being written stay as they are, and can be found again if they have a key.
     package func crash() {
         for item in state.withLock({ $0.live.values.compactMap(\.item) }) { item.keep() }
     }
 
-    /// Items that have ever been staged.
+    /// Number of items staged so far.
     package var everStagedCount: Int { state.withLock { $0.everStaged } }
 
-    /// How many items each call of `commit` had.
+    /// The number of items in each call of `commit`.
     package var batches: [Int] { state.withLock { $0.batches } }
 
     package func freeRoom() throws(TransferFault) -> UInt64 {
@@ -222,7 +222,7 @@ package final class MemoryInbox: InboxStoring {
 
     fileprivate static func digest(of entries: [String: Entry], _ algorithm: DigestAlgorithm) -> Digest {
         var listing = TreeListing(algorithm)
-        // As a folder is gone through: what is in one follows it, before what stands beside it.
+        // In the order of a folder walk: the contents of a folder follow it, before its siblings.
         let inOrder = entries.sorted { first, second in
             let (first, second) = (PathText.names(in: first.key), PathText.names(in: second.key))
             return first.lexicographicallyPrecedes(second) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -299,11 +299,11 @@ private struct WeakItem {
     weak var item: MemoryStagedItem?
 }
 
-/// An item that is being written to memory; guards the order of calls that `StagedItem` asks for.
+/// An item that is being written to memory; checks the order of calls that `StagedItem` requires.
 private final class MemoryStagedItem: StagedItem {
     private struct State {
         var entries: [String: MemoryInbox.Entry] = [:]
-        /// What an earlier attempt has left.
+        /// The files that an earlier attempt left.
         var leftovers: [String: MemoryInbox.Entry]
         var file: FileEntry?
         var bytes: [UInt8] = []
@@ -457,7 +457,7 @@ private final class MemoryStagedItem: StagedItem {
         }
     }
 
-    /// Takes what has been written, for the commit.
+    /// Takes the written entries, for the commit.
     func use() -> (isTree: Bool, entries: [String: MemoryInbox.Entry]) {
         state.withLock { state in
             precondition(!state.isUsedUp, "an item was committed twice, or after it was discarded")

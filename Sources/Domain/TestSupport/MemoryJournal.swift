@@ -3,10 +3,10 @@ private import Synchronization
 
 /// A journal in memory, for tests: both of its ports, with faults on demand.
 ///
-/// What a crash leaves is made by using the same journal again: `unsettled` has what was intended and never settled, and
+/// To simulate a crash, use the same journal again: `unsettled` has the intended arrivals that were never settled, and
 /// attempts without an end have no outcome.
 package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
-    /// What is about to be done, for those who want it to fail.
+    /// The next operation, for tests that want it to fail.
     package enum Operation: Sendable, Hashable {
         case intend(count: Int)
         case settle(count: Int)
@@ -42,7 +42,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         package var departure: Departure?
     }
 
-    /// The state in which one delivery was left by a call that changed it.
+    /// The state of one delivery after a call that changed it.
     package struct Change: Sendable, Hashable {
         package var number: ArrivalNumber
         package var state: DeliveryState
@@ -61,7 +61,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         var last: Int64 = 0
     }
 
-    /// What `began`, `ended`, `end` and `retry` have changed: for tests that wait for it.
+    /// The changes by `began`, `ended`, `end` and `retry`: for tests that wait for them.
     package let changes = Recorder<Change>()
 
     private let state = Mutex(State())
@@ -69,9 +69,9 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
     private let fault: @Sendable (Operation) -> TransferFault?
 
     /// - Parameters:
-    ///   - now: when things arrive; deliveries are due from then on.
-    ///   - fault: asked before each call; what it returns is thrown instead (its message, where a `JournalFault` is
-    ///     thrown), and nothing is written down.
+    ///   - now: the time of arrivals; deliveries are due from then on.
+    ///   - fault: asked before each call; its result is thrown instead (its message, if a `JournalFault` is thrown),
+    ///   and nothing is recorded.
     package init(
         now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: 0) },
         fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
@@ -80,7 +80,7 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         self.fault = fault
     }
 
-    /// Everything that is written down, by number.
+    /// All recorded arrivals, by number.
     package var entries: [(number: ArrivalNumber, entry: Entry)] {
         state.withLock { $0.entries.sorted { $0.key < $1.key }.map { (number: $0.key, entry: $0.value) } }
     }
@@ -267,7 +267,7 @@ extension MemoryJournal {
         return self[number]?.delivery
     }
 
-    /// Changes all of them, or none where one is not there, is not settled, or `body` returns nil for it.
+    /// Changes all of them, or none if one is missing, is not settled, or `body` returns nil for it.
     private func change(
         _ numbers: [ArrivalNumber], _ body: (inout Entry) -> Int?
     ) throws(JournalFault) -> [Int] {

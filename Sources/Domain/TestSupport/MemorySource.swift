@@ -2,26 +2,26 @@ package import Sharing
 private import Synchronization
 package import UniformTypes
 
-/// An activity item in memory, for tests: files and trees, with a fault wherever one is wanted.
+/// An activity item in memory, for tests: files and trees, with faults on demand.
 package final class MemorySource: ItemSource {
-    /// What lies in a tree. A folder's entries follow it in the list, or lie in `in`.
+    /// An entry of a tree. A folder's entries follow it in the list, or are in `in`.
     package enum Node: Sendable {
         case file(String, [UInt8], executable: Bool = false, modified: Timestamp? = nil)
         case folder(String, [Node], modified: Timestamp? = nil)
         case link(String, to: String)
     }
 
-    /// Where reading fails.
+    /// The place where reading fails.
     package struct Fault: Sendable {
-        /// Bytes of contents that can be read before; nil: it cannot even be opened.
+        /// Bytes of contents that can be read before the fault; nil: the file cannot even be opened.
         var afterBytes: UInt64?
         var fault: SourceFault
 
-        /// It cannot be opened.
+        /// The file cannot be opened.
         package static func atOpen(_ code: SourceFault.Code) -> Fault {
             Fault(afterBytes: nil, fault: SourceFault(code, "no such source"))
         }
-        /// It fails in the middle of reading, after so many bytes, or at its end when it has fewer.
+        /// Reading fails after so many bytes, or at the end of a shorter file.
         package static func after(_ bytes: UInt64, _ code: SourceFault.Code = .changed) -> Fault {
             Fault(afterBytes: bytes, fault: SourceFault(code, "the source failed"))
         }
@@ -29,7 +29,7 @@ package final class MemorySource: ItemSource {
 
     package let offered: OfferedItem
     package var origin: String { "memory:" + offered.name.text }
-    /// False for what comes from a pipe.
+    /// False for contents from a pipe.
     package var isRepeatable: Bool { offered.size != nil }
     private let readSize: Int
 
@@ -44,9 +44,9 @@ package final class MemorySource: ItemSource {
 
     /// One file.
     /// - Parameters:
-    ///   - sizeIsKnown: false for what comes from a pipe: neither offer nor entry names a size.
-    ///   - claimed: a size to be offered that is not the true one.
-    ///   - readSize: the bytes of one read at most: small ones make many frames.
+    ///   - sizeIsKnown: false for contents from a pipe: neither offer nor entry names a size.
+    ///   - claimed: a wrong size for the offer.
+    ///   - readSize: maximum bytes of one read: small ones make many frames.
     package static func file(
         _ name: String,
         _ bytes: [UInt8],
@@ -103,7 +103,7 @@ package final class MemorySource: ItemSource {
         self.fault = fault
     }
 
-    /// How often it was opened.
+    /// The number of times it was opened.
     package var openedCount: Int { opened.count.withLock { $0 } }
 
     package func open() throws(SourceFault) -> any ItemReading {
@@ -142,7 +142,7 @@ package final class MemorySource: ItemSource {
     }
 }
 
-/// How often something was done.
+/// Counts events.
 private final class Counter: Sendable {
     let count = Mutex(0)
 }
@@ -174,7 +174,7 @@ private final class MemoryReading: ItemReading {
             file = bytes
             return .file(entry)
         case nil:
-            // A fault that lies beyond the last byte shows at the end.
+            // A fault beyond the last byte shows at the end.
             if let fault { throw fail(fault) }
             return nil
         }
@@ -219,7 +219,7 @@ package func safe(_ name: String) -> SafeName {
     return safe
 }
 
-/// A type identifier known to be one.
+/// A type identifier known to be well formed.
 package func uniform(_ identifier: String) -> UniformType {
     guard let type = UniformType(identifier) else { preconditionFailure("\(identifier) is no type identifier") }
     return type

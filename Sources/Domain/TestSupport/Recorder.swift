@@ -1,6 +1,6 @@
 private import Synchronization
 
-/// Collects what happens, and lets a test wait until it has: for events, never for time.
+/// Collects events, and lets a test wait for them: for events, never for time.
 ///
 /// Waiting ends when the task is cancelled, so that a test whose event never comes is ended by its suite's time limit.
 package final class Recorder<Element: Sendable>: Sendable {
@@ -33,12 +33,12 @@ package final class Recorder<Element: Sendable>: Sendable {
         for (continuation, element) in satisfied { continuation.resume(returning: element) }
     }
 
-    /// What has been recorded so far.
+    /// The elements recorded so far.
     package var all: [Element] { state.withLock { $0.elements } }
 
     package var count: Int { state.withLock { $0.elements.count } }
 
-    /// Waits until something has been recorded that `matches`.
+    /// Waits until an element that `matches` has been recorded.
     /// - Throws: `CancellationError`.
     @discardableResult
     package func first(where matches: @escaping @Sendable (Element) -> Bool = { _ in true }) async throws -> Element {
@@ -62,7 +62,7 @@ package final class Recorder<Element: Sendable>: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let now: Result<Element, any Error>? = state.withLock { state in
                     if let found = isSatisfied(state.elements) { return .success(found) }
-                    // Cancelled before it was entered: nobody else would resume it.
+                    // Cancelled before it was entered: no other code would resume it.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiters[number] = Waiter(isSatisfied: isSatisfied, continuation: continuation)
                     return nil
@@ -76,7 +76,7 @@ package final class Recorder<Element: Sendable>: Sendable {
     }
 }
 
-/// Opens once; whoever waits before that waits.
+/// Opens once; tasks that wait before then are suspended.
 package final class Gate: Sendable {
     private let opened = Recorder<Void>()
 
@@ -90,7 +90,7 @@ package final class Gate: Sendable {
     package func wait() async { _ = try? await opened.first() }
 }
 
-/// Random numbers that are the same in every run: a test that fails says its seed.
+/// Random numbers that are the same in every run: a failing test reports its seed.
 package struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 

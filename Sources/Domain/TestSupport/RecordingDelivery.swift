@@ -1,7 +1,7 @@
 package import Sharing
 private import Synchronization
 
-/// A handler that keeps what it was told, and answers when and what the test says.
+/// A handler that records its calls, and gives the answers that the test sets, at the time that the test sets.
 package final class RecordingDelivery: Delivering {
     package enum Behaviour: Sendable {
         /// Takes nothing.
@@ -12,12 +12,12 @@ package final class RecordingDelivery: Delivering {
         case later
     }
 
-    /// What it was asked to open, in order.
+    /// The arrivals that it was asked to open, in order.
     package let arrivals = Recorder<Arrival>()
 
     private let behaviour: Behaviour
     private let waiting = Mutex<[Int: (Arrival, @Sendable (Arrival, HandlerAnswer) -> Void)]>([:])
-    /// The transfers that it was told are over, in order.
+    /// The ended transfers reported to it, in order.
     package let ended = Recorder<TransferID>()
 
     package init(_ behaviour: Behaviour = .none) {

@@ -1,4 +1,4 @@
-/// Names that are hard on programs, for the tests of every dialect and output.
+/// Names that are difficult for programs, for the tests of every dialect and output.
 package enum SampleNames {
     /// Names that begin with a combining character: Swift's strings join it with a slash before it, and find no slash.
     package static let joining = [

@@ -11,13 +11,13 @@ extension PeerID {
 }
 
 extension Offer {
-    /// The offer of what the sources have.
+    /// The offer of the sources' items.
     package init(of sources: [MemorySource], transfer: TransferID = TransferID(), annotation: [String: String] = [:]) {
         self.init(
             transfer: transfer, items: sources.map(\.offered), annotation: annotation, senderName: "a test")
     }
 
-    /// An offer of files that nobody has, of one size each.
+    /// An offer of files that do not exist, all of one size.
     package static func sample(items: Int = 1, size: UInt64? = 5, transfer: TransferID = TransferID()) -> Offer {
         Offer(
             transfer: transfer,

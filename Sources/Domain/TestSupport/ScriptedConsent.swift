@@ -1,15 +1,15 @@
 package import Sharing
 
-/// Answers offers as the test says, and keeps what it was asked.
+/// Gives the answers that the test sets, and records the questions.
 package final class ScriptedConsent: ConsentAsking {
     package enum Answer: Sendable {
         /// Yes to all.
         case accept
         /// No to all.
         case decline
-        /// Item by item; as many as the offer has, or, to see what becomes of it, not.
+        /// Item by item: as many answers as the offer has items, or a wrong number to test that case.
         case items([ItemVerdict])
-        /// Nobody answers: waits until the question is withdrawn.
+        /// No answer: waits until the question is withdrawn.
         case never
         /// Waits until `answer` is called, or the question is withdrawn.
         case later
@@ -21,7 +21,7 @@ package final class ScriptedConsent: ConsentAsking {
         package var freeRoom: UInt64
     }
 
-    /// What was asked, in order.
+    /// The questions asked, in order.
     package let asked = Recorder<Question>()
     /// The transfers whose question was withdrawn before it was answered.
     package let withdrawn = Recorder<TransferID>()
@@ -31,7 +31,7 @@ package final class ScriptedConsent: ConsentAsking {
 
     package init(_ script: Answer) {
         self.script = script
-        // Recorded once it waits: who sees it in `asked` can answer it.
+        // Recorded once it waits: a test that sees it in `asked` can answer it.
         queue = ConsentQueue(rule: .ask) { [asked] waiting in
             asked.record(Question(offer: waiting.offer, peer: waiting.peer, freeRoom: waiting.freeRoom))
         }

@@ -1,6 +1,6 @@
 package import Sharing
 
-/// A gate that answers as the test says.
+/// A gate that gives the answers that the test sets.
 package struct ScriptedGate: OfferGating {
     private let access: @Sendable (PeerID) -> PeerAccess
     private let refusal: @Sendable (Offer) -> [ItemVerdict]?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, 0700, removed with everything in it when the test lets go of it.
+/// A folder of a test's own, 0700, removed with all its contents when the test releases it.
 ///
 /// Its path is short: the address of a Unix socket must fit.
 package final class TemporaryFolder: Sendable {
@@ -30,7 +30,7 @@ package final class TemporaryFolder: Sendable {
         return path
     }
 
-    /// What lies in it, hidden things too, in order.
+    /// The names in it, hidden ones too, in order.
     package var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }

@@ -41,8 +41,8 @@ struct AttributeCall: Hashable, Sendable {
     private static let emptyPath: UInt64 = 0x1000  // AT_EMPTY_PATH
 
     /// - Parameters:
-    ///   - name: of the system call.
-    ///   - arguments: its six.
+    ///   - name: the name of the system call.
+    ///   - arguments: its six arguments.
     /// - Returns: nil for an unknown call or unknown flags.
     init?(_ name: String, _ arguments: [UInt64]) {
         guard arguments.count == 6 else { return nil }

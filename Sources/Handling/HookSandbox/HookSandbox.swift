@@ -1,13 +1,13 @@
 import CLinuxShims
 import Glibc
 
-/// What this kernel can do for the sandbox of hooks.
+/// The features of this kernel for the sandbox of hooks.
 package enum HookSandbox {
     /// Whether the kernel has Landlock, and which version.
     package enum Landlock: Hashable, Sendable {
         /// With this version of its ABI, from 1.
         case abi(Int)
-        /// Missing, and why.
+        /// Missing, with the reason.
         case unavailable(reason: String)
 
         /// The version of the ABI, 0 for none.

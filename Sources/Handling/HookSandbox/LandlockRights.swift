@@ -4,32 +4,32 @@ import CLinuxShims
 struct LandlockRights: OptionSet, Hashable, Sendable {
     let rawValue: UInt64
 
-    /// To open a file for reading, and to list a folder.
+    /// The right to open a file for reading, and to list a folder.
     static let read = LandlockRights(rawValue: CLinuxShims_LANDLOCK_READ_FILE | CLinuxShims_LANDLOCK_READ_DIR)
-    /// To execute a file.
+    /// The right to execute a file.
     static let execute = LandlockRights(rawValue: CLinuxShims_LANDLOCK_EXECUTE)
-    /// To open a file for writing.
+    /// The right to open a file for writing.
     static let write = LandlockRights(rawValue: CLinuxShims_LANDLOCK_WRITE_FILE)
-    /// To cut a file short, ABI 3.
+    /// The right to truncate a file, ABI 3.
     static let truncate = LandlockRights(rawValue: CLinuxShims_LANDLOCK_TRUNCATE)
-    /// To control a device, ABI 5.
+    /// The right to control a device, ABI 5.
     static let control = LandlockRights(rawValue: CLinuxShims_LANDLOCK_IOCTL_DEV)
-    /// To link or move something from or to another folder, ABI 2. Without it both are denied.
+    /// The right to link or move an entry from or to another folder, ABI 2. Without it both are denied.
     static let refer = LandlockRights(rawValue: CLinuxShims_LANDLOCK_REFER)
-    /// To remove, or move away, what a folder contains.
+    /// The right to remove the contents of a folder, or to move them away.
     static let remove = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_REMOVE_FILE | CLinuxShims_LANDLOCK_REMOVE_DIR)
-    /// To make anything in a folder, by creation, link or move.
+    /// The right to make anything except devices in a folder, by creation, link or move.
     static let make = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_MAKE_REG | CLinuxShims_LANDLOCK_MAKE_DIR | CLinuxShims_LANDLOCK_MAKE_SYM
             | CLinuxShims_LANDLOCK_MAKE_FIFO | CLinuxShims_LANDLOCK_MAKE_SOCK)
-    /// To make a device in a folder. No hook gets it: through a device root reaches the disk itself.
+    /// The right to make a device in a folder. No hook gets it: through a device root reaches the disk itself.
     static let makeDevice = LandlockRights(
         rawValue: CLinuxShims_LANDLOCK_MAKE_CHAR | CLinuxShims_LANDLOCK_MAKE_BLOCK)
 
-    /// The rights of a hook where it may read.
+    /// The rights of a hook in its readable places.
     static let readable: LandlockRights = [.read, .execute]
-    /// The rights of a hook where it may write.
+    /// The rights of a hook in its writable places.
     static let writable: LandlockRights = [.read, .execute, .write, .truncate, .control, .refer, .remove, .make]
     /// The rights of a hook over the contents of the Inbox. Received files are not executed.
     static let inbox: LandlockRights = [.read, .remove, .refer]

@@ -1,11 +1,11 @@
 import CLinuxShims
 import Glibc
 
-/// A set of Landlock rules: closed when it is let go, in force only after ``restrictThisThread()``.
+/// A set of Landlock rules: closed on deinit, in force only after ``restrictThisThread()``.
 struct LandlockRuleset: ~Copyable {
     /// Owned.
     private let file: Int32
-    /// What it denies where no rule allows it.
+    /// The rights that it denies unless a rule allows them.
     private let handled: LandlockRights
 
     private init(owning file: Int32, handled: LandlockRights) {
@@ -30,7 +30,7 @@ struct LandlockRuleset: ~Copyable {
     /// Allows the rights, as far as the kernel knows them and the place can have them, at and beneath an open file.
     ///
     /// - Parameter place: borrowed; O_PATH is enough.
-    /// - Returns: whether it could be said; `errno` is set if not.
+    /// - Returns: whether the kernel took the rule; `errno` is set if not.
     func allow(_ rights: LandlockRights, beneath place: Int32) -> Bool {
         var status = stat()
         guard fstat(place, &status) == 0 else { return false }
@@ -41,7 +41,7 @@ struct LandlockRuleset: ~Copyable {
         return CLinuxShims_landlock_allow_beneath(file, place, allowed.rawValue) == 0
     }
 
-    /// Puts the rules into force for the calling thread and everything it starts or executes, for good.
+    /// Puts the rules into force permanently for the calling thread and everything that it starts or executes.
     func restrictThisThread() throws(SandboxError) {
         guard CLinuxShims_landlock_restrict_self(file) == 0 else {
             throw .notRestricted("the rules were refused: \(SandboxError.lastCause)")

@@ -1,4 +1,4 @@
-/// A line in which a program says that something was denied, and of which paths. Programs have no common form for it:
+/// A program's line about a denied access, with the paths in it. Programs have no common form for it:
 ///
 ///     cp: cannot create regular file '/a/b': Permission denied
 ///     hook.sh: 3: cannot create /a/b: Permission denied
@@ -6,7 +6,7 @@
 ///     open /a/b: permission denied
 ///     OSError: [Errno 18] Invalid cross-device link: '/a/b' -> '/c/d'
 struct Complaint {
-    /// Whether the kernel's word was EXDEV, not EACCES.
+    /// Whether the error was EXDEV, not EACCES.
     let isCrossDevice: Bool
     /// Whether it names a change of a file. If not, and the file exists, it may be about reading.
     let isOfWriting: Bool
@@ -18,7 +18,7 @@ struct Complaint {
     private static let changes = ["create", "writ", "touch", "mkdir", "remove", "move", "unlink", "rename", "link"]
     private static let quotes: [Character: Character] = ["'": "'", "‘": "’", "\"": "\"", "`": "'"]
 
-    /// - Returns: `nil` for a line that says nothing of the kind, or names no absolute path.
+    /// - Returns: `nil` for a line that reports no denied access, or names no absolute path.
     init?(_ line: some StringProtocol) {
         let lowered = line.lowercased()
         isCrossDevice = lowered.contains(Self.crossDevice)
@@ -28,20 +28,20 @@ struct Complaint {
         paths = (quoted.isEmpty ? Self.barePaths(in: line) : quoted).filter { path in
             !path.unicodeScalars.contains { $0.properties.generalCategory == .control }
                 && path.utf8.count <= SandboxPlan.longestPath
-                // `..` would make a path look as if it were where it is not.
+                // `..` would hide the real place of a path.
                 && !path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
         }
         if paths.isEmpty { return nil }
     }
 
-    /// What stands in quotes and begins with a slash.
+    /// The quoted texts that begin with a slash.
     private static func quotedPaths(in line: some StringProtocol) -> [String] {
         var found: [String] = []
         var rest = line[...]
         while let start = rest.firstIndex(where: { quotes[$0] != nil }) {
             let inside = rest[rest.index(after: start)...]
             guard let closing = quotes[rest[start]], let end = inside.firstIndex(of: closing) else { break }
-            // An apostrophe (`can't`) opens nothing.
+            // An apostrophe (`can't`) does not begin a quoted text.
             guard inside.first == "/" else {
                 rest = inside
                 continue
@@ -52,8 +52,8 @@ struct Complaint {
         return found
     }
 
-    /// From a slash that begins a word to the next `: ` or the end: the words before the colon of the complaint itself
-    /// count, the first name (that of the program) only where there is no other.
+    /// The last path without quotes: from a slash that begins a word to the next `: ` or the end of the line. The
+    /// program's own path, which comes first, is used only if there is no other.
     private static func barePaths(in line: some StringProtocol) -> [String] {
         var found: [String] = []
         for part in line.split(separator: ": ") {

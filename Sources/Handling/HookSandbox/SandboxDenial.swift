@@ -2,35 +2,35 @@ import Glibc
 
 /// An access that the sandbox seems to have refused, guessed from the hook's messages: the kernel tells only the hook.
 package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
-    /// What can be done about it.
+    /// The user's remedy for a denial.
     package enum Remedy: Hashable, Sendable {
         /// To let the hook write in this folder, or to this file.
         case allow(path: String)
-        /// To let the hook read this file or folder, or write there: the message does not say which of them it tried.
+        /// To let the hook read or write this file or folder: the message does not say which of the two it tried.
         case allowReading(path: String)
         /// None: this is one of Waft's own folders.
         case leaveWaft
         /// To write in the hook's data folder: its bundle is read-only.
         case useData
-        /// To give the hook a folder of its own: the one it wrote to cannot be writable, or is too much.
+        /// To give the hook its own folder: the denied folder cannot be writable, or is too large a permission.
         case folderOfItsOwn
-        /// None: what is in the Inbox can be read, moved out and removed.
+        /// None: a hook can only read, move out and remove the contents of the Inbox.
         case leaveInbox
-        /// To copy and then remove, as mv(1) does: the kernel denies a rename by which a file would become writable.
+        /// To copy and then remove, as mv(1) does: the kernel denies a rename that would make a file writable.
         case copyOutOfInbox
     }
 
-    /// Longest end of a hook's standard error that is looked at, in bytes.
+    /// Maximum number of bytes read from the end of a hook's standard error.
     package static let longestTail = 65_536
-    /// Most denials that are told of.
+    /// Maximum number of reported denials.
     package static let mostDenials = 8
 
     /// The refused path, an absolute path as the hook printed it. It is the hook's text: escape it for every output.
     package let path: String
-    /// What can be done about it.
+    /// The user's remedy for it.
     package let remedy: Remedy
 
-    /// Whose program it was, and so where a folder is named as writable.
+    /// The kind of program, which decides how the user names a writable folder.
     package enum Owner: Hashable, Sendable, CaseIterable {
         /// A handler's bundle: by a flag of `waft handlers add`.
         case bundle
@@ -69,7 +69,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         case writing = "writable"
     }
 
-    /// - Parameter place: nil for any.
+    /// - Parameter place: nil for any place.
     private static func permission(_ place: String?, _ owner: Owner, _ access: Access = .writing) -> String {
         switch owner {
         case .bundle:
@@ -80,13 +80,13 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The denials that a hook's standard error tells of, each path once.
+    /// The denials that a hook's standard error reports, each path once.
     ///
-    /// It is a guess, for people to read: other causes have the same words.
+    /// This is a guess, for people to read: other causes have the same messages.
     ///
     /// - Parameters:
-    ///   - standardError: its end; no more than ``longestTail`` bytes of it are looked at.
-    ///   - plan: what the hook ran under.
+    ///   - standardError: its end; no more than ``longestTail`` bytes of it are read.
+    ///   - plan: the plan of the hook's sandbox.
     package static func denials(in standardError: String, plan: SandboxPlan) -> [SandboxDenial] {
         guard plan.level != .none else { return [] }
         var found: [SandboxDenial] = []
@@ -109,8 +109,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
             return
         }
         let writable = [plan.dataFolder, plan.temporaryFolder] + plan.writablePaths
-        // Where two are named, the second is where it should have gone.
-        // A script's message names the script as well.
+        // If a line names two paths, the second is the destination. A script's message also names the script.
         let programs = [plan.executable] + plan.readablePaths.filter { !Self.isFolder($0) }
         let candidates = complaint.paths.filter { !programs.contains($0) }
         guard let denied = candidates.last(where: { path in !writable.contains { Self.isBeneath(path, $0) } })
@@ -134,7 +133,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
             return
         }
         let place = Self.isFolder(denied) ? denied : Self.parent(of: denied)
-        // Where the user may not write either, it was not the sandbox, and no flag would help.
+        // If the user may not write there either, the sandbox is not the cause, and no flag would help.
         guard access(place, W_OK) == 0 || access(denied, W_OK) == 0 else { return nil }
         remedy = Self.isTooMuch(place, plan: plan) ? .folderOfItsOwn : .allow(path: place)
     }
@@ -143,7 +142,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         path == folder || path.utf8.starts(with: (folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/").utf8)
     }
 
-    /// Whether a folder is refused as writable, since the Inbox is in it, or is more than a hook should be given.
+    /// Whether a folder cannot be made writable: it contains the Inbox, or is too large a permission for a hook.
     private static func isTooMuch(_ folder: String, plan: SandboxPlan) -> Bool {
         if folder == "/" || isBeneath(plan.inbox, folder) { return true }
         guard let home = getenv("HOME") else { return false }
@@ -160,12 +159,12 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         return "/" + parts.dropLast().joined(separator: "/")
     }
 
-    /// As a shell takes it.
+    /// The path as a word of a shell command.
     private static func quoted(_ path: String) -> String {
         isPlain(path) ? path : "'" + path.replacing("'", with: "'\\''") + "'"
     }
 
-    /// As YAML takes it.
+    /// The path as a YAML value.
     private static func quotedForYAML(_ path: String) -> String {
         isPlain(path) ? path : "'" + path.replacing("'", with: "''") + "'"
     }

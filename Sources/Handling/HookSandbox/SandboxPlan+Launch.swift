@@ -2,18 +2,18 @@
 import FoundationEssentials
 import Glibc
 
-/// What to start so that a hook runs under its plan.
+/// The program, arguments and environment that start a hook under its plan.
 package struct SandboxedStart: Hashable, Sendable {
     /// The program, an absolute path.
     package var program: String
-    /// What follows the program's name in its arguments.
+    /// The arguments after the program's name.
     package var arguments: [String]
     /// Variables to add to the hook's environment.
     package var environment: [String: String]
 }
 
 extension SandboxPlan {
-    /// The variable in which the plan travels; the launcher removes it before it executes the hook.
+    /// The variable that contains the plan; the launcher removes it before it executes the hook.
     static let variable = "WAFT_SANDBOX_PLAN"
     /// The first argument of a launcher. ``ProcessDescent`` recognises a launcher by it.
     package static let verb = "__sandboxed"
@@ -26,19 +26,19 @@ extension SandboxPlan {
         return String(decoding: folder, as: UTF8.self) + "/wafthook"
     }()
 
-    /// Tells the launcher to ask all its processes to leave.
+    /// Makes the launcher ask all its processes to leave.
     package static let leaveSignal = SIGTERM
-    /// Tells the launcher to end all its processes at once.
+    /// Makes the launcher end all its processes at once.
     package static let endSignal = SIGQUIT
 
     /// Describes the start of the launcher. The launcher stays as long as the hook, ends as the hook ended, and takes
     /// ``leaveSignal`` and ``endSignal``.
     ///
-    /// The caller also sets the working directory (the folder of the bundle) and the standard streams, which the launcher
-    /// passes on. The hook leads a process group of its own.
+    /// The caller also sets the working directory (the folder of the bundle) and the standard streams, which the
+    /// launcher passes on. The hook leads a process group of its own.
     ///
     /// - Parameter program: the program that calls ``SandboxedLaunch/runIfAsked(arguments:)`` first.
-    /// - Throws: `SandboxError` where the plan cannot be used.
+    /// - Throws: `SandboxError` if the plan is invalid.
     package func start(program: String = SandboxPlan.launcher) throws(SandboxError) -> SandboxedStart {
         SandboxedStart(
             program: program,
@@ -49,7 +49,7 @@ extension SandboxPlan {
 
     /// The plan as one line of JSON.
     ///
-    /// - Throws: `SandboxError` where the plan cannot be used, or is longer than ``longestEncoding``.
+    /// - Throws: `SandboxError` if the plan is invalid, or its text is longer than ``longestEncoding``.
     func encoded() throws(SandboxError) -> String {
         try validate()
         let encoder = JSONEncoder()
@@ -60,9 +60,9 @@ extension SandboxPlan {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads what ``encoded()`` wrote.
+    /// Reads the result of ``encoded()``.
     ///
-    /// - Throws: `SandboxError` for anything else, and for what cannot be used.
+    /// - Throws: `SandboxError` for any other text, and for an invalid plan.
     init(encoded text: String) throws(SandboxError) {
         guard text.utf8.count <= Self.longestEncoding else { throw .invalidPlan("it is too long") }
         guard let plan = try? JSONDecoder().decode(SandboxPlan.self, from: Data(text.utf8)) else {

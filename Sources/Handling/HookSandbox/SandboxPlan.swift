@@ -1,15 +1,15 @@
-/// What a hook may do, and what is to be executed under it: all that the launcher is told.
+/// The rights of a hook, and the program to execute under them: the launcher's complete instructions.
 ///
-/// It travels in an environment variable of the launcher, which other processes of the same user can read: paths, never
-/// secrets.
+/// An environment variable of the launcher contains it, which other processes of the same user can read. So it contains
+/// paths, never secrets.
 package struct SandboxPlan: Codable, Hashable, Sendable {
-    /// How much the rules matter.
+    /// How strictly the rules are enforced.
     package enum Level: String, Codable, Hashable, Sendable, CaseIterable {
         /// The rules, as far as the kernel has them; without Landlock the hook runs with the limits alone.
         case strict
-        /// No rules and no limits: the hook is executed as it is, and processes that it leaves behind keep running.
+        /// No rules and no limits: the hook is executed unchanged, and processes that it leaves behind keep running.
         case none
-        /// The rules, or the hook is not executed at all where the kernel has no Landlock.
+        /// The rules; if the kernel has no Landlock, the hook is not executed at all.
         case require
     }
 
@@ -17,27 +17,27 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package static let maximumPaths = 64
     /// Maximum number of places that stay closed.
     package static let maximumForbiddenPlaces = 64
-    /// Most arguments of a hook.
+    /// Maximum number of arguments of a hook.
     package static let mostArguments = 64
-    /// Longest path, in bytes: `PATH_MAX` without its NUL.
+    /// Maximum length of a path, in bytes: `PATH_MAX` without its NUL.
     package static let longestPath = 4095
-    /// Longest encoded plan, in bytes. The kernel takes 128 KiB in one variable.
+    /// Maximum length of the encoded plan, in bytes. The kernel takes 128 KiB in one variable.
     package static let longestEncoding = 98_304
 
-    /// How much the rules matter.
+    /// How strictly the rules are enforced.
     package var level: Level
     /// The file to execute, an absolute path.
     package var executable: String
-    /// What follows the executable's own path in its arguments.
+    /// The arguments after the executable's own path.
     package var arguments: [String]
     /// The program's own place, which it may read and execute but not change: the folder of its bundle or, for a single
     /// program, the executable file alone and not its folder.
     package var bundle: String
-    /// The handler's data folder, which outlives the call and where it may write. The caller makes it.
+    /// The handler's data folder, which outlives the call. The hook may write in it. The caller makes it.
     package var dataFolder: String
-    /// A folder made for the hook alone, where it may write; its `TMPDIR`. The caller makes and removes it.
+    /// A folder made for the hook alone, its `TMPDIR`. The hook may write in it. The caller makes and removes it.
     package var temporaryFolder: String
-    /// The Inbox: what is in it can be read, moved out and removed.
+    /// The Inbox: the hook can read, move out and remove its contents.
     package var inbox: String
     /// Other folders and files that the hook may read.
     package var readablePaths: [String]
@@ -53,12 +53,12 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     package var forbiddenPlaces: [String]
     /// Process id of the launcher's parent, which asks for the hook; nil for any parent. The hook ends with it.
     package var client: Int32?
-    /// What the hook may use up.
+    /// The resource limits of the hook.
     package var limits: ResourceLimits
-    /// The newest version of the Landlock ABI to use, 0 for none at all; `nil` for whatever the kernel has.
+    /// The newest version of the Landlock ABI to use, 0 for none at all; `nil` for the kernel's version.
     package var newestABI: Int?
 
-    /// - Parameters: as the properties say; all paths are absolute. Nothing is checked here: ``validate()`` does.
+    /// - Parameters: see the properties; all paths are absolute. Nothing is checked here: ``validate()`` does.
     package init(
         level: Level = .strict,
         executable: String,
@@ -95,7 +95,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
 
     /// Checks every count, length and path.
     ///
-    /// - Throws: `SandboxError` for the first that cannot be used.
+    /// - Throws: `SandboxError` for the first invalid one.
     package func validate() throws(SandboxError) {
         for (kind, paths) in [("readable", readablePaths), ("writable", writablePaths)] {
             guard paths.count <= Self.maximumPaths else {
@@ -120,16 +120,16 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     }
 }
 
-/// What a hook may use up. The number of processes is left alone: the kernel counts it for the user, not the hook.
+/// Resource limits of a hook. The number of processes is not limited: the kernel counts it for the user, not the hook.
 package struct ResourceLimits: Codable, Hashable, Sendable {
-    /// Largest core file, in bytes. 0: a crash of a hook leaves no copy of its memory on the disk.
+    /// Maximum size of a core file, in bytes. 0: a crash of a hook leaves no copy of its memory on the disk.
     package var coreBytes: UInt64
-    /// Descriptors that the hook can have open to begin with. Programs that use select(2) break above 1,024.
+    /// Initial limit of the hook's open descriptors. Programs that use select(2) break above 1,024.
     package var openFiles: UInt64
-    /// Descriptors to which the hook can raise its own limit.
+    /// Limit up to which the hook can raise its number of open descriptors.
     package var mostOpenFiles: UInt64
 
-    /// - Parameters: as the properties say. A limit that is lower already stays as it is.
+    /// - Parameters: see the properties. A limit that is already lower stays unchanged.
     package init(coreBytes: UInt64 = 0, openFiles: UInt64 = 1024, mostOpenFiles: UInt64 = 16_384) {
         self.coreBytes = coreBytes
         self.openFiles = openFiles

@@ -1,7 +1,7 @@
 import CLinuxShims
 import Glibc
 
-/// Takes rights from the calling thread, for good, as a plan says.
+/// Permanently takes rights from the calling thread, according to a plan.
 enum SandboxRules {
     /// Maximum number of entries allowed one by one, per folder that contains a forbidden place.
     private static let maximumEntries = 4096

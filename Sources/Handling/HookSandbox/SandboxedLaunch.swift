@@ -12,19 +12,19 @@ package enum SandboxedLaunch {
 
     /// Does nothing, unless this program was started as the launcher: then it does not return.
     ///
-    /// To be called first in `main`: the rules bind the calling thread and what it starts, so no other may run yet.
+    /// Call it first in `main`: the rules bind this thread and all that it starts, so no other thread may run yet.
     ///
-    /// - Parameter arguments: those of the program, its own name first; no more than two matter.
+    /// - Parameter arguments: the program's arguments, its own name first; no more than two matter.
     package static func runIfAsked(arguments: [String] = firstArguments) {
         guard arguments.count >= 2, arguments[1] == SandboxPlan.verb else { return }
         let failure = run()
         let line = linePrefix + failure.message.replacing("\n", with: " ") + "\n"
         line.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-        // Not exit(3): nothing of this program is to run any more.
+        // Not exit(3): no other code of this program may run any more.
         _exit(failure.isExecution ? exitNotExecuted : exitNotRestricted)
     }
 
-    /// Not `CommandLine.arguments`, which once asked for holds all of them for good, and there may be tens of thousands.
+    /// Not `CommandLine.arguments`: its first use keeps all arguments permanently, perhaps tens of thousands.
     package static var firstArguments: [String] {
         (0..<min(2, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
     }
@@ -112,10 +112,10 @@ package enum SandboxedLaunch {
         return hook
     }
 
-    /// Returns only where the kernel refused.
+    /// Returns only if the kernel refused.
     private static func execute(_ plan: SandboxPlan, _ mask: sigset_t) -> SandboxError {
         var arguments: [UnsafeMutablePointer<CChar>?] = ([plan.executable] + plan.arguments).map { strdup($0) }
-        // strdup(3) that finds no memory would end the arguments too early.
+        // If strdup(3) finds no memory, its nil would end the arguments too early.
         guard !arguments.contains(where: { $0 == nil }) else {
             return .notExecuted(plan.executable, SandboxError.cause(ENOMEM))
         }
@@ -135,14 +135,14 @@ package enum SandboxedLaunch {
 package struct SandboxLaunchFailure: Hashable, Sendable {
     /// Whether the rules were in force, and only the hook itself could not be executed.
     package let isExecution: Bool
-    /// What the launcher said, one line without the newline.
+    /// The launcher's message, one line without the newline.
     package let message: String
 
     /// - Parameters:
-    ///   - exitCode: that of the process started.
-    ///   - standardError: what it wrote there, or the end of it.
-    /// - Returns: `nil` where the exit code is the hook's own. A hook that claims to be the launcher fools nobody but
-    ///   its user.
+    ///   - exitCode: the exit code of the started process.
+    ///   - standardError: its standard error, or the end of it.
+    /// - Returns: `nil` if the exit code is the hook's own. A hook that claims to be the launcher deceives only its own
+    ///   user.
     package init?(exitCode: Int32, standardError: String) {
         guard exitCode == SandboxedLaunch.exitNotRestricted || exitCode == SandboxedLaunch.exitNotExecuted,
             let line = standardError.split(separator: "\n").last, line.hasPrefix(SandboxedLaunch.linePrefix)

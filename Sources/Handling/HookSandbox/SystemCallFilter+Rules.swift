@@ -133,11 +133,11 @@ extension SystemCallFilter {
                 ("sched_setparam", 142, 118), ("sched_setattr", 314, 274),
             ]),
         SystemCallRule(
-            // PRIO_PROCESS, itself.
+            // PRIO_PROCESS, the process itself.
             .allow(onlyIf: [[Condition(argument: 0, values: [0]), Condition(argument: 1, values: [0])]], else: EPERM),
             [("setpriority", 141, 140)]),
         SystemCallRule(
-            // IOPRIO_WHO_PROCESS, itself.
+            // IOPRIO_WHO_PROCESS, the process itself.
             .allow(onlyIf: [[Condition(argument: 0, values: [1]), Condition(argument: 1, values: [0])]], else: EPERM),
             [("ioprio_set", 251, 30)]),
         SystemCallRule(

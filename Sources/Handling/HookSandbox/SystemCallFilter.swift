@@ -49,7 +49,7 @@ struct SystemCallRule: Sendable {
 struct SystemCallFilter: Sendable {
     private typealias Instruction = CLinuxShims_filter_instruction
 
-    /// `struct seccomp_data`: the number, the architecture, the instruction pointer (8 bytes), the arguments.
+    /// The layout of `struct seccomp_data`: number, architecture, instruction pointer (8 bytes), arguments.
     private enum Offset {
         static let number: UInt32 = 0
         static let architecture: UInt32 = 4
@@ -70,7 +70,7 @@ struct SystemCallFilter: Sendable {
         static func fail(_ error: Int32) -> UInt32 { 0x0005_0000 | UInt32(error) }
     }
 
-    /// Whether filters are known for this architecture.
+    /// Whether this architecture has filters.
     static var isKnown: Bool { CLinuxShims_AUDIT_ARCH != 0 }
 
     let rules: [SystemCallRule]

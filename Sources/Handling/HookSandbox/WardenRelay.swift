@@ -3,7 +3,7 @@ import Glibc
 
 /// The process that the caller waits for if a hook has no rules. Processes that the hook leaves behind keep running
 /// with their warden, so the warden's own end cannot tell how the hook ended. The warden stays above them, so that
-/// everybody can see that a handler started them.
+/// every program can see that a handler started them.
 enum WardenRelay {
     /// Makes this process the relay, and continues in a new process as the warden.
     ///

@@ -1,10 +1,10 @@
 /// Runs tasks on threads that may block: disk reads and writes happen inline, between two awaits, without a hop.
 ///
-/// A task that prefers this executor leaves the program's other tasks alone, whose threads should never block.
+/// A task that prefers this executor does not block the threads of the program's other tasks.
 package final class BlockingExecutor: TaskExecutor {
     private let workers: WorkerThreads
 
-    /// - Parameter threads: how many tasks may be on the disk at the same time; at least 1.
+    /// - Parameter threads: maximum number of tasks on the disk at the same time; at least 1.
     package init(threads: Int) {
         let threads = max(threads, 1)
         workers = WorkerThreads(usual: threads, most: threads)

@@ -4,15 +4,14 @@ private import Glibc
     @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) private import _Concurrency
 #endif
 
-/// The program's own place for tasks, instead of libdispatch's.
+/// The program's own executor for tasks, instead of libdispatch's.
 ///
-/// libdispatch has a monitor that looks once a second, for as long as the process lives, whether threads of its pool are
-/// blocked: a daemon that does nothing would wake up for it. Here a thread wakes when there is something to do, and the
-/// pool is looked after only while work waits.
+/// While the process lives, libdispatch checks once a second whether threads of its pool are blocked, so an idle daemon
+/// would wake up. Here a thread wakes only for work, and the pool is checked only while work waits.
 package enum ProgramExecutor {
-    /// To be called once, on the main thread, before the first task is made.
+    /// Must be called once, on the main thread, before the first task is made.
     ///
-    /// A toolchain whose way of setting executors is not known keeps its own; so does a process that gets no timer.
+    /// A toolchain with another way to set executors keeps its own; so does a process that gets no timer.
     package static func install() {
         #if compiler(>=6.3) && compiler(<6.4)
             guard let scheduler = Scheduler() else { return }
@@ -39,12 +38,12 @@ package enum ProgramExecutor {
         }
     }
 
-    /// Tasks that prefer no executor, on as many threads as there are processors.
+    /// Runs tasks without a preferred executor, on as many threads as there are processors.
     private final class Scheduler: TaskExecutor, SchedulingExecutor {
         private let workers: WorkerThreads
         private let continuous: Timekeeper
         private let suspending: Timekeeper
-        /// Threads at the most, when tasks block that should not.
+        /// Maximum number of threads, if tasks block that should not.
         private static let most = 128
 
         init?() {
@@ -53,7 +52,7 @@ package enum ProgramExecutor {
             else { return nil }
             self.continuous = continuous
             self.suspending = suspending
-            // With one thread alone every task that blocks would hold up all others, be it for milliseconds.
+            // With only one thread, each blocked task would delay all others, if only for milliseconds.
             let processors = max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2)
             workers = WorkerThreads(usual: min(processors, Self.most), most: Self.most, timekeeper: continuous)
         }
@@ -86,7 +85,7 @@ package enum ProgramExecutor {
         }
     }
 
-    /// What is isolated to the main actor, one at a time and in order. Nothing of ours is; the library wants somebody for it.
+    /// Runs the main actor's jobs, one at a time and in order. Waft's code has none; the library requires an executor.
     private final class MainActorThread: MainExecutor {
         private let worker = WorkerThreads(usual: 1, most: 1)
 

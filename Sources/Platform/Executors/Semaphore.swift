@@ -1,10 +1,10 @@
 private import Glibc
 
-/// What threads wait at. Sendable: it is there to be used from several of them.
+/// A semaphore for threads. Sendable: several threads use it.
 package final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    /// - Parameter count: how many may pass before somebody signals.
+    /// - Parameter count: number of waits that pass before the first signal.
     package init(_ count: UInt32 = 0) {
         precondition(sem_init(semaphore, 0, count) == 0, "a semaphore could not be made")
     }
@@ -14,17 +14,17 @@ package final class Semaphore: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Lets one more pass, now or later.
+    /// Lets one more wait pass, now or later.
     package func signal() {
         sem_post(semaphore)
     }
 
-    /// Waits, on its thread, until it may pass.
+    /// Blocks its thread until it may pass.
     package func wait() {
         while sem_wait(semaphore) != 0 {}
     }
 
-    /// - Returns: whether it may pass at once, and has.
+    /// - Returns: whether it passed at once.
     package func tryWait() -> Bool {
         sem_trywait(semaphore) == 0
     }

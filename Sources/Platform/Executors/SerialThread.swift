@@ -1,9 +1,9 @@
 private import DequeModule
 private import Synchronization
 
-/// A thread that does one thing after the other, in the order in which they came.
+/// A thread that runs one piece of work after the other, in the order of arrival.
 ///
-/// It starts with the first and never ends.
+/// It starts with the first piece of work and never ends.
 package final class SerialThread: Sendable {
     private struct State {
         var waiting = Deque<@Sendable () -> Void>()
@@ -30,7 +30,7 @@ package final class SerialThread: Sendable {
         }
     }
 
-    /// Waits until all that has come so far is done.
+    /// Waits until all work enqueued so far is done.
     package func drain() {
         let done = Semaphore()
         enqueue { done.signal() }

@@ -8,7 +8,7 @@ final class Timekeeper: Sendable {
     private struct Alarm: Comparable {
         /// On this keeper's clock, nanoseconds.
         let deadline: UInt64
-        /// Of two with the same deadline the one that was scheduled first comes first.
+        /// Of two alarms with the same deadline, the one scheduled first rings first.
         let number: UInt64
         let ring: @Sendable () -> Void
 
@@ -27,14 +27,14 @@ final class Timekeeper: Sendable {
 
     private let state = Mutex(State())
     private let reading: @Sendable () -> UInt64
-    /// A timer that is read, which waits until it goes off. Never closed, as the thread never ends.
+    /// A timer descriptor; reading it blocks until the timer expires. Never closed, as the thread never ends.
     private let timer: Int32
-    /// A sleep of a hundred years is one for good: nanoseconds.
+    /// The maximum sleep, a hundred years, in nanoseconds: it stands for no alarm.
     private static let forever: UInt64 = 100 * 365 * 86_400 * 1_000_000_000
 
     /// - Parameters:
-    ///   - clock: `CLOCK_BOOTTIME`, which goes on while the machine sleeps, or `CLOCK_MONOTONIC`.
-    ///   - reading: what it says, in nanoseconds; nil asks the system.
+    ///   - clock: `CLOCK_BOOTTIME`, which continues while the machine sleeps, or `CLOCK_MONOTONIC`.
+    ///   - reading: returns the clock's time, in nanoseconds; nil asks the system.
     /// - Returns: nil when the system has no timer to give.
     init?(clock: clockid_t, reading: (@Sendable () -> UInt64)? = nil) {
         timer = CLinuxShims_timerfd(clock)
@@ -54,7 +54,7 @@ final class Timekeeper: Sendable {
         let isFirstEver = state.withLock { state in
             state.scheduled += 1
             state.alarms.insert(Alarm(deadline: deadline, number: state.scheduled, ring: ring))
-            // Under the lock: whoever sets the timer last has seen all alarms. One that is due was overtaken by the clock.
+            // Under the lock: the last to set the timer has seen all alarms. A due one was overtaken by the clock.
             if let next = state.alarms.min, next.number == state.scheduled || next.deadline <= now {
                 set(next.deadline)
             }
@@ -68,7 +68,7 @@ final class Timekeeper: Sendable {
     private func keep() {
         while true {
             var count: UInt64 = 0
-            // Until it goes off; set again by others meanwhile, it waits for the new time.
+            // Blocks until the timer expires. If another thread sets it meanwhile, it waits for the new time.
             guard read(timer, &count, MemoryLayout.size(ofValue: count)) > 0 else { continue }
             let now = now
             let due = state.withLock { state in
@@ -81,15 +81,15 @@ final class Timekeeper: Sendable {
         }
     }
 
-    /// By how long it is until then, not by the time itself: what the clock says is one thing, what passes another, and
-    /// after a jump of the clock a timer that was set by its time would perhaps never go off.
+    /// Sets the timer by the remaining time, not by the deadline: after a jump of the clock, a timer set by the clock's
+    /// time might never expire.
     private func set(_ deadline: UInt64) {
         let now = now
         let rest = deadline > now ? deadline - now : 0
         precondition(CLinuxShims_timerfd_set(timer, rest) == 0, "a timer could not be set")
     }
 
-    /// What its clock says, nanoseconds.
+    /// The clock's time, in nanoseconds.
     var now: UInt64 { reading() }
 
     private static func system(_ clock: clockid_t) -> UInt64 {

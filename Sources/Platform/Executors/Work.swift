@@ -1,7 +1,7 @@
-/// A task's next step, and where it must find itself.
+/// A task's next step, and the executor that it needs.
 struct Work: Sendable {
     enum Place {
-        /// Without a preference: the task goes on without a hop wherever it is.
+        /// No preference: the task continues without a hop on its present thread.
         case anywhere
         case preferred(UnownedTaskExecutor)
         case isolated(UnownedSerialExecutor)
@@ -18,6 +18,6 @@ struct Work: Sendable {
         }
     }
 
-    /// The serial executor of what is isolated to nothing: zeros, in the runtime's ABI (`SerialExecutorRef::generic`).
+    /// The serial executor of code without isolation: zeros, in the runtime's ABI (`SerialExecutorRef::generic`).
     private static let generic = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
 }

@@ -3,20 +3,20 @@ private import Synchronization
 
 /// Threads that take work from one queue, first come, first served.
 ///
-/// They are started when they are needed and never end. The one that became idle last is the next to work: a task stays
-/// on one thread as long as nothing else goes on, with its stack and its heap in the cache, and the other threads of a
-/// busy moment cost nothing afterwards.
+/// They start on demand and never end. The thread that became idle last works next: a task stays on one thread while
+/// nothing else runs, with its stack and heap in the cache, and the extra threads of a busy moment cost nothing
+/// afterwards.
 final class WorkerThreads: Sendable {
     private struct State {
         var waiting = Deque<Work>()
-        /// Those that wait for work, the one that has waited longest first.
+        /// Threads that wait for work, the longest waiting first.
         var idle: [Semaphore] = []
         var threads = 0
-        /// How many may work at the same time just now.
+        /// Maximum number of threads that may work at the same time now.
         var allowed: Int
-        /// What was begun, ever.
+        /// Number of jobs begun so far.
         var begun: UInt64 = 0
-        /// Whether somebody looks after a while whether what waits gets on.
+        /// Whether a later check is scheduled for waiting jobs.
         var isWatched = false
 
         var working: Int { threads - idle.count }
@@ -25,7 +25,7 @@ final class WorkerThreads: Sendable {
     private enum Hand {
         case woken(Semaphore)
         case new
-        /// Those that work will look.
+        /// The working threads will take the job.
         case none
     }
 
@@ -33,13 +33,13 @@ final class WorkerThreads: Sendable {
     private let usual: Int
     private let most: Int
     private let timekeeper: Timekeeper?
-    /// How long work waits beside work that does not end, until one more thread may work: nanoseconds.
+    /// How long work waits beside unfinished work until one more thread may work: nanoseconds.
     private static let patience: UInt64 = 10_000_000
 
     /// - Parameters:
-    ///   - usual: how many work at the same time, at least 1.
-    ///   - most: how many may do so when work waits because those that work are blocked. With more than `usual` there
-    ///     must be a `timekeeper`.
+    ///   - usual: maximum number that work at the same time, at least 1.
+    ///   - most: maximum when work waits because the working threads are blocked. With more than `usual` there must be
+    ///   a `timekeeper`.
     init(usual: Int, most: Int, timekeeper: Timekeeper? = nil) {
         precondition(usual >= 1 && most >= usual && (most == usual || timekeeper != nil))
         self.state = Mutex(State(allowed: usual))
@@ -82,7 +82,7 @@ final class WorkerThreads: Sendable {
             state.threads -= 1
             return state.threads == 0
         }
-        // With others the job waits for one of them. Without any, a task that never ran again would never end.
+        // Other threads would take the job later. Without any, a task that never runs again would never end.
         precondition(!isAlone, "no thread could be started")
     }
 
@@ -95,7 +95,7 @@ final class WorkerThreads: Sendable {
                     return work
                 }
                 state.idle.append(doorbell)
-                // Nobody is blocked any more.
+                // No thread is blocked any more.
                 if state.working < usual { state.allowed = usual }
                 return nil
             }
@@ -103,8 +103,8 @@ final class WorkerThreads: Sendable {
         }
     }
 
-    /// Looks after a while, and as long as something waits.
-    /// - Parameter begun: what was begun at the last look.
+    /// Checks after a while, and as long as jobs wait.
+    /// - Parameter begun: number of jobs begun at the last check.
     private func watch(from begun: UInt64?) {
         guard let timekeeper else { return }
         timekeeper.schedule(after: Self.patience) { [self] in
@@ -113,7 +113,7 @@ final class WorkerThreads: Sendable {
                     state.isWatched = false
                     return (.none, nil)
                 }
-                // Nothing was begun since: all that work are blocked, or take long.
+                // No job began since: all working threads are blocked, or take long.
                 guard state.begun == begun, state.allowed < most else { return (.none, state.begun) }
                 state.allowed += 1
                 return (Self.hand(&state), state.begun)

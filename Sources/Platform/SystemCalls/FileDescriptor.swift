@@ -1,18 +1,18 @@
 package import Glibc
 
-/// One open file or folder, closed when it goes.
+/// One open file or folder, closed when the value ends.
 package struct FileDescriptor: ~Copyable {
-    /// Valid as long as this value is; never closed by who borrows it.
+    /// Valid as long as this value is; a borrower never closes it.
     package let raw: Int32
 
-    /// - Parameter raw: an open descriptor that nobody else will close.
+    /// - Parameter raw: an open descriptor that no other code closes.
     package init(owning raw: Int32) {
         self.raw = raw
     }
 
     /// Opens a path, close-on-exec.
     ///
-    /// - Throws: what open(2) said.
+    /// - Throws: the error of open(2).
     package static func opening(
         _ path: String,
         _ flags: Int32,
@@ -21,10 +21,10 @@ package struct FileDescriptor: ~Copyable {
         FileDescriptor(owning: try systemCall { Glibc.open(path, flags | O_CLOEXEC, mode) })
     }
 
-    /// Another descriptor of the same opening, close-on-exec: for what somebody else may close at any time, whereupon its
-    /// number is another file's.
+    /// Another descriptor of the same opening, close-on-exec: for a descriptor that other code may close at any time,
+    /// after which its number may be another file's.
     ///
-    /// - Throws: where there are no descriptors left, or it is closed already.
+    /// - Throws: if there are no descriptors left, or it is closed already.
     package static func copy(of raw: Int32) throws(SystemError) -> FileDescriptor {
         FileDescriptor(owning: try systemCall { fcntl(raw, F_DUPFD_CLOEXEC, 0) })
     }
@@ -40,11 +40,11 @@ package struct FileDescriptor: ~Copyable {
         return raw
     }
 
-    /// Closes it and says how that went: network file systems report here that there was no room.
+    /// Closes it and reports errors: network file systems may report a full disk only here.
     package consuming func close() throws(SystemError) {
         let raw = raw
         discard self
-        // Not tried again after EINTR: Linux has let go of the descriptor by then, and its number may be in use again.
+        // Not tried again after EINTR: Linux has closed the descriptor by then, and its number may be in use again.
         guard Glibc.close(raw) == 0 || errno == EINTR else { throw SystemError.last }
     }
 }

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// By what a file is known to be the one that was read: cheap to look at, different after every change.
+/// Identifies a version of a file: cheap to read, different after every change.
 package struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -26,9 +26,9 @@ package struct FileStamp: Hashable, Sendable {
         changed = Instant(status.st_ctim)
     }
 
-    /// The stamp of what lies at a path, a link itself being looked at.
+    /// The stamp of the file at a path; a link is not followed.
     ///
-    /// - Throws: what the kernel said; `ENOENT` where nothing is.
+    /// - Throws: the kernel's error; `ENOENT` if there is no file.
     package init(of path: String) throws(SystemError) {
         var status = stat()
         try systemCall { lstat(path, &status) }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The right to change the files of a folder, held by one process and one task of it at a time.
 ///
-/// On the folder: a lock on a file itself would be lost with it when it is replaced. The kernel lets go of it however
+/// The lock is on the folder: a lock on a file would be lost when the file is replaced. The kernel releases it when
 /// this process ends.
 package struct FolderLock: ~Copyable {
     private let descriptor: FileDescriptor
@@ -11,10 +11,10 @@ package struct FolderLock: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Makes the folder (0700, and those above it) where it is missing, and waits while another one has the right.
+    /// Makes the folder (0700, and those above it) if it is missing, and waits while another task holds the lock.
     ///
-    /// - Throws: what the kernel said; `EBUSY` when it was not to be had in ten seconds. Whoever has it needs some
-    ///   milliseconds, and one that has been stopped is not to stop the others.
+    /// - Throws: the kernel's error; `EBUSY` if the lock is not free within ten seconds. A holder needs some
+    ///   milliseconds; a stopped holder must not block the others.
     package static func taking(_ folder: String) throws(SystemError) -> FolderLock {
         makeFolders(folder)
         let descriptor = try FileDescriptor.opening(folder, O_RDONLY | O_DIRECTORY)
@@ -27,10 +27,10 @@ package struct FolderLock: ~Copyable {
         throw SystemError(EBUSY)
     }
 
-    /// Gives the right back. It goes back by itself too; a call says where.
+    /// Releases the lock. It is also released by itself; a call shows the place.
     package consuming func release() {}
 
-    /// What cannot be made is told when the folder is opened.
+    /// Errors are reported when the folder is opened.
     private static func makeFolders(_ folder: String) {
         if mkdir(folder, 0o700) == 0 || errno != ENOENT { return }
         let parent = SmallFile.folder(of: folder)

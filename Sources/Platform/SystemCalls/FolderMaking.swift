@@ -1,9 +1,9 @@
 import Glibc
 
-/// Makes a folder and those above it where they are missing, each open to its owner only.
+/// Makes a folder and those above it if they are missing, each open to its owner only.
 package enum FolderMaking {
-    /// - Parameter path: absolute; links in it are followed, it is the user's own.
-    /// - Throws: what the kernel said; `ENOTDIR` for something that is there and no folder.
+    /// - Parameter path: absolute; links in it are followed, because it is the user's own.
+    /// - Throws: the kernel's error; `ENOTDIR` if a part of the path is no folder.
     package static func make(_ path: String) throws(SystemError) {
         var missing: [String] = []
         var current = path
@@ -35,8 +35,8 @@ package enum FolderMaking {
         return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// A folder that a crash takes away again takes with it what was stored in it. Where that cannot be done, it is
-    /// found out when something is stored.
+    /// A crash that removes a folder also removes the files stored in it. An error here shows up later, when a file is
+    /// stored.
     private static func sync(_ path: String?) {
         guard let path else { return }
         let raw = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -11,9 +11,9 @@ package enum SmallFile {
         case system(SystemError)
     }
 
-    /// Reads a whole regular file. A link in its last place is not followed, and nothing is read of a pipe or a device.
+    /// Reads a whole regular file. A link in its last place is not followed, and pipes and devices are not read.
     ///
-    /// - Parameter limit: the most bytes it may have; looked at before any memory is taken.
+    /// - Parameter limit: maximum size in bytes; checked before memory is allocated.
     package static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
         try stamped(path, limit: limit).bytes
     }
@@ -27,7 +27,7 @@ package enum SmallFile {
             try systemCall { fstat(file.raw, &status) }
             guard status.st_mode & S_IFMT == S_IFREG else { throw Fault.notRegular }
             guard status.st_size <= limit else { throw Fault.tooLarge }
-            // One more byte than it says: it may be growing.
+            // One more byte than the size: the file may be growing.
             return (try read(file.raw, capacity: Int(status.st_size) + 1, limit: limit), FileStamp(status))
         } catch let error as SystemError {
             switch error.number {
@@ -72,8 +72,8 @@ package enum SmallFile {
         }
     }
 
-    /// Puts a file in place of another, or of none: whoever looks sees the old contents or the new ones, also after a
-    /// power cut. The temporary file lies beside it under a hidden name, and goes if anything fails.
+    /// Replaces or creates a file: readers see the old contents or the new ones, also after a power cut. The temporary
+    /// file is beside it under a hidden name, and is removed if anything fails.
     package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t) throws(SystemError) {
         let temporary = folder(of: path) + "/." + name(of: path) + ".\(getpid())"
         unlink(temporary)

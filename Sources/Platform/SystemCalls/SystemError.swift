@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel said.
+/// An error of the kernel.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
     package let number: Int32
 
@@ -8,18 +8,18 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         self.number = number
     }
 
-    /// That of the call that has just failed on this thread.
+    /// The error of the call that has just failed on this thread.
     package static var last: SystemError { SystemError(errno) }
 
     /// In the words of strerror(3), such as "No such file or directory".
     package var description: String { String(cString: strerror(number)) }
 }
 
-/// Makes a system call until no signal gets in its way.
+/// Repeats a system call while signals interrupt it.
 ///
 /// - Parameter body: the call; -1 stands for failure, with `errno` set.
-/// - Returns: what it returned, not negative.
-/// - Throws: what the kernel said.
+/// - Returns: the call's result, not negative.
+/// - Throws: the kernel's error.
 @discardableResult
 package func systemCall<Number: SignedInteger>(_ body: () -> Number) throws(SystemError) -> Number {
     while true {

@@ -4,11 +4,11 @@ internal import UniformTypes
 ///
 /// The rows are generated (`Scripts/generate-types`), sorted, and searched in the program's read-only data.
 enum CrosswalkTable {
-    /// What is known of one MIME type.
+    /// The known facts about one MIME type.
     struct Row {
-        /// The type; nil where none is declared for it.
+        /// The type; nil if none is declared.
         let type: UniformType?
-        /// What it conforms to, where no type is declared for it.
+        /// A type that it conforms to, if no type is declared.
         let parent: UniformType?
         /// The extensions of its files, lower-case, without the dot.
         let extensions: [String]

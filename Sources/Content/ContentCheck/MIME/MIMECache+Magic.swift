@@ -7,8 +7,8 @@ struct MagicMatch: Hashable, Sendable {
     /// 0 to 100 in an honest database; the higher one is right.
     let priority: Int
 
-    /// How much was compared, in bits: 8 for a byte, fewer where a mask leaves bits out, 2 for a zero byte, which is
-    /// found everywhere.
+    /// The amount compared, in bits: 8 for a byte, fewer if a mask leaves bits out, 2 for a zero byte, which is common
+    /// everywhere.
     let strength: Int
 
     /// The least offset at which something was found that the rule asks for.
@@ -59,7 +59,7 @@ private struct MagicSearch {
         self.head = head
     }
 
-    /// Where the rules are. As many as the file has room for, whatever their number is said to be.
+    /// The offsets of the rules: at most as many as the file has room for, whatever number it states.
     static func rules(_ view: CacheView) -> StrideTo<Int> {
         guard let (list, count) = view.list(.magic), let first = view.word(at: list + 4), first <= view.bytes.count
         else {
@@ -124,7 +124,7 @@ private struct MagicSearch {
         guard length > 0, let value = view.range(at: word(4), count: length) else { return nil }
         let (maskOffset, children, firstChild) = (word(5), word(6), word(7))
         if rangeLength == 1, wordSize == 1, maskOffset == 0 {
-            // Most rules are about one place, and fall with the first byte there.
+            // Most rules are about one place, and fail at its first byte.
             guard rangeStart <= head.count - length, head[rangeStart] == value[0] else { return nil }
         }
         var mask: UnsafeRawBufferPointer?
@@ -150,7 +150,7 @@ private struct MagicSearch {
         var position = start
         while position <= last, work > 0 {
             if pattern.mask == nil, pattern.wordSize == 1, position < last {
-                // Most offsets fall with the first byte.
+                // Most offsets fail at the first byte.
                 let remaining = last - position + 1
                 guard let base = head.baseAddress, let hit = memchr(base + position, Int32(pattern.value[0]), remaining)
                 else {
@@ -169,7 +169,7 @@ private struct MagicSearch {
     }
 }
 
-/// What a matchlet compares with.
+/// The pattern of a matchlet.
 private struct Pattern {
     let value: UnsafeRawBufferPointer
     /// As long as the value.
@@ -184,7 +184,7 @@ private struct Pattern {
         self.wordSize = isSwapped ? wordSize : 1
     }
 
-    /// `position` is such that all of the value lies in the head.
+    /// The whole value must be inside the head at `position`.
     func fits(_ head: UnsafeRawBufferPointer, at position: Int) -> Bool {
         for index in 0..<value.count {
             let other = wordSize == 1 ? index : index / wordSize * wordSize + (wordSize - 1 - index % wordSize)

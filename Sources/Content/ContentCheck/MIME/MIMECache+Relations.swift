@@ -1,5 +1,5 @@
 extension MIMECache {
-    /// The name that the database uses for a MIME type; nil where it knows no other.
+    /// The name that the database uses for a MIME type; nil if it knows no other.
     func unaliased(_ mimeType: String) -> String? {
         bytes.withUnsafeBytes { bytes in
             let view = CacheView(bytes: bytes)
@@ -10,7 +10,7 @@ extension MIMECache {
         }
     }
 
-    /// What a MIME type is a subclass of in one step.
+    /// The direct parents of a MIME type.
     func parents(of mimeType: String) -> [String] {
         bytes.withUnsafeBytes { bytes in
             let view = CacheView(bytes: bytes)
@@ -25,7 +25,7 @@ extension MIMECache {
         }
     }
 
-    /// Where the entry of eight bytes is whose first word points to this name. They are sorted by name.
+    /// The position of the entry of eight bytes whose first word points to this name. Entries are sorted by name.
     private func entry(for mimeType: String, in list: List, _ view: CacheView) -> Int? {
         guard let (entries, count) = view.list(list) else { return nil }
         var low = 0

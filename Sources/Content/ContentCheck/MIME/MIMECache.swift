@@ -3,9 +3,9 @@ private import Glibc
 /// One `mime.cache`: the shared MIME database as `update-mime-database` writes it, version 1.1 or 1.2, big-endian
 /// (shared-mime-info, "The mime.cache files").
 ///
-/// Held in memory, not mapped: a file that is written over in place would shrink under a mapping, and the next look at it
-/// would end the program; the copy costs 0.15 MB and less time than one check. Nothing in it is believed: every offset is
-/// checked where it is used, and what leads outside is as if it were not there.
+/// Held in memory, not mapped: a file that is overwritten in place would shrink under a mapping, and the next access
+/// would end the program. The copy costs 0.15 MB and less time than one check. No offset in it is trusted: each is
+/// checked when it is used, and one that points outside is ignored.
 struct MIMECache: Sendable {
     enum Limits {
         /// Bytes of a file; a larger one is not read. The distributions' have 150 KB.
@@ -17,11 +17,11 @@ struct MIMECache: Sendable {
         /// Matchlets below one another.
         static let depth = 16
 
-        /// Positions tried and bytes compared in one search, so that a damaged file cannot keep us. The distributions'
-        /// needs less than 50,000 for most content, and 560,000 for content made to cost as much as it can.
+        /// Positions tried and bytes compared in one search, so that a damaged file cannot block. The distributions'
+        /// database needs less than 50,000 for most content, and 560,000 for the most expensive content.
         static let work = 2_000_000
 
-        /// Rules that match with the same priority, and steps from a type to what it is a subclass of.
+        /// Rules that match with the same priority, and steps from a type to its parents.
         static let ambiguity = 16
     }
 
@@ -34,7 +34,7 @@ struct MIMECache: Sendable {
 
     let bytes: [UInt8]
 
-    /// nil where this is no cache of a known version.
+    /// nil if this is no cache of a known version.
     init?(bytes: [UInt8]) {
         guard bytes.count <= Limits.byteCount, bytes.count >= 40, bytes[0] == 0, bytes[1] == 1, bytes[2] == 0,
             (1...2).contains(bytes[3])
@@ -42,9 +42,9 @@ struct MIMECache: Sendable {
         self.bytes = bytes
     }
 
-    /// nil where there is no such file, it cannot be read, or it is no cache of a known version.
+    /// nil if the file is missing, cannot be read, or is no cache of a known version.
     init?(path: String) {
-        // Without waiting, should somebody have put a pipe there.
+        // Non-blocking: the file may be a pipe.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -58,7 +58,7 @@ struct MIMECache: Sendable {
     }
 }
 
-/// The bytes of a cache, while they are lent. Reads nil where there is nothing.
+/// Borrowed access to the bytes of a cache. A read outside returns nil.
 struct CacheView {
     let bytes: UnsafeRawBufferPointer
 
@@ -67,7 +67,7 @@ struct CacheView {
         return Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
     }
 
-    /// Where a list starts that the header points to, and what its first word is: how many entries it has.
+    /// The start of a list that the header points to, and its first word: the number of its entries.
     func list(_ list: MIMECache.List) -> (entries: Int, count: Int)? {
         guard let offset = word(at: list.rawValue), let count = word(at: offset) else { return nil }
         return (offset + 4, count)

@@ -1,19 +1,19 @@
 private import Glibc
 internal import UniformTypes
 
-/// The shared MIME database of this machine and its user, as far as it says what content is: rules over data, never over
+/// The rules of the shared MIME database of this machine and its user that recognise content by its bytes, not by
 /// names.
 ///
-/// A value that is read once and then only looked at. A database that changes on disk is seen by making another one.
+/// A value that is read once. To see a database that changed on disk, make another one.
 package struct MagicDatabase: Sendable {
     /// The user's before the machine's.
     private let caches: [MIMECache]
 
-    /// No database at all: only what is built in is recognised.
+    /// No database: only the built-in signatures are used.
     package static var none: MagicDatabase { MagicDatabase(dataFolders: []) }
 
-    /// The databases in these folders (`FOLDER/mime/mime.cache`), the most important one first. Folders without one, or
-    /// with one that is damaged or of an unknown version, are passed over.
+    /// The databases in these folders (`FOLDER/mime/mime.cache`), the most important one first. Skips folders without a
+    /// database, or with one that is damaged or of an unknown version.
     package init(dataFolders: [String]) {
         caches = dataFolders.compactMap { MIMECache(path: $0 + "/mime/mime.cache") }
     }
@@ -29,7 +29,7 @@ package struct MagicDatabase: Sendable {
         installed { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// - Parameter environment: the value of an environment variable, nil where it is not set.
+    /// - Parameter environment: returns the value of an environment variable, nil if it is not set.
     package static func installed(environment: (String) -> String?) -> MagicDatabase {
         func value(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
         let home = value("XDG_DATA_HOME") ?? value("HOME").map { $0 + "/.local/share" }
@@ -41,7 +41,7 @@ package struct MagicDatabase: Sendable {
     /// Whether nothing was found.
     package var isEmpty: Bool { caches.isEmpty }
 
-    /// The rules of the highest priority in all databases that the start of some content fits; of those equally high, the
+    /// The rules of the highest priority in all databases that match the start of some content; at equal priority, the
     /// more special type first.
     func matches(_ head: UnsafeRawBufferPointer) -> [MagicMatch] {
         var found: [MagicMatch] = []
@@ -62,7 +62,7 @@ package struct MagicDatabase: Sendable {
         caches.lazy.compactMap { $0.unaliased(mimeType) }.first ?? mimeType
     }
 
-    /// The MIME type and everything that it is a subclass of, the nearest first.
+    /// The MIME type and all types that it is a subclass of, the nearest first.
     func lineage(of mimeType: String) -> [String] {
         var lineage = [mimeType]
         var expanded = 0

@@ -1,8 +1,8 @@
 internal import UniformTypes
 
-/// What an OLE2 compound file says of itself: the class of its root storage ([MS-CFB] 2.2 and 2.6.1).
+/// The format of an OLE2 compound file: the class of its root storage ([MS-CFB] 2.2 and 2.6.1).
 enum CompoundFile {
-    /// nil where the class is missing, unknown, or beyond the end.
+    /// nil if the class is missing, unknown, or beyond the end.
     static func type(
         of source: some ByteSource,
         head: UnsafeRawBufferPointer
@@ -16,8 +16,8 @@ enum CompoundFile {
         return classes[Array(root[80...])]
     }
 
-    /// Whether files of both types have the same class: a spreadsheet and a template for one, for example. The first type
-    /// is given with its supertypes.
+    /// Whether files of both types have the same class, such as a spreadsheet and its template. The first type is given
+    /// with its supertypes.
     static func areAlike(_ lineage: some Sequence<UniformType>, _ other: UniformType) -> Bool {
         guard let family = families.first(where: { $0.contains(other) }) else { return false }
         return lineage.contains { family.contains($0) }

@@ -1,7 +1,7 @@
 internal import UniformTypes
 
-/// The start of something that runs. Looked for before anything else, and right whatever a database says: a file that
-/// starts like this runs, or is loaded, wherever somebody lets it.
+/// The start of a program. It is checked before anything else and overrides the database: a system may run or load any
+/// file that starts like this.
 enum ExecutableSignature: Hashable, Sendable {
     case elf
     /// `MZ`: programs and libraries of DOS and Windows.
@@ -21,8 +21,8 @@ enum ExecutableSignature: Hashable, Sendable {
         } else if starts(0x4D, 0x5A) {
             self = .windows
         } else if starts(0xCA, 0xFE, 0xBA, 0xBE) {
-            // Two formats with one signature. What follows is the number of architectures here and the version there,
-            // which has been above 44 from the first.
+            // Two formats have one signature. The next number is the count of architectures in one format. In the other
+            // it is the version, which has always been above 44.
             let following = head.count >= 8 ? head.loadUnaligned(fromByteOffset: 4, as: UInt32.self) : 0
             self = UInt32(bigEndian: following) & 0xFFFF < 45 && following != 0 ? .machO : .javaClass
         } else if starts(0xCF, 0xFA, 0xED, 0xFE) || starts(0xCE, 0xFA, 0xED, 0xFE) || starts(0xFE, 0xED, 0xFA, 0xCE)
@@ -53,16 +53,16 @@ enum ExecutableSignature: Hashable, Sendable {
         }
     }
 
-    /// Types that such content has rightly, besides its own, what it conforms to, and what conforms to it.
+    /// Types that are right for such content, besides its own, its supertypes and its subtypes.
     var otherTypes: [UniformType] {
         switch self {
         case .elf: [.unixExecutable, .known("public.object-code"), .known("org.waft.appimage")]
         case .windows:
             [.known("com.microsoft.windows-dynamic-link-library"), .known("org.7-zip.nsis-archive")]
         case .machO: [.unixExecutable, .known("public.object-code"), .known("com.apple.application-file")]
-        // Four bytes alone do not say which of the two it is.
+        // Four bytes alone cannot distinguish the two formats.
         case .javaClass: [.known("com.apple.mach-o-binary")]
-        // A program's source is the program, and may say what it is to be run by.
+        // A script's source is the program, so it may have the type of either.
         case .script: [.sourceCode, .unixExecutable]
         case .webAssembly: [.known("public.object-code")]
         case .dex: []
@@ -71,7 +71,7 @@ enum ExecutableSignature: Hashable, Sendable {
 }
 
 extension ExecutableSignature {
-    /// Whether an extension that no type is declared for is one of those that such content usually has.
+    /// Whether an extension without a declared type is usual for such content.
     func hasExtension(_ fileExtension: String) -> Bool {
         switch self {
         // A library's name ends in its version: `libc.so.6`.
@@ -87,12 +87,12 @@ extension ExecutableSignature {
 
     /// The program that a script's first line names.
     struct Interpreter: Hashable, Sendable {
-        /// What it reads; `public.script` where that is not known.
+        /// The type of its scripts; `public.script` if that is not known.
         let type: UniformType
 
-        /// Taken from `#!` at the start, where a UTF-8 byte order mark may stand before it.
+        /// Taken from `#!` at the start, or after a UTF-8 byte order mark.
         ///
-        /// Two formats start in the same way and run nowhere: `#![` is an attribute in Rust, `#!AMR` and `#!SILK` are
+        /// Two formats start in the same way but do not run: `#![` is an attribute in Rust, `#!AMR` and `#!SILK` are
         /// recordings of speech.
         init?(_ head: UnsafeRawBufferPointer) {
             var line = head.prefix(Self.maximumByteCount)[...]
@@ -114,7 +114,7 @@ extension ExecutableSignature {
             type = programs.first.flatMap { Self.types[Self.name($0)] } ?? .script
         }
 
-        /// What the kernel reads of a first line.
+        /// The number of bytes of a first line that the kernel reads.
         private static let maximumByteCount = 256
 
         /// The last part of a path, without a version: `python3.11` is `python`.

@@ -46,7 +46,7 @@ extension FormatSignature {
         return FormatSignature(nil, .matroska)
     }
 
-    /// Two letters are not enough: the size of the second header is looked at as well.
+    /// Two letters are not enough: the size of the second header is checked as well.
     static func bitmap(_ head: UnsafeRawBufferPointer) -> FormatSignature? {
         guard head.starts(with: "BM".utf8), let size = word(head, at: 14),
             [12, 16, 40, 52, 56, 64, 108, 124].contains(size)
@@ -110,7 +110,7 @@ extension FormatSignature {
         return FormatSignature(.tar, .tar)
     }
 
-    /// A file type box: its main brand decides, and where that one is for everything, the others.
+    /// A file type box. Its main brand decides; if that brand is generic, the others decide.
     static func isoMedia(_ head: UnsafeRawBufferPointer) -> FormatSignature? {
         guard code(head, at: 4) == "ftyp", let main = code(head, at: 8) else { return nil }
         let size = word(head, at: 0).map { Int($0.byteSwapped) } ?? 0

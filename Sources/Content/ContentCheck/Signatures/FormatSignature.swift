@@ -1,11 +1,11 @@
 internal import UniformTypes
 
-/// What the first bytes say of the commonest formats, on any machine.
+/// Recognises the commonest formats by their first bytes, on any machine.
 ///
-/// Taken before the shared MIME database where the two disagree: this is about offset 0, where a reader looks first, while
-/// some of the database's rules search for theirs.
+/// It overrides the shared MIME database: it compares at offset 0, where a reader looks first, while some of the
+/// database's rules search.
 struct FormatSignature: Hashable, Sendable {
-    /// nil for a form of storage that says nothing of what is in it.
+    /// nil for a form of storage, which does not name the format inside.
     var type: UniformType?
     var storage: Storage?
 
@@ -19,7 +19,7 @@ struct FormatSignature: Hashable, Sendable {
         self = signature
     }
 
-    /// Formats that more than a fixed run of bytes is looked at for.
+    /// Formats that need more than the comparison of a fixed run of bytes.
     private static func structured(_ head: UnsafeRawBufferPointer) -> FormatSignature? {
         switch head.first {
         case UInt8(ascii: "R"): riff(head)
@@ -39,7 +39,7 @@ struct FormatSignature: Hashable, Sendable {
         return nil
     }
 
-    /// What `fixed` looks for.
+    /// The byte runs that `fixed` compares.
     private static let table: [([UInt8], FormatSignature)] = [
         ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], FormatSignature(.png)),
         ([0xFF, 0xD8, 0xFF], FormatSignature(.jpeg, .jpeg)),

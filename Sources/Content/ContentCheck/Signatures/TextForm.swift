@@ -6,12 +6,12 @@ package enum TextForm: String, Sendable, Hashable, Codable {
     /// UTF-16 with a byte order mark.
     case utf16
 
-    /// Neither, but without control characters: an encoding of older days, such as Latin-1 or Shift JIS.
+    /// Neither, but without control characters: an older encoding, such as Latin-1 or Shift JIS.
     case eightBit
 
-    /// How the start of some content reads as text; nil where it has bytes that no text has. No bytes at all are text.
+    /// The text form of the start of some content; nil if it has bytes that no text has. Empty content is text.
     ///
-    /// - Parameter isWhole: whether this is all there is; otherwise a character may be cut at the end.
+    /// - Parameter isWhole: whether the head is all the content; otherwise the last character may be incomplete.
     init?(_ head: UnsafeRawBufferPointer, isWhole: Bool) {
         if let isBigEndian = Self.byteOrder(head) {
             guard Self.isUTF16(head.dropFirst(2), isBigEndian: isBigEndian, isWhole: isWhole) else { return nil }
@@ -73,7 +73,7 @@ package enum TextForm: String, Sendable, Hashable, Codable {
         return length
     }
 
-    /// Whether the head has a byte order mark of UTF-16, and which.
+    /// Whether the head has a byte order mark of UTF-16, and which one.
     private static func byteOrder(_ head: UnsafeRawBufferPointer) -> Bool? {
         guard head.count >= 2 else { return nil }
         return switch (head[0], head[1]) {

@@ -1,9 +1,9 @@
-/// The names in a zip archive, as far as they tell what it is. Nothing is unpacked, and no more is read than the limits say.
+/// The names in a zip archive that identify its format. Nothing is unpacked, and the limits bound the bytes read.
 ///
 /// Format: PKWARE APPNOTE 6.3.10, sections 4.3.7 to 4.3.16.
 struct ZipListing: Hashable, Sendable {
     enum Limits {
-        /// Bytes at the end in which the directory's end is looked for: its longest comment, and itself.
+        /// Bytes at the end that are searched for the end record: its longest comment, and the record itself.
         static let tail = 65_557
 
         /// Bytes of the directory.
@@ -12,16 +12,16 @@ struct ZipListing: Hashable, Sendable {
         /// Entries.
         static let entries = 4_096
 
-        /// Bytes of a name; what is longer tells nothing.
+        /// Bytes of a name; longer names are ignored.
         static let name = 512
     }
 
     var markers: ZipMarkers = []
 
-    /// What the first entry says, where it is called `mimetype` and not compressed: OpenDocument, EPUB and others.
+    /// The contents of the first entry, if it is named `mimetype` and not compressed: OpenDocument, EPUB and others.
     var mimeType: String?
 
-    /// Whether the directory was found and read to its end. Otherwise a name that was not seen may yet be there.
+    /// Whether the directory was found and read to its end. Otherwise the archive may have further names.
     var isComplete = false
 
     init(_ source: some ByteSource, head: UnsafeRawBufferPointer) throws(ReadFailure) {
@@ -64,12 +64,12 @@ struct ZipListing: Hashable, Sendable {
                 entries += 1
                 position += 46 + nameLength + extraLength + commentLength
             }
-            // What is left is not a directory.
+            // The remaining bytes are not a directory.
             if position != bytes.count { isComplete = false }
         }
     }
 
-    /// The central directory, or as much of it as the limit allows; nil where there is none.
+    /// The central directory, or as much of it as the limit allows; nil if there is none.
     private static func directory(
         of source: some ByteSource
     ) throws(ReadFailure) -> (bytes: [UInt8], isWhole: Bool)? {
@@ -82,7 +82,7 @@ struct ZipListing: Hashable, Sendable {
             guard let large = try largeDirectory(of: source, tail: tail, endRecord: end.position) else { return nil }
             (size, offset) = large
         } else if tailOffset + UInt64(end.position) >= size {
-            // Counted back from its end: something may have been put before the archive, and the offset not been moved.
+            // Counted back from its end: bytes may precede the archive without a corrected offset.
             let start = tailOffset + UInt64(end.position) - size
             if try source.read(at: start, count: 4) == [0x50, 0x4B, 0x01, 0x02] { offset = start }
         }
@@ -105,7 +105,7 @@ struct ZipListing: Hashable, Sendable {
         }
     }
 
-    /// Where the directory of an archive of more than 4 GiB is: the locator before the end record points to it.
+    /// The position of the directory of an archive of more than 4 GiB: the locator before the end record points to it.
     private static func largeDirectory(
         of source: some ByteSource,
         tail: [UInt8],

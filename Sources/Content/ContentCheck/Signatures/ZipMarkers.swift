@@ -1,6 +1,6 @@
 internal import UniformTypes
 
-/// Which telling names are in a zip archive.
+/// The identifying names that a zip archive has.
 struct ZipMarkers: OptionSet, Hashable, Sendable {
     let rawValue: UInt32
 
@@ -23,7 +23,7 @@ struct ZipMarkers: OptionSet, Hashable, Sendable {
 
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// What one name tells. The case of letters counts for nothing: it does not where such a thing would be run.
+    /// The markers of one name. Case is ignored, because systems that run such a file ignore it.
     init(name: some Collection<UInt8>) {
         let text = String(decoding: name, as: UTF8.self).lowercased()
         self = []
@@ -50,9 +50,9 @@ struct ZipMarkers: OptionSet, Hashable, Sendable {
     }
 }
 
-/// A kind of zip archive that can be told by the names in it.
+/// A kind of zip archive that its names identify.
 enum ZipFamily: CaseIterable, Hashable, Sendable {
-    // Those that run first: of several, the first is what an archive is said to be.
+    // Families of programs come first: the first matching family names the archive.
     case phoneApplication
     case androidApplication
     case webApplication
@@ -86,7 +86,7 @@ enum ZipFamily: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether its members are programs. Not all of their types say so.
+    /// Whether its members are programs. Not all of their types conform to a program's type.
     var runs: Bool {
         switch self {
         case .javaArchive, .webApplication, .androidApplication, .phoneApplication: true
@@ -94,7 +94,7 @@ enum ZipFamily: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What an archive of the family is; for iWork's, whose names are alike, the family's best known.
+    /// The type of an archive of the family. iWork's names are alike, so it is the best known type of that family.
     func type(_ markers: ZipMarkers) -> UniformType {
         let macros = markers.contains(.macros)
         return switch self {
@@ -178,7 +178,7 @@ enum ZipFamily: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The family whose archives a type is for; nil where names do not tell.
+    /// The family of archives for a type; nil if names do not identify it.
     static func of(_ lineage: some Sequence<UniformType>) -> ZipFamily? {
         lineage.lazy.compactMap { byMember[$0] }.first
     }

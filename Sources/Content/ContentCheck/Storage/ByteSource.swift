@@ -2,7 +2,7 @@ private import Glibc
 
 /// Content that is read a bounded piece at a time.
 protocol ByteSource {
-    /// In bytes. What can be read may be less, if the content is not what its owner thinks.
+    /// In bytes. Fewer may be readable, if the owner's size is wrong.
     var size: UInt64 { get }
 
     /// Up to `count` bytes from an offset on; fewer at the end.

@@ -1,7 +1,7 @@
 internal import UniformTypes
 
 extension Storage {
-    /// The types of what is stored so, besides those that conform to them.
+    /// The types that are stored in this form, besides those that conform to them.
     var formats: [UniformType] {
         switch self {
         case .zip: Self.zipFormats
@@ -26,7 +26,7 @@ extension Storage {
             [
                 .known("org.xiph.ogg-audio"), .known("org.xiph.ogv"), .known("org.xiph.opus"),
                 .known("org.videolan.axa"), .known("org.videolan.axv"),
-                // What `.spx` stands for: in all likelihood Speex.
+                // The type of `.spx`: in all likelihood Speex.
                 .known("com.apple.systemprofiler.document"),
             ]
         case .asf: [.known("com.microsoft.advanced-systems-format"), .known("org.videolan.xesc")]
@@ -144,7 +144,7 @@ extension Storage {
 }
 
 extension Storage {
-    /// The forms of storage by the types of what is stored in them, and by what says no more than that.
+    /// The forms of storage by the types that are stored in them, and by the types that name only a form of storage.
     private static let byFormat: [UniformType: [Storage]] = Dictionary(
         grouping: allCases.flatMap { storage in storage.formats.map { ($0, storage) } },
         by: \.0
@@ -160,12 +160,12 @@ extension Storage {
         uniquingKeysWith: { first, _ in first }
     )
 
-    /// The forms in which a type is stored, which is given with all its supertypes.
+    /// The forms in which a type is stored. `lineage` is the type and all its supertypes.
     static func of(_ lineage: some Sequence<UniformType>) -> Set<Storage> {
         Set(lineage.flatMap { byFormat[$0] ?? [] })
     }
 
-    /// What is stored so, where a type says no more than that.
+    /// The form of storage that a type names, if the type names nothing more.
     init?(plain type: UniformType) {
         guard let storage = Self.byPlainType[type] else { return nil }
         self = storage

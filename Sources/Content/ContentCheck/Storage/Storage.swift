@@ -41,7 +41,7 @@ enum Storage: CaseIterable, Hashable, Sendable {
     case sqlite
     case xml
 
-    /// What says no more than that content is stored so.
+    /// The types that name only this form of storage.
     var plain: [UniformType] {
         switch self {
         case .zip: [.zip, .known("com.pkware.zip-archive")]
@@ -62,7 +62,7 @@ enum Storage: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The same, as the shared MIME database calls it.
+    /// The MIME type of this form in the shared MIME database.
     var plainMIMEType: String? {
         switch self {
         case .zip: "application/zip"
@@ -85,8 +85,8 @@ enum Storage: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether what is stored so may be called by any other of the formats: the signatures do not tell them apart, or
-    /// people do not.
+    /// Whether each format in this form may have the type of any other: the signatures, or people, do not distinguish
+    /// them.
     var isLoose: Bool {
         switch self {
         case .isoMovie, .isoImage, .isoAVIF, .riffMovie, .matroska, .ogg, .asf, .tiff, .palmDatabase, .mpegStream, .id3,
@@ -96,7 +96,7 @@ enum Storage: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether formats of all kinds are stored so, those of programs that nobody here has heard of among them.
+    /// Whether formats of all kinds are stored in this form, also those of unknown programs.
     var isGeneral: Bool {
         switch self {
         case .zip, .compoundFile, .isoMedia, .riff, .matroska, .ogg, .tiff, .gzip, .bzip2, .xz, .zstd, .unixArchive,

@@ -1,11 +1,11 @@
 /// Why a source could not be read to its end.
 package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// It is not there.
+        /// The source is missing.
         case missing
-        /// It is there and may not be read, or is nothing that can be sent (a device, a socket).
+        /// The source may not be read, or cannot be sent (a device, a socket).
         case unreadable
-        /// It changed between the offer and the end of reading.
+        /// The source changed between the offer and the end of reading.
         case changed
     }
 
@@ -34,7 +34,7 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// What produces an activity item: its placeholder first, its contents only after acceptance.
+/// Produces an activity item: its placeholder first, its contents only after acceptance.
 ///
 /// An object: tens of thousands of them may be held, and a value of unknown size takes three words more.
 package protocol ItemSource: AnyObject, Sendable {
@@ -44,7 +44,7 @@ package protocol ItemSource: AnyObject, Sendable {
     var origin: String { get }
     /// Bytes of the largest file in it, as far as known; nil if unknown.
     var largestFile: UInt64? { get }
-    /// Whether it can be read more than once, and its files from any place on.
+    /// Whether it can be read more than once, and its files from any position.
     var isRepeatable: Bool { get }
     /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
     func open() throws(SourceFault) -> any ItemReading
@@ -58,15 +58,15 @@ extension ItemSource {
 
 /// The contents of one item, pulled step by step. Used by one thread at a time; calls may block on the disk.
 package protocol ItemReading: AnyObject {
-    /// The next step, or nil after the last. After `.file` the file's bytes are to be `read` to their end first.
-    /// - Throws: `SourceFault`; the reader is of no use afterwards.
+    /// The next step, or nil after the last. After `.file` the file's bytes must be `read` to their end first.
+    /// - Throws: `SourceFault`; the reader cannot be used afterwards.
     func next() throws(SourceFault) -> ContentStep?
-    /// Reads on in the file that was begun.
+    /// Continues reading the current file.
     ///
-    /// At the end of the file it has been made sure that what was read is one state of the file: its size and
-    /// times are those from before the first byte.
+    /// At the end of the file, the reader has checked that the bytes are one state of the file: its size and times are
+    /// those from before the first byte.
     /// - Returns: bytes read, at least 1 and at most `buffer.count` (not 0), or 0 at the end of the file.
-    /// - Throws: `SourceFault`; `.changed` when the file is not what it was.
+    /// - Throws: `SourceFault`; `.changed` if the file has changed.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int
     /// Goes to another place in the file that was begun, whose end has not been read. Only for sources that are
     /// repeatable.

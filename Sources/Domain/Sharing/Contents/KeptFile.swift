@@ -1,8 +1,8 @@
 package import Digests
 
-/// A kept file of an incomplete item, with the data from which its sender finds out how much of it is good.
+/// A kept file of an incomplete item, with the data that tells its sender which part of it is correct.
 package struct KeptFile: Hashable, Sendable {
-    /// What the path hash of a file that is the item itself is made of, and of any other: its path, as bytes.
+    /// The path hash: of the file's path as bytes, or of the empty path for a file that is the item itself.
     package static func pathHash(_ path: SafeRelativePath?) -> UInt64 { pathHash(path?.text ?? "") }
 
     package static func pathHash(_ path: String) -> UInt64 {

@@ -1,11 +1,11 @@
 private import Digests
 import UniformTypes
 
-/// By what something that was staged is found again: an item of the same kind, name and type, offered by the same peer, in
-/// whatever transfer, by whatever command.
+/// The key of staged contents: it is the same for an item of the same kind, name and type, offered by the same peer, in
+/// any transfer, by any command.
 ///
-/// Its size is not part of it: a file that has grown, or a tree in which one file is another, goes on from where it
-/// differs. What is found is not trusted anyway: every byte of it is held against the source.
+/// The size is not part of it: a file that has grown, or a tree with one different file, continues at the difference.
+/// The contents found are not trusted: every byte is compared with the source.
 package struct PartialKey: Hashable, Sendable {
     /// 32 lower-case hexadecimal digits: `owner`, and as many for the item.
     package let text: String
@@ -21,13 +21,13 @@ package struct PartialKey: Hashable, Sendable {
             + StableHash.text("item", item.kind.rawValue, item.name.text, item.type.identifier).prefix(16)
     }
 
-    /// What all keys of a peer begin with: 16 digits. Two peers have the same only where somebody has made such a key, and
-    /// then they share a quota.
+    /// The first 16 digits of all keys of a peer. Two peers have the same digits only if one forges such a key; then
+    /// they share a quota.
     package static func owner(_ peer: PeerID) -> String { String(StableHash.text("peer", peer.bareText).prefix(16)) }
 }
 
-/// By what it is remembered that an offer was consented to: the same items, in the same order, with the same annotation,
-/// offered by the same peer.
+/// The key of a recorded consent: the same items, in the same order, with the same annotation, offered by the same
+/// peer.
 package struct ConsentKey: Hashable, Sendable {
     /// 32 lower-case hexadecimal digits.
     package let text: String
@@ -45,7 +45,7 @@ package struct ConsentKey: Hashable, Sendable {
     }
 }
 
-/// Half of a SHA-256 of fields: nobody finds two lists of them with the same one.
+/// Half of a SHA-256 of fields: no attacker can find two lists with the same hash.
 private struct StableHash: ~Copyable {
     private var state = DigestState(.sha256)
 

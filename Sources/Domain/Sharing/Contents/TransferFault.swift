@@ -1,4 +1,4 @@
-/// Why a transfer, or one item of it, came to nothing. Travels on the wire by its code.
+/// Why a transfer, or one item of it, failed. Its code is sent on the wire.
 package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The codes of the protocol (section "Faults"); a code that is not known reads as `unexpected`.
     package enum Code: String, Sendable, Codable, CaseIterable {
@@ -16,7 +16,7 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
         case unsafeName = "name"
         /// The disk is full.
         case noRoom = "no-room"
-        /// The receiver's disk said no.
+        /// The receiver's disk reported an error.
         case storage
         /// The source changed while it was read.
         case changed
@@ -33,7 +33,7 @@ package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible
         case unexpected
     }
 
-    /// Whether what has come before it is worth keeping: the same contents may come again, and go on from there.
+    /// Whether the contents received before it should be kept: the next attempt can continue from them.
     package var isResumable: Bool {
         switch code {
         case .noRoom, .storage, .changed, .cancelled, .stopping, .interrupted, .notKept: true

@@ -1,5 +1,5 @@
-/// What may come next in the contents of a transfer, and how much of it: the order of the stream as a state machine,
-/// without disk, clock or wire. Everything a sender says is held against what was offered and accepted.
+/// The permitted order and size of the contents of a transfer: the stream as a state machine, without disk, clock or
+/// wire. Every event of the sender is checked against the offer and the verdict.
 ///
 ///     betweenItems ──beginItem──▶ inItem ──beginFile──▶ inFile
 ///          ▲  ▲                   │ ▲ │                   │
@@ -8,7 +8,7 @@
 ///     betweenItems ──presentItem──▶ betweenItems
 ///     betweenItems ──finish──▶ finished
 ///
-/// A refused event is the sender's fault and ends the transfer; the machine is of no use afterwards.
+/// A refused event is the sender's fault and ends the transfer; the machine cannot be used afterwards.
 package struct TransferOrder: ~Copyable {
     private enum State {
         case betweenItems
@@ -66,7 +66,7 @@ package struct TransferOrder: ~Copyable {
         state = .inItem(ItemProgress(number: number))
     }
 
-    /// An accepted item does not come, because it is there already.
+    /// An accepted item is not sent, because it is there already.
     package mutating func presentItem(_ number: Int) throws(TransferFault) {
         try beginItem(number)
         state = .betweenItems
@@ -131,7 +131,7 @@ package struct TransferOrder: ~Copyable {
         state = .inItem(item)
     }
 
-    /// - Returns: the item's number, the bytes of its contents, and the files, folders and links in it, itself included.
+    /// - Returns: the item's number, its bytes of contents, and its files, folders and links, itself included.
     package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64, entries: UInt64) {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
         let offered = items[item.number]
@@ -143,7 +143,7 @@ package struct TransferOrder: ~Copyable {
         return (item.number, item.bytes, entries)
     }
 
-    /// The sender cannot go on with the current item, or with an accepted item that has not begun.
+    /// The sender cannot continue the current item, or send an accepted item that has not begun.
     /// - Returns: the item's number.
     package mutating func abandonItem(_ number: Int) throws(TransferFault) {
         switch state {
@@ -169,7 +169,7 @@ package struct TransferOrder: ~Copyable {
         return item
     }
 
-    /// What was offered, or where that is not known, what anybody may offer.
+    /// The offered amount, or, if it is unknown, the maximum of any offer.
     private func mostBytes(of item: ItemProgress) -> UInt64 {
         items[item.number].size ?? Limits.itemBytes
     }

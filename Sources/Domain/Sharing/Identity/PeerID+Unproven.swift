@@ -1,11 +1,11 @@
 import Digests
 
 extension PeerID {
-    /// An id for somebody who has proved no key, in a protocol that knows none: nobody's fingerprint, so that no contact,
-    /// block or rule can ever mean it.
+    /// An id for a peer that has proved no key, in a protocol without keys. It is never a fingerprint, so no contact,
+    /// block or rule can match it.
     ///
-    /// What it is the SHA-256 of begins with words, and what a fingerprint is the SHA-256 of, a DER sequence, does not.
-    /// - Parameter seed: what sets this one apart from others; random bytes where nothing does.
+    /// It is the SHA-256 of data that begins with words; a fingerprint is that of a DER sequence, which does not.
+    /// - Parameter seed: distinguishes this id from others; random bytes if nothing does.
     package static func unproven(_ dialect: Dialect, seed: [UInt8]) -> PeerID {
         var state = DigestState(.sha256)
         let label = Array("waft: no key was proved: \(dialect.rawValue)".utf8) + [0] + seed
@@ -21,7 +21,7 @@ extension PeerID {
         dialect.provesKeys ? self : PeerID(self, unprovenBy: dialect)
     }
 
-    /// One that nobody has had, and nobody will have again.
+    /// An id that no peer has had, and no peer will have again.
     package static func unproven(_ dialect: Dialect) -> PeerID {
         var generator = SystemRandomNumberGenerator()
         return unproven(dialect, seed: (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })

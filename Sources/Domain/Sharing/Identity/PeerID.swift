@@ -1,6 +1,6 @@
-/// Who a peer is: the SHA-256 of its public key (the DER `SubjectPublicKeyInfo` of its certificate), and nothing else.
+/// The identity of a peer: the SHA-256 of its public key (the DER `SubjectPublicKeyInfo` of its certificate) alone.
 ///
-/// Names, addresses and whatever a message says never decide who somebody is (security rule 1).
+/// Names, addresses and contents of messages never decide a peer's identity (security rule 1).
 package struct PeerID: Hashable, Sendable {
     /// Bytes in an id: a SHA-256.
     package static let byteCount = 32

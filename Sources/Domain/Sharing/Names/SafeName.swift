@@ -1,10 +1,10 @@
 /// The name of one file or folder, fit to be created in a folder of ours: the only way a foreign name reaches the disk.
 ///
-/// A name that is not fit is refused with the reason: a tree whose names were changed on the way is not the tree that was
-/// sent. Senders check with the same type, so that the user hears of it before anything moves. Only where a sender cannot
-/// be told about one name, it is changed (`init(fitting:)`), and the user hears of that.
+/// An unfit name is refused with the reason: a tree with changed names is not the tree that was sent. Senders check
+/// with the same type, so that the user learns it before any data is sent. If a sender cannot be told about one name,
+/// the name is changed (`init(fitting:)`), and the user learns it.
 package struct SafeName: Hashable, Sendable, CustomStringConvertible {
-    /// Most bytes in a name: what Linux file systems take (`NAME_MAX`).
+    /// Maximum bytes in a name: the limit of Linux file systems (`NAME_MAX`).
     package static let maximumBytes = 255
 
     /// The name, valid UTF-8, 1...255 bytes.
@@ -27,8 +27,8 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whether a byte is printable ASCII and no separator. Most names have no others, and this looks at each byte once: it is
-    /// done for every file of a tree.
+    /// Whether a byte is printable ASCII and no separator. Most names have no others, and this checks each byte once:
+    /// it runs for every file of a tree.
     static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "/") }
 
     /// Control characters move cursors and end lines; bidirectional controls make `gpj.exe` out of `exe.jpg`.
@@ -42,7 +42,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same name with `-n` before its extension: what is tried when the name is taken.
+    /// The same name with `-n` before its extension, for a name that is taken.
     ///
     /// The stem is cut at a character boundary where the result would be longer than `maximumBytes`.
     /// - Parameter number: 1 or more.
@@ -54,7 +54,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
         return SafeName(trusted: String(head) + tail)
     }
 
-    /// Whether this is a name, or what `numbered` makes of it.
+    /// Whether the other name is this one, or a result of `numbered`.
     package func isNumbered(_ name: SafeName) -> Bool {
         if self == name { return true }
         let digits = split.stem.reversed().prefix { $0.isASCII && $0.isNumber }.reversed()

@@ -1,4 +1,4 @@
-/// Where something lies inside a tree that is being sent: safe names joined by `/`, never absolute, never upwards.
+/// The place of an entry in a tree that is being sent: safe names joined by `/`, never absolute, never upwards.
 package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
     /// Most names in a path; keeps open folders and recursion bounded.
     package static let maximumDepth = 128
@@ -108,7 +108,7 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a symbolic link inside a tree leads: relative, and to something inside the same tree.
+/// The target of a symbolic link inside a tree: relative, and inside the same tree.
 ///
 /// The check is by name alone: `a/b -> ../c` stays, `b -> ../c` leaves. Links through links are no way out either:
 /// each link of the tree is held to the same rule, so following any chain of them stays inside.
@@ -119,9 +119,9 @@ package struct SafeLinkTarget: Hashable, Sendable {
     package let text: String
 
     /// - Parameters:
-    ///   - text: what the link says.
-    ///   - link: where the link itself lies in its tree.
-    /// - Throws: `NameRefusal` when the target is absolute, leaves the tree, or has unfit characters.
+    ///   - text: the target as written in the link.
+    ///   - link: the path of the link itself in its tree.
+    /// - Throws: `NameRefusal` if the target is absolute, leaves the tree, or has unfit characters.
     package init(_ text: String, of link: SafeRelativePath) throws(NameRefusal) {
         if text.utf8.isEmpty { throw .empty }
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }

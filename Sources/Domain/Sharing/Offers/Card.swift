@@ -13,10 +13,10 @@ package struct Card: Hashable, Sendable {
 
 /// The name a peer goes by, made fit to be shown: one place for the rule.
 package enum PeerName {
-    /// - Returns: `text` without what cannot be printed, cut at `Limits.peerNameBytes`; `fallback` when nothing is left.
+    /// - Returns: `text` without unprintable characters, cut at `Limits.peerNameBytes`; `fallback` if it is empty.
     package static func fit(_ text: String, fallback: String = "unnamed") -> String {
         var fit = ""
-        // Far more than can be kept: what a stranger sends may be very long.
+        // Far more than can be kept: a stranger's text may be very long.
         for character in text.prefix(Limits.peerNameBytes * 16)
         where character == "." || (try? SafeName(String(character))) != nil {
             if fit.utf8.count + character.utf8.count > Limits.peerNameBytes { break }

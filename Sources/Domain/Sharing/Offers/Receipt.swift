@@ -12,7 +12,7 @@ package struct HandlerAnswer: Hashable, Sendable {
         case no
         /// It wants to be asked again later, was killed or ran out of time: it will be asked again.
         case later
-        /// It could not be started, or left with a code that has no meaning.
+        /// It could not be started, or its exit code has no meaning.
         case failed
     }
 
@@ -46,7 +46,7 @@ package struct ItemReceipt: Hashable, Sendable {
         /// In the Inbox, synced, under this name. `size` in bytes of contents; the digest is that of the file's
         /// contents, or of a tree's listing.
         case stored(name: String, size: UInt64, digest: Digest)
-        /// Not in the Inbox. What has come of it may be kept elsewhere, if the fault is one that can be resumed from.
+        /// Not in the Inbox. Its received part may be kept elsewhere, if the fault can be resumed.
         case failed(TransferFault)
         /// It was not accepted, or its contents never came.
         case notSent
@@ -59,7 +59,7 @@ package struct ItemReceipt: Hashable, Sendable {
     /// The content verdict of a stored item if it speaks against the item's type; otherwise nil.
     package let content: ContentVerdict?
 
-    /// - Parameter content: what the content of a stored item says of its type.
+    /// - Parameter content: the content verdict of a stored item.
     package init(
         _ outcome: Outcome,
         handler: HandlerAnswer = HandlerAnswer(.none),

@@ -18,7 +18,7 @@ package struct ItemVerdict: Hashable, Sendable {
     }
 
     package var answer: Answer
-    /// One line for the sender's user: what was refused, and why. Empty if the answer says enough.
+    /// One line for the sender's user: the refused thing and the reason. Empty if the answer is enough.
     package var reason: String
     /// Where an accepted item goes. Not sent to the sender.
     package var destination: Destination
@@ -27,8 +27,8 @@ package struct ItemVerdict: Hashable, Sendable {
     package var admittedAs: [[UniformType]] = []
     /// Whether something of the item is kept here from an earlier attempt. A courtesy: it may be gone a moment later.
     package var hasKept = false
-    /// The digest that such an item of this sender had when it was stored, if it seems to be in the Inbox still. A sender
-    /// whose item has the same digest need not send it again.
+    /// The digest that such an item of this sender had when it was stored, if it still seems to be in the Inbox. A
+    /// sender whose item has the same digest need not send it again.
     package var present: Digest?
 
     package init(_ answer: Answer, reason: String = "", destination: Destination = .usual) {

@@ -2,8 +2,8 @@ package import ContentCheck
 package import Digests
 package import UniformTypes
 
-/// The number under which an arrival stands in the journal: 1 and up, in the order in which things arrive, never given
-/// twice. What people type in `waft inbox show NUMBER`.
+/// The number of an arrival in the journal: 1 and up, in the order of arrival, never given twice. Users type it in
+/// `waft inbox show NUMBER`.
 package struct ArrivalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let value: Int64
 
@@ -16,10 +16,10 @@ package struct ArrivalNumber: Hashable, Sendable, Comparable, CustomStringConver
     package var description: String { String(value) }
 }
 
-/// What is known of an item that has arrived whole, wherever it lies.
+/// The known facts about an item that has arrived whole, wherever it is.
 package struct ArrivalFacts: Hashable, Sendable {
     package var transfer: TransferID
-    /// The item's place in the offer, and how many the offer has.
+    /// The item's place in the offer, and the number of items of the offer.
     package var itemNumber: Int
     package var itemsInOffer: Int
     package var item: OfferedItem
@@ -40,7 +40,7 @@ package struct ArrivalFacts: Hashable, Sendable {
     /// The protocol of the transfer.
     package var dialect: Dialect
 
-    /// The type it is handed on as: what it was said to be, or what it turned out to be.
+    /// The type for handlers: the declared one, or the one found by the check of the content.
     package var type: UniformType {
         if let content, content.outcome == .mislabelled, let type = content.contentType { return type }
         return item.type
@@ -95,8 +95,8 @@ package struct Arrival: Hashable, Sendable {
     package subscript<Value>(dynamicMember fact: KeyPath<ArrivalFacts, Value>) -> Value { facts[keyPath: fact] }
 }
 
-/// What a file or folder is on its file system, whatever it is called: by this an item is found again after a crash that
-/// came between the journal and the Inbox.
+/// The identity of a file or folder on its file system, whatever its name is. It finds an item again after a crash
+/// between the journal and the Inbox.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64

@@ -1,25 +1,25 @@
 private import Synchronization
 
-/// Says how late it is to whoever removes things, or gives them up, when their time is over.
+/// Tells the time to code that removes or gives up things when their time is over.
 ///
-/// The wall clock can be wrong by years: a machine without a battery starts in the past, and a mistyped date or a bad time
-/// server puts it into the future. So it is believed only when this process has run for a while, in which whoever sets clocks
-/// has set this one; and from then on it goes no faster than time passes. Set back it is believed at once: things live
-/// longer then.
+/// The wall clock can be wrong by years: a machine without a battery starts in the past, and a mistyped date or a bad
+/// time server puts it into the future. So it is trusted only after this process has run for a while, in which it is
+/// usually set. From then on this clock is no faster than real time. A step back is trusted at once: it only makes
+/// things live longer.
 package final class CautiousClock: Sendable {
-    /// After how long the wall clock is believed.
+    /// Time until the wall clock is trusted.
     package static let settling: Duration = .seconds(600)
 
     private let wall: @Sendable () -> WallTime
     private let steady: @Sendable () -> Duration
     private let settling: Duration
     private let start: Duration
-    /// When it was believed first: the wall clock's time and the steady one's.
+    /// The first trusted moment: the wall clock's time and the steady one's.
     private let anchor = Mutex<(wall: Int64, steady: Duration)?>(nil)
 
     /// - Parameters:
-    ///   - steady: time that has passed since some moment; it goes on while the machine sleeps.
-    ///   - settling: after how long the wall clock is believed.
+    ///   - steady: time that has passed since some moment; it continues while the machine sleeps.
+    ///   - settling: time until the wall clock is trusted.
     package init(
         wall: @escaping @Sendable () -> WallTime, steady: @escaping @Sendable () -> Duration,
         settling: Duration = CautiousClock.settling
@@ -28,9 +28,9 @@ package final class CautiousClock: Sendable {
         start = steady()
     }
 
-    /// - Returns: nil as long as nobody should go by it.
+    /// - Returns: nil while the clock is not trusted.
     package func now() -> WallTime? {
-        // In this order: where the machine sleeps in between, what is believed is not behind for ever.
+        // In this order: if the machine sleeps in between, the trusted time is not behind for ever.
         let steady = self.steady()
         let wall = self.wall().milliseconds
         guard steady - start >= settling else { return nil }
@@ -44,6 +44,6 @@ package final class CautiousClock: Sendable {
         return WallTime(milliseconds: overflow ? wall : min(wall, believed))
     }
 
-    /// Whether a time is over; never while nobody should go by the clock.
+    /// Whether a time is over; false while the clock is not trusted.
     package func isOver(_ end: WallTime) -> Bool { now().map { $0 >= end } ?? false }
 }

@@ -1,5 +1,5 @@
-/// A moment by the wall clock, in milliseconds since 1970-01-01 UTC. For what must survive a restart; clocks are set and
-/// go wrong, so nothing may depend on two of them being in order.
+/// A moment by the wall clock, in milliseconds since 1970-01-01 UTC. For times that must survive a restart. Clocks can
+/// be set back, so no code may depend on the order of two moments.
 package struct WallTime: Hashable, Sendable, Comparable {
     package var milliseconds: Int64
 
@@ -10,9 +10,9 @@ package struct WallTime: Hashable, Sendable, Comparable {
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 }
 
-/// How far the delivery of an arrival to handlers has come.
+/// The progress of the delivery of an arrival to handlers.
 package enum DeliveryState: String, Sendable, Codable, CaseIterable {
-    /// No handler was there for it when it arrived, or it is handed to nobody (a liar).
+    /// There was no handler for it on arrival, or no handler may get it (a liar).
     case none
     /// A handler will be asked, or is being asked.
     case waiting
@@ -20,24 +20,24 @@ package enum DeliveryState: String, Sendable, Codable, CaseIterable {
     case yes
     /// Every handler that was asked said no.
     case no
-    /// A handler failed: it could not be started, or left with a code that has no meaning.
+    /// A handler failed: it could not be started, or its exit code has no meaning.
     case failed
-    /// Handlers asked for more time for a whole day: nobody is asked until a person says so.
+    /// Handlers asked for more time for a whole day: no handler is asked until a person retries.
     case parked
     /// It was gone from the Inbox before a handler could be asked.
     case gone
 }
 
-/// A delivery that is not finished, as the journal has it.
+/// An unfinished delivery in the journal.
 package struct WaitingDelivery: Hashable, Sendable {
     package var number: ArrivalNumber
     package var transfer: TransferID
     package var peer: PeerID
     /// Not before this.
     package var due: WallTime
-    /// When a handler first asked for more time; nil where none has.
+    /// The first time a handler asked for more time; nil if none has.
     package var deferredSince: WallTime?
-    /// How often a handler has asked for more time since then.
+    /// The number of times a handler has asked for more time since then.
     package var deferrals: Int
     /// Attempts begun so far, of all handlers.
     package var attempts: Int
@@ -65,7 +65,7 @@ package struct WaitingDelivery: Hashable, Sendable {
     }
 }
 
-/// What one call of a handler came to, as it is kept and shown.
+/// The result of one call of a handler, as it is kept and shown.
 package struct AttemptOutcome: Hashable, Sendable {
     package enum Answer: String, Sendable, Codable, CaseIterable {
         case yes
@@ -75,11 +75,11 @@ package struct AttemptOutcome: Hashable, Sendable {
     }
 
     package var answer: Answer
-    /// Where the handler ended by itself.
+    /// If the handler ended by itself.
     package var exitCode: Int?
-    /// Where a signal ended it.
+    /// If a signal ended it.
     package var signal: Int?
-    /// One line for people: `exit code 3`, `out of time after 60 s`. May quote the handler: to be escaped.
+    /// One line for people: `exit code 3`, `out of time after 60 s`. It may quote the handler, so it must be escaped.
     package var reason: String
     /// The end of what it wrote to standard output and standard error, at most `standardErrorBytes`. Foreign text.
     package var standardError: String
@@ -104,11 +104,11 @@ package struct AttemptOutcome: Hashable, Sendable {
 
 /// The next step after an attempt.
 package enum DeliveryStep: Hashable, Sendable {
-    /// The same handler again, or whoever is first then, at a later time.
+    /// The same handler, or the first one at that time, is asked again later.
     case deferred(until: WallTime, since: WallTime, deferrals: Int)
     /// The next handler: this one said no.
     case refused(by: String)
-    /// The attempt counts for nothing, since it was ended from our side: again when there is time.
+    /// The attempt does not count, since Waft ended it: it is repeated later.
     case again
     /// It is over.
     case ended(DeliveryState)

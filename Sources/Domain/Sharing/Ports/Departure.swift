@@ -5,13 +5,13 @@ package struct Departure: Hashable, Sendable {
         case taken
         /// Deleted by `waft inbox remove`.
         case removed
-        /// A handler was called for it, and then it was gone.
+        /// It was gone after a call of a handler.
         case handler
     }
 
     package var how: How
     package var time: WallTime
-    /// The absolute path where it was taken to, or the identifier of the handler; empty where there is nothing to say.
+    /// The absolute path of its new place, or the identifier of the handler; empty if there is neither.
     package var toward: String
 
     package init(_ how: How, at time: WallTime, toward: String = "") {

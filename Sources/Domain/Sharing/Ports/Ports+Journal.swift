@@ -10,7 +10,7 @@ package struct JournalFault: Error, Hashable, Sendable, CustomStringConvertible 
 /// An item that is about to be moved into the Inbox.
 package struct IntendedArrival: Sendable {
     package var facts: ArrivalFacts
-    /// Nil where the Inbox has nothing of the kind; then it cannot be found again after a crash.
+    /// Nil if the Inbox has no identities; then it cannot be found again after a crash.
     package var identity: FileIdentity?
     /// Whether handlers are to be asked.
     package var isDelivered: Bool
@@ -26,7 +26,7 @@ package struct IntendedArrival: Sendable {
 package struct UnsettledArrival: Sendable {
     package var number: ArrivalNumber
     package var identity: FileIdentity?
-    /// The name that it should get, and the folder below the Inbox; nil for the Inbox itself.
+    /// Its intended name, and the folder below the Inbox; nil for the Inbox itself.
     package var name: SafeName
     package var folder: SafeRelativePath?
 
@@ -38,26 +38,26 @@ package struct UnsettledArrival: Sendable {
     }
 }
 
-/// What has arrived, across crashes: an arrival is written down, together with its delivery, before it can be seen in the
-/// Inbox, and its name when that is known. A crash between the two is mended at the next start by `FileIdentity`.
+/// The arrivals, across crashes. An arrival is recorded with its delivery before it can be seen in the Inbox, and its
+/// name when that is known. The next start repairs a crash between the two by `FileIdentity`.
 ///
 /// All calls may block on the disk, and are made from threads that may.
 package protocol ArrivalJournal: Sendable {
-    /// Writes down what is about to be moved into the Inbox, all of it in one transaction that is on the disk when this
+    /// Records the items that are about to be moved into the Inbox, in one transaction that is on the disk when this
     /// returns.
     /// - Returns: a number for each, in order, rising.
-    /// - Throws: `storage` or `noRoom`; then nothing is written down.
+    /// - Throws: `storage` or `noRoom`; then nothing is recorded.
     func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber]
-    /// What has arrived of a transfer and is settled, by number.
+    /// The settled arrivals of a transfer, by number.
     func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival]
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
-    /// - Parameter limit: the most that are wanted.
+    /// - Parameter limit: maximum number of arrivals.
     func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalFault) -> [Arrival]
     /// The state of an arrival's delivery; nil for an unknown number.
     func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState?
-    /// Writes down what became of them, in one transaction: where each came to lie, or nil where it could not be moved in
-    /// and is forgotten.
-    /// - Throws: as `intend`. The items lie where they lie, and are found again at the next start.
+    /// Records the results in one transaction: the place of each item, or nil if it could not be moved and is
+    /// forgotten.
+    /// - Throws: as `intend`. The items stay in their places, and are found again at the next start.
     func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault)
 }
 
@@ -65,30 +65,30 @@ package protocol ArrivalJournal: Sendable {
 package protocol DeliveryJournal: Sendable {
     /// All deliveries of settled arrivals that are not finished, by number.
     func waiting() throws(JournalFault) -> [WaitingDelivery]
-    /// - Returns: nil for a number that is not there, or not settled.
+    /// - Returns: nil for a number that is unknown or not settled.
     func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival?
-    /// Whether the item at an arrival's path is that of the arrival, as far as anybody has said: it has not left, and no
-    /// later arrival lies there. False for a number that is not there, or not settled.
+    /// Whether the item at an arrival's path is that of the arrival, as far as the journal knows: it has not left, and
+    /// no later arrival has its path. False for a number that is unknown or not settled.
     func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool
-    /// Writes down that a handler is about to be called for these, in one transaction that is on the disk when this
+    /// Records that a handler is about to be called for these, in one transaction that is on the disk when this
     /// returns.
     /// - Parameter handler: its identifier.
     /// - Returns: for each the number of the attempt, 1 and up.
     func began(
         _ numbers: [ArrivalNumber], handler: String, at time: WallTime
     ) throws(JournalFault) -> [Int]
-    /// Writes down how that call ended and what comes next, in one transaction.
+    /// Records the end of that call and the next step, in one transaction.
     func ended(
         _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
     ) throws(JournalFault)
     /// Ends deliveries for which no handler is asked (any more).
     func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault)
-    /// Writes down that these have left the Inbox, in one transaction; deliveries of them that wait are over. An arrival
-    /// that has left already keeps its first departure.
+    /// Records that these have left the Inbox, in one transaction; their waiting deliveries are over. An arrival that
+    /// has left already keeps its first departure.
     /// - Returns: those that had not left before.
     @discardableResult
     func departed(_ numbers: [ArrivalNumber], _ departure: Departure) throws(JournalFault) -> [ArrivalNumber]
-    /// Begins a finished or parked delivery anew, as a person asks for it: due now, nobody has said no.
-    /// - Returns: nil for a number that is not there, or not settled.
+    /// Restarts a finished or parked delivery at a person's request: due now, with no refusals.
+    /// - Returns: nil for a number that is unknown or not settled.
     func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery?
 }

@@ -1,16 +1,16 @@
 package import ContentCheck
 package import Digests
 
-// The ports of the domain: what it needs of the disk, of people and of handlers. Each comment is the contract;
-// the real thing and the fakes of TestSupport are held to it by the same tests.
+// The ports of the domain to the disk, to people and to handlers. Each comment is the contract; the same tests check
+// the real implementations and the fakes of TestSupport.
 
 /// The disk, as a receiver needs it.
 ///
 /// All calls may block on the disk and are made from threads that may.
 package protocol InboxStoring: Sendable {
-    /// Bytes that may be stored now without touching the reserve. What is kept of items that did not come whole counts
-    /// as free: it makes room when room is needed.
-    /// - Throws: `TransferFault.storage` when the Inbox cannot be reached.
+    /// Bytes that may be stored now without touching the reserve. Kept parts of interrupted items count as free: they
+    /// are removed when room is needed.
+    /// - Throws: `TransferFault.storage` if the Inbox cannot be reached.
     func freeRoom() throws(TransferFault) -> UInt64
 
     /// Files, folders and links that may be made now without touching the reserve; `.max` if the file system does not
@@ -20,16 +20,16 @@ package protocol InboxStoring: Sendable {
 
     /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
     ///
-    /// Where something is kept under `partial` and nobody else is at it, the place is that one: see `StagedItem`. Room for
-    /// the item is made at the cost of what is kept of others, oldest first.
+    /// If something is kept under `partial` and no other transfer uses it, the place is that one: see `StagedItem`. The
+    /// oldest kept parts of other items are removed to make room for the item.
     /// - Parameters:
-    ///   - isTree: whether the item is a folder with things in it, or one file.
-    ///   - partial: under what it is kept when it does not come whole; nil where it is not kept.
+    ///   - isTree: whether the item is a folder with contents, or one file.
+    ///   - partial: the key for an interrupted item; nil if it is not kept.
     func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
     ) throws(TransferFault) -> any StagedItem
 
-    /// Whether something is kept under the key that nobody is at.
+    /// Whether something is kept under the key and no transfer uses it.
     func hasKept(_ key: PartialKey) -> Bool
 
     /// Limits a peer's kept items to so many bytes on the disk, with `Limits.entryBytes` for each file, folder and
@@ -37,45 +37,45 @@ package protocol InboxStoring: Sendable {
     /// unless they are larger than the items.
     func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
 
-    /// Reads what is kept under a key and sums it up: every file with something in it, as it lies on the disk now. What
-    /// cannot be read is left out.
-    /// - Parameter found: called for each file, in any order; returns whether to go on.
+    /// Reads the kept files of a key and computes their digests: of every file that is not empty, as it is on the disk
+    /// now. Unreadable files are left out.
+    /// - Parameter found: called for each file, in any order; returns whether to continue.
     func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool)
 
-    /// Whether what was stored seems to lie in the Inbox still: under that name, of that kind, a file also of that size.
+    /// Whether the stored item seems to be in the Inbox still: under that name, of that kind, a file also of that size.
     func seemsPresent(_ arrival: Arrival) -> Bool
 
     /// The digest of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
-    /// - Throws: `notKept` where it is not there or cannot be summed up.
+    /// - Throws: `notKept` if it is missing or cannot be read.
     func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
 
     /// Moves whole items into the Inbox, in order: contents and names are on the disk when this returns.
     ///
-    /// Nothing that exists is replaced: where a name is taken, `name-1.ext` and so on is used. An item that cannot be
-    /// moved reports its own fault; the others are moved all the same. Items are used up by this.
+    /// Nothing that exists is replaced: if a name is taken, `name-1.ext` and so on is used. An item that cannot be
+    /// moved reports its own fault; the others are moved all the same. The call uses up the items.
     /// - Returns: for each item the name it has in the Inbox, or its fault.
     ///
-    /// - Parameter announcing: called once, when all contents are on the disk and nothing of them can be seen in the
-    ///   Inbox yet, with what each item is on its file system (nil for one that has been given up). What it throws
-    ///   becomes the fault of all items.
+    /// - Parameter announcing: called once, when all contents are on the disk and none can be seen in the Inbox yet,
+    ///   with the identity of each item on its file system (nil for one that has been given up). An error that it
+    ///   throws becomes the fault of all items.
     func commit(
         _ items: [ItemToCommit],
         announcing: ([FileIdentity?]) throws(TransferFault) -> Void
     ) -> [Result<StoredItem, TransferFault>]
 
-    /// Where things lie, in the Inbox itself or in these folders below it, that are of these identities; those that are
-    /// not there are left out.
-    /// - Throws: `storage` when the Inbox cannot be read. Folders that are not there have nothing in them.
+    /// The places of the items with these identities, in the Inbox itself or in these folders below it; missing ones
+    /// are left out.
+    /// - Throws: `storage` if the Inbox cannot be read. Missing folders count as empty.
     func find(
         _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
     ) throws(TransferFault) -> [FileIdentity: StoredItem]
 }
 
-/// A whole item, and the name that it should get.
+/// A whole item, and its intended name.
 package struct ItemToCommit: Sendable {
     package var staged: any StagedItem
     package var name: SafeName
-    /// Below the Inbox, made where it is missing; nil for the Inbox itself.
+    /// Below the Inbox, made if it is missing; nil for the Inbox itself.
     package var folder: SafeRelativePath?
 
     package init(_ staged: any StagedItem, as name: SafeName, in folder: SafeRelativePath? = nil) {
@@ -91,7 +91,7 @@ extension InboxStoring {
         try stage(transfer: transfer, item: item, isTree: isTree, partial: nil)
     }
 
-    /// Commits without telling anybody before.
+    /// Commits without an announcement.
     package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferFault>] {
         commit(items) { _ in }
     }
@@ -101,7 +101,7 @@ extension InboxStoring {
     }
 }
 
-/// Where an item came to lie.
+/// The place of a stored item.
 package struct StoredItem: Hashable, Sendable {
     /// Its name in the Inbox, or in the folder below it.
     package var name: SafeName
@@ -118,18 +118,18 @@ package struct StoredItem: Hashable, Sendable {
 ///
 /// An item that is neither committed, kept nor discarded when its last reference goes is discarded.
 ///
-/// A place may hold something already, from an attempt before. That is never part of the item by itself: a file is taken
-/// on only by `resumeFile`, a folder when it comes again, what comes anew replaces what is there, and the rest goes with
-/// `removeLeftovers`.
+/// A place may have contents from an earlier attempt. They are not part of the item by themselves: `resumeFile` takes
+/// over a file, a folder is taken over when it is made again, new entries replace old ones, and `removeLeftovers`
+/// removes the rest.
 package protocol StagedItem: AnyObject, Sendable {
     /// Begins the next file; the one before must have ended.
     ///
-    /// Room for `entry.size` bytes is taken at once where the file system can.
-    /// - Throws: `unsafeName` when something lies at that path already or its folder is not there, `noRoom`, `storage`.
+    /// Room for `entry.size` bytes is taken at once if the file system supports it.
+    /// - Throws: `unsafeName` if that path is taken already or its folder is missing, `noRoom`, `storage`.
     func beginFile(_ entry: FileEntry) throws(TransferFault)
-    /// Takes on a kept file, cut to its first `entry.offset` bytes, as the next file.
-    /// - Parameter contents: called with these bytes as they lie on the disk, piece by piece.
-    /// - Throws: `notKept` when there is no such file or it is shorter; otherwise as `beginFile`.
+    /// Takes over a kept file, cut to its first `entry.offset` bytes, as the next file.
+    /// - Parameter contents: called with these bytes as they are on the disk, piece by piece.
+    /// - Throws: `notKept` if there is no such file or it is shorter; otherwise as `beginFile`.
     func resumeFile(
         _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
     ) throws(TransferFault)
@@ -144,7 +144,7 @@ package protocol StagedItem: AnyObject, Sendable {
     func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault)
     /// Sets the time of a folder (nil: the item itself).
     func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
-    /// Removes what was kept and has not come again. After the last entry, before the commit.
+    /// Removes kept entries that were not sent again. Called after the last entry, before the commit.
     func removeLeftovers() throws(TransferFault)
     /// Closes its open files and folders after the last entry: many items may wait a long time for the commit.
     /// - Throws: `noRoom`, `storage` for bytes that were still to be written.
@@ -154,20 +154,20 @@ package protocol StagedItem: AnyObject, Sendable {
     func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
     /// Checks the contents of an item that is one file, and has ended, against its claim.
     ///
-    /// A liar loses its executable bit and is marked, so that whoever looks into the Inbox can tell.
-    /// - Returns: nil where contents are not looked into.
+    /// A liar loses its executable bit and is marked, so that users of the Inbox can see it.
+    /// - Returns: nil if contents are not checked.
     func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict?
-    /// Writes on the item, which is whole, where it comes from, as far as the disk can keep that.
+    /// Writes the origin of the whole item into its attributes, as far as the disk can keep them.
     func label(_ facts: ArrivalFacts)
-    /// Ends the writing and leaves what there is, to be found again under its key; discards it where it has none, or
-    /// nothing was written. Can be called at any time before the commit.
+    /// Ends the writing and keeps the contents under the key; discards them if there is no key or nothing was written.
+    /// Can be called at any time before the commit.
     func keep()
     /// Removes all of it from the disk, as far as the disk allows. Can be called at any time, and twice.
     func discard()
 }
 
 extension StagedItem {
-    /// For those with nothing to write on.
+    /// For items without attributes.
     package func label(_ facts: ArrivalFacts) {}
     /// For items that hold nothing open.
     package func rest() throws(TransferFault) {}
@@ -175,11 +175,11 @@ extension StagedItem {
 
 /// Decides whether an offer is accepted: a person at a terminal, a rule, a desktop notification.
 package protocol ConsentAsking: Sendable {
-    /// Asks, and waits for the answer as long as that takes, but no longer than the offer stands.
+    /// Asks, and waits for the answer, but no longer than the offer stands.
     ///
-    /// The task is cancelled when the sender goes away or time is up; the question is then withdrawn at once, and
-    /// what is returned does not matter.
-    /// - Returns: one verdict an item.
+    /// The task is cancelled when the sender leaves or time is up; the question is then withdrawn at once, and the
+    /// result does not matter.
+    /// - Returns: one verdict per item.
     func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict]
 }
 
@@ -190,17 +190,17 @@ package protocol OfferGating: Sendable {
     /// The current rights of a peer, by its identity alone.
     func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess
     /// Refuses an offer of which no item can be accepted, so that no question is needed.
-    /// - Returns: one verdict an item; nil if an item may be accepted.
+    /// - Returns: one verdict per item; nil if an item may be accepted.
     func refusal(of offer: Offer, from peer: PeerID) -> [ItemVerdict]?
 }
 
 /// Delivers arrivals to handlers.
 package protocol Delivering: Sendable {
-    /// Whether anybody will be asked about such an item; decided without waiting.
+    /// Whether any handler will be asked about such an item; decided without waiting.
     func takes(_ facts: ArrivalFacts) -> Bool
-    /// Takes over arrivals that were written down as to be delivered; returns at once.
+    /// Takes over arrivals that were recorded for delivery; returns at once.
     /// - Parameter answered: called for each when a handler has answered, from any thread: once, or with `later` any
-    ///   number of times and then once. Never called for what is still waiting when the receiver stops.
+    ///   number of times and then once. Never called for arrivals that still wait when the receiver stops.
     func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void)
     /// No more items of this transfer will come.
     func transferEnded(_ transfer: TransferID, from peer: PeerID)

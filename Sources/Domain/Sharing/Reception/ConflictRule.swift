@@ -8,8 +8,8 @@ package enum ConflictRule: String, Sendable, Codable, CaseIterable {
     package static let taken = "the name exists already"
 }
 
-/// Declines what others have accepted and whose name is taken. After them, so that nobody learns what lies in an Inbox
-/// by offering things that are declined anyway.
+/// Declines accepted items whose names are taken. It runs last, so that a peer cannot learn the names in an Inbox by
+/// offering items that are declined anyway.
 package struct ConflictConsent: ConsentAsking {
     private let asking: any ConsentAsking
     private let isTaken: @Sendable (SafeName, SafeRelativePath?) -> Bool
@@ -18,9 +18,9 @@ package struct ConflictConsent: ConsentAsking {
     /// Both may look at the disk.
     ///
     /// - Parameters:
-    ///   - isTaken: whether something of that name lies in that folder below the Inbox (nil: the Inbox itself).
-    ///   - isKnown: whether what lies there seems to be this very item. Then it is left to its digest: what is the same is
-    ///     there already, and the contents of another do not come to lie beside it.
+    ///   - isTaken: whether that name is taken in that folder below the Inbox (nil: the Inbox itself).
+    ///   - isKnown: whether the item there seems to be this very item. Then its digest decides: the same item is there
+    ///   already, and another item's contents are not stored beside it.
     package init(
         asking: any ConsentAsking, isTaken: @escaping @Sendable (SafeName, SafeRelativePath?) -> Bool,
         isKnown: @escaping @Sendable (OfferedItem, PeerID) -> Bool = { _, _ in false }
@@ -32,7 +32,7 @@ package struct ConflictConsent: ConsentAsking {
 
     package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
         let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
-        // Too few of them are found out by whoever asked.
+        // The caller detects a wrong number of verdicts.
         guard verdicts.count == offer.items.count else { return verdicts }
         return zip(offer.items, verdicts).map { item, verdict in
             guard verdict.answer == .accepted, isTaken(item.name, verdict.destination.folder), !isKnown(item, peer)

@@ -2,11 +2,11 @@ private import Synchronization
 
 /// The record of a consent.
 package struct ConsentMark: Hashable, Sendable {
-    /// The transfer under way, whose end is not written down yet.
+    /// The transfer under way, whose end is not recorded yet.
     package struct Begun: Hashable, Sendable {
         package var transfer: TransferID
         package var peer: PeerID
-        /// What the journal knew of it when it began: these items are in `stored` already.
+        /// The arrivals that the journal knew when it began: these items are in `stored` already.
         package var arrivals: Int
 
         package init(_ transfer: TransferID, from peer: PeerID, arrivals: Int) {
@@ -23,21 +23,20 @@ package struct ConsentMark: Hashable, Sendable {
     }
 }
 
-/// Where it is written down, across crashes, which offers were consented to. Calls may block on the disk.
+/// Records, across crashes, the offers that were consented to. Calls may block on the disk.
 package protocol ConsentMarking: Sendable {
     /// - Returns: nil if there is none (any more).
     func mark(of key: ConsentKey) -> ConsentMark?
-    /// Writes down a consent, or takes it back with nil. As far as the disk allows: without it somebody is asked once more.
+    /// Records a consent, or removes it with nil. If the disk fails, the user is asked once more.
     func setMark(of key: ConsentKey, _ mark: ConsentMark?)
-    /// Replaces each one by the result of `change`; nil takes it back.
+    /// Replaces each one by the result of `change`; nil removes it.
     func changeMarks(_ change: (ConsentMark) -> ConsentMark?)
 }
 
 /// Remembers consent from the beginning of the contents until the transfer has come whole, so that its resumption needs
 /// no second answer.
-///
-/// It is good for as many items as the offer has, and not for more: a peer cannot have one consent and fill the Inbox by
-/// sending the same items again and again.
+/// It covers as many items as the offer has, and no more: a peer cannot use one consent to fill the Inbox with copies
+/// of the same items.
 package final class ConsentMemory: Sendable {
     private struct Consent {
         var key: ConsentKey
@@ -50,7 +49,7 @@ package final class ConsentMemory: Sendable {
     private struct State {
         var given: [TransferID: Consent] = [:]
         var order: [TransferID] = []
-        /// What was answered, as long as this process lives: with where the items go.
+        /// The answers of this process, with the destinations of the items.
         var answers: [ConsentKey: [ItemVerdict]] = [:]
     }
 
@@ -61,8 +60,8 @@ package final class ConsentMemory: Sendable {
         self.marks = marks
     }
 
-    /// Asks only about what was not consented to before. To be put between what refuses (blocks, rules, visibility) and
-    /// those who ask people: it answers in place of a question, and never in place of a refusal.
+    /// Asks only about offers without a consent. Put it between the refusals (blocks, rules, visibility) and the
+    /// questions to people: it replaces a question, and never a refusal.
     package func wrapping(_ asking: any ConsentAsking) -> any ConsentAsking {
         RememberedConsent(memory: self, asking: asking)
     }
@@ -78,7 +77,7 @@ package final class ConsentMemory: Sendable {
     fileprivate func give(_ offer: Offer, from peer: PeerID, _ answers: [ItemVerdict]) {
         let key = ConsentKey(offer, from: peer)
         give(key, offer)
-        // Those that only say yes need no memory, and offers can have many items.
+        // Answers that only accept need no memory, and offers can have many items.
         guard answers.contains(where: { $0.destination != .usual }) else { return }
         state.withLock { state in
             if state.answers.count >= Self.answersLimit { state.answers = [:] }
@@ -96,11 +95,11 @@ package final class ConsentMemory: Sendable {
         }
     }
 
-    /// Takes back what a receiver that died has left: consents to transfers of which the journal has everything. To be
-    /// called when a receiver starts, and has settled its journal.
+    /// Removes consents that a receiver left when it died: those to transfers that the journal has whole. Must be
+    /// called when a receiver starts, after it has settled its journal.
     package func mend(by journal: any ArrivalJournal) {
         marks.changeMarks { mark in
-            // What cannot be read now is kept: it ends with its time.
+            // A mark that cannot be checked now is kept: it ends with its time.
             guard let begun = mark.begun,
                 let arrivals = try? journal.arrivals(of: begun.transfer, from: begun.peer)
             else { return mark }
@@ -111,7 +110,7 @@ package final class ConsentMemory: Sendable {
     }
 
     /// Contents begin.
-    /// - Parameter arrivals: what the journal knows of the transfer already.
+    /// - Parameter arrivals: number of the transfer's arrivals in the journal.
     func began(_ transfer: TransferID, from peer: PeerID, arrivals: Int) {
         guard let consent = state.withLock({ $0.given[transfer] }) else { return }
         let stored = marks.mark(of: consent.key)?.stored ?? 0
@@ -122,7 +121,7 @@ package final class ConsentMemory: Sendable {
     /// A transfer has ended.
     /// - Parameters:
     ///   - stored: items that it has put into the Inbox.
-    ///   - isWhole: whether all that was accepted is there.
+    ///   - isWhole: whether all accepted items are there.
     func ended(_ transfer: TransferID, stored: Int, isWhole: Bool) {
         let consent = state.withLock { state in
             state.order.removeAll { $0 == transfer }

@@ -1,24 +1,24 @@
 private import Synchronization
 
-/// Whose offers are taken without a question.
+/// The peers whose offers are accepted without a question.
 package enum AcceptRule: String, Sendable, CaseIterable {
-    /// Nobody's but those of contacts whose policy says so: each other offer is asked about.
+    /// None but contacts whose policy accepts: the user is asked about each other offer.
     case ask
-    /// Those of all contacts; the user is asked about others.
+    /// All contacts; the user is asked about other offers.
     case contacts
-    /// Everybody's.
+    /// All peers.
     case everyone
-    /// No offers at all.
+    /// No offers are accepted.
     case none
 }
 
 /// An offer that waits for an answer.
 package struct WaitingOffer: Sendable {
-    /// Counts from 1; what people type.
+    /// Counts from 1; users type it.
     package let number: Int
     package let offer: Offer
     package let peer: PeerID
-    /// Bytes free where it would go.
+    /// Bytes free at the destination.
     package let freeRoom: UInt64
 
     package init(number: Int, offer: Offer, peer: PeerID, freeRoom: UInt64) {
@@ -29,7 +29,7 @@ package struct WaitingOffer: Sendable {
     }
 }
 
-/// The offers that wait for consent. Whoever can answer watches it; the first answer wins.
+/// The offers that wait for consent. Clients that can answer watch it; the first answer wins.
 package final class ConsentQueue: ConsentAsking {
     package enum Event: Sendable {
         case waiting(WaitingOffer)
@@ -81,7 +81,7 @@ package final class ConsentQueue: ConsentAsking {
                 }
                 // An answer that comes meanwhile is fetched when this returns.
                 entered(waiting)
-                // Cancelled before it was entered: nobody else would settle it.
+                // Cancelled before it was entered: no other code would settle it.
                 if Task.isCancelled { expire(number) }
             }
         } onCancel: {
@@ -89,7 +89,7 @@ package final class ConsentQueue: ConsentAsking {
         }
     }
 
-    /// The user's no, in words for the sender.
+    /// The user's refusal, in words for the sender.
     package static let no = ItemVerdict(.declined, reason: "the other side said no")
 
     /// Answers an offer.
@@ -103,8 +103,8 @@ package final class ConsentQueue: ConsentAsking {
     /// Answers an offer item by item: these are accepted, the others declined.
     ///
     /// - Parameters:
-    ///   - items: places in the offer, from 0; those that it does not have are passed over. Nil for all.
-    ///   - folder: where they go below the Inbox; nil for where the rules say.
+    ///   - items: places in the offer, from 0; places that it does not have are ignored. Nil for all.
+    ///   - folder: the destination below the Inbox; nil for the one by the rules.
     /// - Returns: whether it was still waiting.
     @discardableResult
     package func answer(_ number: Int, accepting items: Set<Int>?, into folder: SafeRelativePath? = nil) -> Bool {
@@ -120,7 +120,7 @@ package final class ConsentQueue: ConsentAsking {
         }
     }
 
-    /// What happens from now on, beginning with the offers that wait already.
+    /// The events from now on, beginning with the offers that wait already.
     package func events() -> AsyncStream<Event> {
         AsyncStream { continuation in
             let watcher = state.withLock { state in

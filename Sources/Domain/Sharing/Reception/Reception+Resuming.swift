@@ -3,8 +3,8 @@ private import Synchronization
 import UniformTypes
 
 extension Reception {
-    /// Adds to a verdict what is here already of the items that it accepts: what lies in the Inbox, and what is kept of an
-    /// attempt that broke off. Looks at the disk and the journal.
+    /// Adds to a verdict the accepted items that are already here: whole ones in the Inbox, and kept parts of
+    /// interrupted attempts. Reads the disk and the journal.
     func recognising(_ offer: Offer, _ verdict: Verdict, from peer: PeerID) -> Verdict {
         guard verdict.acceptsAnything else { return verdict }
         var verdict = verdict
@@ -13,7 +13,7 @@ extension Reception {
         for (number, item) in offer.items.enumerated() where verdict.items[number].answer == .accepted {
             guard let key = PartialKey(item, from: peer) else { continue }
             if let arrival = ofTransfer[number], arrival.item == item, arrival.digest.algorithm == verdict.digest {
-                // Whatever has become of it since: by this transfer it was stored.
+                // This transfer has stored it, even if it has left the Inbox since.
                 verdict.items[number].present = arrival.sentDigest ?? arrival.digest
             } else {
                 verdict.items[number].present =
@@ -24,9 +24,9 @@ extension Reception {
         return verdict
     }
 
-    /// Waits a moment for transfers of the same items by the same peer that are coming to their end: a sender that was
-    /// killed and is called again at once finds what the one before has brought only when that has been put aside. One on
-    /// which nothing has come for a while is ended; one that goes on is left alone, and both have their own place.
+    /// Waits a moment for ending transfers of the same items by the same peer: a killed sender that is started again at
+    /// once finds its earlier contents only after they have been kept. A rival without new data for a while is ended.
+    /// An active one continues, and each has its own place.
     func awaitRivals(of offer: Offer, from peer: PeerID) async {
         let end = ContinuousClock.now + Self.rivalWait
         let first = rivals(of: offer, from: peer).map { $0.pulse.state.received }.max()
@@ -42,9 +42,9 @@ extension Reception {
     }
 
     private static let rivalWait: Duration = .seconds(5)
-    /// How long nothing has come on a connection that is given up for a new one.
+    /// Time without data after which a connection is given up for a new one.
     private static let stalled: Duration = .seconds(3)
-    /// More than is on its way between a sender that is gone and our disk.
+    /// More bytes than can be in transit between a lost sender and our disk.
     private static let buffered: UInt64 = 64 << 20
 
     /// The offer without the items that seem to be here already.
@@ -56,10 +56,10 @@ extension Reception {
         return coming
     }
 
-    /// Reads what is kept of the items of an accepted transfer whose contents have not begun, and sums it up.
+    /// Reads the kept files of an accepted transfer whose contents have not begun, and computes their digests.
     ///
     /// The transfer stands for as long as this takes, and for the usual time after it.
-    /// - Parameter found: called for each file with its item's number; returns whether to go on.
+    /// - Parameter found: called for each file with its item's number; returns whether to continue.
     /// - Throws: `notAccepted`, as `begin`.
     package func readKept(
         of id: TransferID, from peer: PeerID, found: (Int, KeptFile) -> Bool
@@ -78,13 +78,13 @@ extension Reception {
         }
     }
 
-    /// Longer than any disk takes to read what is kept.
+    /// Longer than any disk takes to read the kept parts.
     private static let keptReading: Duration = .seconds(86_400)
 }
 
-/// What has arrived of an item before, in whatever transfer, and seems to lie in the Inbox still.
+/// The earlier arrivals of an item, in any transfer, that seem to be in the Inbox still.
 package struct EarlierArrivals: Sendable {
-    /// Arrivals of one item that are looked at, the latest first.
+    /// Maximum number of arrivals to check for one item, the latest first.
     private static let limit = 4
 
     private let inbox: any InboxStoring
@@ -108,7 +108,7 @@ package struct EarlierArrivals: Sendable {
     }
 
     /// The one that has this digest now; reads its contents.
-    /// - Parameter transfer: whose arrivals do not count.
+    /// - Parameter transfer: its own arrivals do not count.
     func verified(
         _ item: OfferedItem, from peer: PeerID, _ digest: Digest, besides transfer: TransferID? = nil
     ) -> Arrival? {
@@ -129,9 +129,9 @@ package struct EarlierArrivals: Sendable {
     }
 }
 
-/// How a transfer comes along.
+/// The progress of a transfer.
 final class TransferPulse: Sendable {
-    /// How often those hear of it who show it. A tree has a hundred thousand small files, and nobody reads as fast.
+    /// Interval of progress events. A tree may have a hundred thousand small files, too many to show each one.
     private static let tellingInterval: Duration = .milliseconds(50)
 
     private struct Current {
@@ -143,8 +143,8 @@ final class TransferPulse: Sendable {
 
     var state: (received: UInt64, last: ContinuousClock.Instant) { current.withLock { $0.state } }
 
-    /// Something has come.
-    /// - Returns: whether it is to be told; always so for the first.
+    /// Contents have arrived.
+    /// - Returns: whether to report it; always true for the first.
     func beat(_ received: UInt64, at now: ContinuousClock.Instant = .now) -> Bool {
         current.withLock { current in
             current.state = (received, now)
@@ -155,7 +155,7 @@ final class TransferPulse: Sendable {
     }
 }
 
-/// What makes an item the same as far as what is kept of it goes.
+/// The properties by which two items share their kept parts.
 struct ItemLikeness: Hashable {
     private let kind: ItemKind
     private let name: SafeName

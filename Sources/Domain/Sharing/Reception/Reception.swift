@@ -4,14 +4,14 @@ private import Synchronization
 
 /// The receiver: judges offers, opens transfers that were accepted, remembers receipts. One for all dialects.
 ///
-/// What a dialect does: `judge` an offer and send the verdict; `begin` a transfer when its contents come; feed the
+/// A dialect must: `judge` an offer and send the verdict; `begin` a transfer when its contents come; feed the
 /// `IncomingTransfer`; `end` it with its receipt; answer later questions from `receipt`.
 package final class Reception: Sendable {
-    /// What happens, for those who show it.
+    /// The events, for displays and logs.
     package enum Event: Sendable {
         case offered(Offer, from: PeerID)
         case judged(Offer, Verdict, from: PeerID)
-        /// Contents of what was accepted come now.
+        /// The contents of accepted items begin.
         case began(Offer, from: PeerID)
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
         case stored(Arrival)
@@ -46,13 +46,13 @@ package final class Reception: Sendable {
 
     /// - Parameters:
     ///   - gate: refuses offers before they take common resources, and knows the contacts, which have a reserved share.
-    ///   - refusal: why an item cannot be sent here whatever anybody says (no document type covers it), in one line; nil
-    ///     for one that can. Decided without waiting.
+    ///   - refusal: why an item can never be sent here (no document type covers it), in one line; nil if it can be
+    ///   sent. Decided without waiting.
     ///   - quota: how much one stranger may send; nil for no bound.
     ///   - consentWait: how long an offer waits for an answer.
     ///   - departedWait: how long an accepted transfer waits for its contents after the connection of its offer has
     ///     closed.
-    ///   - memory: hears which transfers begin and end; what it wraps is somewhere in `consent`.
+    ///   - memory: learns which transfers begin and end; `consent` must include its wrapper.
     ///   - observe: called for each event, from any thread; returns soon.
     package init(
         inbox: any InboxStoring,
@@ -208,11 +208,11 @@ package final class Reception: Sendable {
 
     /// Opens an accepted transfer for its contents; can be done once, by the peer whose offer it was.
     /// - Parameters:
-    ///   - binding: how far the contents are held to the offer; what the dialect's offers are worth.
+    ///   - binding: how strictly the contents must match the offer; depends on the dialect.
     ///   - interrupt: ends the connection on which the contents come; called from any thread when the sender offers the
     ///     transfer again.
-    /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over. `storage` where the journal
-    ///   does not say what has come of it before.
+    /// - Throws: `notAccepted`; the same for a transfer that is unknown, another's, or over. `storage` if the journal
+    ///   cannot be read.
     package func begin(
         _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact,
         interrupt: @escaping @Sendable () -> Void = {}
@@ -237,7 +237,7 @@ package final class Reception: Sendable {
         let mostBytes =
             accepted.offer.items.contains { $0.size == nil || $0.entries == nil }
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
-        // What is kept of a stranger's counts as well, and makes room for what comes now.
+        // The stranger's kept parts count as well, and are removed to make room for new contents.
         if let most = quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer)) {
             inbox.boundKept(of: peer, to: most, besides: accepted.offer.items)
         }
@@ -252,7 +252,7 @@ package final class Reception: Sendable {
             earlier: earlier,
             turn: accepted.turn,
             storings: accepted.storings,
-            // A liar is handed to nobody: it stays in the Inbox, marked.
+            // A liar is handed to no handler: it stays in the Inbox, marked.
             isDelivered: { [delivery] in $0.content?.outcome != .lying && delivery.takes($0) },
             stored: { [self] in arrived($0) },
             progressed: { received in
@@ -274,8 +274,8 @@ package final class Reception: Sendable {
         return state.withLock { $0.ledger.hold(id, from: peer, at: now, until: now + time) }
     }
 
-    /// Closes a transfer that `begin` opened. Must be called once for each, whatever happened.
-    /// - Returns: the receipt with what handlers have said by now.
+    /// Closes a transfer that `begin` opened. Must be called once for each, whatever its result.
+    /// - Returns: the receipt with the handlers' answers so far.
     @discardableResult
     package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferFault?) -> Receipt {
         let id = transfer.offer.transfer
@@ -309,7 +309,7 @@ package final class Reception: Sendable {
 
     // MARK: Receipts
 
-    /// The receipt of a transfer that has ended, with what handlers have said so far.
+    /// The receipt of a transfer that has ended, with the handlers' answers so far.
     /// - Parameter answered: wait until all handlers have answered.
     /// - Returns: nil for a transfer that is unknown, another's, or when the task was cancelled while waiting.
     package func receipt(of id: TransferID, from peer: PeerID, answered: Bool) async -> Receipt? {
@@ -344,8 +344,8 @@ package final class Reception: Sendable {
         }
     }
 
-    /// What the journal says of a transfer that an earlier process received, or that was forgotten here: what it does not
-    /// mention has not been stored. What handlers have said is not told again.
+    /// The journal's receipt of a transfer that an earlier process received, or that was forgotten here. Items without
+    /// an entry were not stored. The handlers' answers are not repeated.
     private func journalledReceipt(of id: TransferID, from peer: PeerID) -> Receipt? {
         guard let arrivals = try? journal.arrivals(of: id, from: peer), let first = arrivals.first,
             (1...Limits.items).contains(first.itemsInOffer)

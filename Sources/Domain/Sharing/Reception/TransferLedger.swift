@@ -1,5 +1,5 @@
-/// The transfers of one receiver, and how far each has come. Decides without waiting, without a clock and without a
-/// disk: `Reception` gives it the time, and does what it answers.
+/// The transfers of one receiver and their states. Decides without waiting, without a clock and without a disk:
+/// `Reception` gives it the time, and carries out its decisions.
 ///
 /// ```
 ///            admit             settle              begin               end
@@ -45,7 +45,7 @@ struct TransferLedger {
 
     enum Admission {
         case admitted
-        /// - Parameter interrupt: to be called: it ends the older connection of the same transfer.
+        /// - Parameter interrupt: must be called: it ends the older connection of the same transfer.
         case refused(ItemVerdict, interrupt: (@Sendable () -> Void)? = nil)
     }
 
@@ -108,11 +108,11 @@ struct TransferLedger {
             interrupt: receiving.interrupt)
     }
 
-    /// Ends the waiting of an admitted offer.
+    /// Ends the wait of an admitted offer.
     /// - Parameters:
     ///   - connection: the `Visitor.connection` of the offer.
     ///   - isWithdrawn: whether the sender has left.
-    /// - Returns: the verdict that is to be sent.
+    /// - Returns: the verdict to send.
     mutating func settle(
         _ offer: Offer, _ verdict: Verdict, connection: UInt64, isWithdrawn: Bool, at now: ContinuousClock.Instant
     ) -> Verdict {
@@ -155,7 +155,7 @@ struct TransferLedger {
     // MARK: Contents
 
     /// The contents of an accepted transfer begin.
-    /// - Returns: nil if the peer has no such transfer, or no contents are taken any more.
+    /// - Returns: nil if the peer has no such transfer, or contents are no longer accepted.
     mutating func begin(
         _ id: TransferID, from peer: PeerID, at now: ContinuousClock.Instant,
         interrupt: @escaping @Sendable () -> Void
@@ -169,14 +169,14 @@ struct TransferLedger {
         return (begun, pulse)
     }
 
-    /// A transfer that has begun cannot go on before any of its contents were read.
+    /// A transfer that has begun cannot continue before any of its contents were read.
     mutating func abandon(_ id: TransferID) {
         receiving[id] = nil
         finished[id]?.hasEnded = true
     }
 
     /// A transfer has ended.
-    /// - Returns: the receipt, with the answers of handlers so far, and those who waited for it.
+    /// - Returns: the receipt, with the answers of handlers so far, and the tasks that waited for it.
     mutating func end(_ id: TransferID, from peer: PeerID, _ receipt: Receipt) -> Answered {
         receiving[id] = nil
         var receipt = receipt
@@ -222,7 +222,7 @@ struct TransferLedger {
     // MARK: Receipts
 
     /// A handler has answered, or is about to be asked.
-    /// - Returns: the receipt if that was the last answer that somebody waits for.
+    /// - Returns: the receipt if that was the last answer and tasks wait for it.
     mutating func note(_ answer: HandlerAnswer, for arrival: Arrival) -> Answered? {
         let id = arrival.transfer
         if finished[id] == nil {
@@ -239,7 +239,7 @@ struct TransferLedger {
         return Answered(receipt: entry.receipt, waiters: entry.waiters)
     }
 
-    /// - Parameter waiter: entered if the handlers' answers are to be waited for; nil: they are not.
+    /// - Parameter waiter: the task that waits for the handlers' answers; nil: none waits.
     mutating func receipt(of id: TransferID, from peer: PeerID, waiter: Int?) -> ReceiptLookup {
         guard let entry = finished[id] else { return receiving[id] == nil ? .unknown : .none }
         guard entry.peer == peer, entry.hasEnded else { return .none }
@@ -264,7 +264,7 @@ struct TransferLedger {
     }
 
     /// No new offers and no new contents.
-    /// - Returns: the receipts as they are, for those who wait.
+    /// - Returns: the receipts as they are, for the waiting tasks.
     mutating func stop() -> [Answered] {
         isStopping = true
         accepted = [:]

@@ -1,13 +1,13 @@
 import Sharing
 import UniformTypes
 
-/// What an `Info.plist` says, key by key, once variants of keys have been resolved.
+/// The values of an `Info.plist` by key, after variants of keys have been resolved.
 ///
-/// Two ways to deal with what is wrong: who the bundle is, what it runs and what that may do must be right, or the
-/// bundle is not used. What it opens is taken as far as it can be understood, with a warning for the rest.
+/// Two ways to treat errors: if the identity, the program or its permissions are wrong, the bundle is not used. Of the
+/// declared types and schemes the valid part is used, with a warning for the rest.
 struct BundleContents {
     private let keys: [String: PropertyList]
-    /// What was passed over: a line each, for people.
+    /// The parts that were skipped: one line each, for people.
     private(set) var warnings: [String] = []
     private static let maximumWarnings = 20
 
@@ -23,7 +23,7 @@ struct BundleContents {
         }
     }
 
-    // MARK: What must be right
+    // MARK: Values that must be valid
 
     func identifier() throws(BundleFault) -> BundleIdentifier {
         let key = "CFBundleIdentifier"
@@ -35,7 +35,7 @@ struct BundleContents {
         return identifier
     }
 
-    /// - Parameter folderName: what it is called where `CFBundleName` is missing.
+    /// - Parameter folderName: the name if `CFBundleName` is missing.
     func name(folderName: String) throws(BundleFault) -> String {
         let key = "CFBundleName"
         guard let text = try text(key) else { return folderName }
@@ -52,7 +52,7 @@ struct BundleContents {
         return text
     }
 
-    /// - Parameter home: what `~/` stands for; nil where nobody knows.
+    /// - Parameter home: the meaning of `~/`; nil if unknown.
     mutating func launchRules(home: String?) throws(BundleFault) -> LaunchRules {
         var rules = LaunchRules()
         rules.mode = try choice("WaftLaunch") ?? rules.mode
@@ -158,7 +158,7 @@ struct BundleContents {
         }
     }
 
-    /// A list of texts, or one text; none where the key is missing.
+    /// A list of texts, or one text; empty if the key is missing.
     private func texts(_ key: String) throws(BundleFault) -> [String] {
         switch keys[key] {
         case nil: return []
@@ -174,9 +174,9 @@ struct BundleContents {
         }
     }
 
-    // MARK: What is taken as far as it goes
+    // MARK: Values of which the valid part is used
 
-    /// The dictionaries in a list of them.
+    /// The elements of a list of dictionaries.
     private mutating func entries(_ key: String) -> [TolerantEntry] {
         switch keys[key] {
         case nil: return []

@@ -29,7 +29,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
     static func wrongKind(_ key: String, expected: String, found: PropertyList) -> BundleFault {
         BundleFault(.wrongKind(key, expected: expected, found: found.kind))
     }
-    /// - Parameter reason: what is wrong with the value, after "KEY is not usable: ".
+    /// - Parameter reason: the fault of the value, after "KEY is not usable: ".
     static func unfit(_ key: String, _ reason: String) -> BundleFault { BundleFault(.unfit(key, reason)) }
     static func tooMany(_ what: String, _ limit: Int) -> BundleFault { BundleFault(.tooMany(what, limit)) }
     static func executable(_ name: String, _ reason: String) -> BundleFault { BundleFault(.executable(name, reason)) }

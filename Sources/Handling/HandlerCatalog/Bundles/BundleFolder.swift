@@ -4,12 +4,12 @@ import Sharing
 import SystemCalls
 import UniformTypes
 
-/// A folder `NAME.handler/` as it lies on the disk.
+/// A folder `NAME.handler/` on the disk.
 struct BundleFolder: Hashable, Sendable {
     static let suffix = ".handler"
     static let infoName = "Info.plist"
 
-    /// Absolute path. The folder itself may be a link: whoever looks after the folder it lies in put it there.
+    /// Absolute path. The folder itself may be a link: the owner of its parent folder put it there.
     let path: String
     let origin: HandlerOrigin
 
@@ -23,13 +23,13 @@ struct BundleFolder: Hashable, Sendable {
 
     var infoPath: String { path + "/" + Self.infoName }
 
-    /// What reading it came to.
+    /// The result of reading the folder.
     struct Reading: Sendable {
         let folder: BundleFolder
         let result: Result<HandlerBundle, BundleFault>
         let warnings: [String]
         let identifier: BundleIdentifier?
-        /// Absolute path of what the bundle says is its executable, also where that cannot be used.
+        /// Absolute path of the executable that the bundle names, even if it cannot be used.
         let executable: String?
     }
 
@@ -60,7 +60,7 @@ struct BundleFolder: Hashable, Sendable {
         )
     }
 
-    /// What became known of a bundle before it turned out to be unusable.
+    /// The facts read from a bundle before it turned out to be unusable.
     private struct Partial {
         var warnings: [String] = []
         var identifier: BundleIdentifier?
@@ -117,7 +117,7 @@ struct BundleFolder: Hashable, Sendable {
         }
     }
 
-    /// Where the executable lies, once it is sure that it is a program inside the bundle.
+    /// The path of the executable, after a check that it is a program inside the bundle.
     private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleFault) -> String {
         let steps = PathText.names(in: name, keepingEmpty: true)
         guard name.utf8.count < 1_024, !name.utf8.contains(0), !steps.isEmpty,
@@ -137,7 +137,7 @@ struct BundleFolder: Hashable, Sendable {
         guard stat(real, &status) == 0 else { throw .executable(name, "cannot be looked at: \(SystemError.last)") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .executable(name, "is not a regular file") }
         guard status.st_size > 0 else { throw .executable(name, "is empty") }
-        // The bits count, not access(2): to root everything with one such bit is executable.
+        // By effective ids: for root every file with one executable bit is executable.
         guard faccessat(AT_FDCWD, real, X_OK, AT_EACCESS) == 0 else {
             throw .executable(name, "is not executable; chmod +x may be missing")
         }
@@ -145,7 +145,7 @@ struct BundleFolder: Hashable, Sendable {
         return path
     }
 
-    /// What somebody else may change, somebody else may run here.
+    /// A program that another user can change lets that user run code here.
     func checkTrust(_ path: String, shownAs name: String) throws(BundleFault) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
@@ -154,7 +154,7 @@ struct BundleFolder: Hashable, Sendable {
         if status.st_uid != geteuid(), status.st_uid != 0 { throw .owner(name, status.st_uid) }
     }
 
-    /// When the folder was created, not when it changed: people edit the files in it.
+    /// The time when the folder was created, not when it changed: people edit the files in it.
     private func installed() -> Timestamp {
         var seconds: Int64 = 0
         var nanoseconds: UInt32 = 0

@@ -1,8 +1,8 @@
-/// What a bundle calls itself among all others (`CFBundleIdentifier`), such as `org.example.photos`.
+/// The unique identifier of a bundle (`CFBundleIdentifier`), such as `org.example.photos`.
 ///
-/// Compared and ordered without regard to the case of ASCII letters; the case in which it was written is kept.
+/// Comparison and order ignore the case of ASCII letters; the original case is kept.
 package struct BundleIdentifier: Hashable, Sendable, CustomStringConvertible {
-    /// The most bytes in one.
+    /// Maximum length of an identifier in bytes.
     package static let maximumBytes = 255
 
     /// 1...255 bytes of ASCII letters, digits, `-`, `_` and `.`, with no dot beside a dot or at an end.
@@ -25,13 +25,13 @@ package struct BundleIdentifier: Hashable, Sendable, CustomStringConvertible {
         key = text.lowercased()
     }
 
-    /// The handler that is always there, and does nothing.
+    /// The built-in handler, which does nothing.
     package static let inbox = BundleIdentifier(known: "org.waft.inbox")
 
     /// The program that the configuration names.
     package static let hook = BundleIdentifier(known: "org.waft.hook")
 
-    /// Whether no bundle may use it: it belongs to the Inbox or the hook, or names the hook's data folder.
+    /// Whether no bundle may use this identifier: it belongs to the Inbox or the hook, or names the hook's data folder.
     var isReserved: Bool { self == .inbox || self == .hook || key == HandlerFolders.hookDataName }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -3,9 +3,9 @@ import SystemCalls
 
 extension BundleFolder {
     /// The texts of a bundle in the user's languages, from `LANGUAGE.lproj/InfoPlist.strings`: by the key
-    /// `CFBundleName`, and for other names by the name itself. Those of the first language that has a text count.
+    /// `CFBundleName`, and for other names by the name itself. The first language that has a text counts.
     ///
-    /// - Parameter warn: called for each file that cannot be used; the bundle can.
+    /// - Parameter warn: called for each file that cannot be used; the bundle is used all the same.
     func texts(in languages: [String], warn: (String) -> Void) -> [String: String] {
         var texts: [String: String] = [:]
         for language in languages {

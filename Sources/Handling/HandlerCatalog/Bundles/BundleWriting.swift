@@ -13,8 +13,8 @@ struct BundleWriting {
         self.identifier = identifier
     }
 
-    /// - Parameter folder: absolute path of an empty one.
-    /// - Throws: what the kernel said.
+    /// - Parameter folder: absolute path of an empty folder.
+    /// - Throws: the kernel's error.
     func write(_ program: borrowing ProgramFile, copying: Bool, into folder: String) throws(SystemError) {
         let executable = copying ? Self.executableName(for: program.path) : "run"
         try writeInfo(to: folder + "/" + BundleFolder.infoName, executable: executable)
@@ -51,13 +51,13 @@ struct BundleWriting {
         try finish(file.raw, mode: mode)
     }
 
-    /// The mode comes last, whatever the umask: until then nobody can run half a program.
+    /// Sets the mode last, independent of the umask: until then no process can run half a program.
     private static func finish(_ file: Int32, mode: mode_t) throws(SystemError) {
         try systemCall { fchmod(file, mode) }
         try systemCall { fsync(file) }
     }
 
-    /// The program keeps its name, unless that is taken in a bundle.
+    /// The program keeps its name, unless the bundle uses that name for another file.
     private static func executableName(for path: String) -> String {
         let name = Paths.name(of: path)
         let isFit = (try? SafeName(name)) != nil && name.lowercased() != BundleFolder.infoName.lowercased()
@@ -65,8 +65,8 @@ struct BundleWriting {
     }
 }
 
-/// The `Info.plist` of a new bundle. Encoded, and not put together as a dictionary for `PropertyListSerialization`, which
-/// refuses every dictionary in a program that Foundation is linked into statically (Swift 6.3).
+/// The `Info.plist` of a new bundle. Uses an encoder: `PropertyListSerialization` refuses every dictionary in a program
+/// into which Foundation is linked statically (Swift 6.3).
 private struct InfoPropertyList: Encodable {
     private struct Documents: Encodable {
         var name: String

@@ -1,9 +1,9 @@
 package import UniformTypes
 
-/// What a place in the order of claimants was decided by, in the order in which it is asked.
+/// The rules that decide the order of claimants, in the order in which they apply.
 package enum ChoiceStep: String, Hashable, Sendable, CaseIterable {
     case userBinding
-    /// The hook of the configuration comes after all that is installed, and what is built in after that.
+    /// The hook of the configuration comes after all installed handlers, and built-in handlers come after the hook.
     case lastResort
     case exactType
     case conformanceSteps
@@ -13,23 +13,23 @@ package enum ChoiceStep: String, Hashable, Sendable, CaseIterable {
     case identifier
 }
 
-/// A handler that can open an item, and why it stands where it does among others.
+/// A handler that can open an item, with the reasons for its position among others.
 package struct Claim: Hashable, Sendable {
     package let bundle: HandlerBundle
-    /// The type by which it opens the item: the item's own, or one that it conforms to.
+    /// The claimed type that covers the item: the item's own type, or one that it conforms to.
     package let claimedType: UniformType
     /// How many steps of conformance lead to that type; 0 for the item's own.
     package let steps: Int
-    /// The rank that counts.
+    /// The rank that the order uses.
     package let rank: HandlerRank
-    /// What the bundle says: `owner` is lowered where it does not hold.
+    /// The rank in the bundle. `rank` is lower if the bundle's claim to be the owner does not hold.
     package let declaredRank: HandlerRank
     package let role: HandlerRole
-    /// The type for which the user made it the default, if that brings it here.
+    /// The type for which the user made it the default, if that decides its position.
     package let boundType: UniformType?
-    /// What put it behind the claim before it; nil for the first.
+    /// The rule that put it behind the claim before it; nil for the first.
     package internal(set) var decidedBy: ChoiceStep?
-    /// One line for people: by what it opens the item, and what put it where it is.
+    /// One line for people: the claim that covers the item, and the reason for its position.
     package internal(set) var explanation: String
 
     var standing: String {
@@ -51,7 +51,7 @@ package struct Claim: Hashable, Sendable {
 }
 
 extension UniformType {
-    /// What to call it: a type that nobody declares by its tag. May quote a bundle or a name: foreign text.
+    /// The type's name in a message; its tag if no bundle declares it. May quote a bundle or a name: foreign text.
     package var words: String {
         guard let tag = DynamicType(self)?.tags.first else { return identifier }
         return switch tag.tagClass {

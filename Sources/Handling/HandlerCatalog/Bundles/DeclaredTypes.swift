@@ -1,9 +1,9 @@
 import UniformTypes
 
-/// The types that bundles declare, put together: those of the bundle installed first come first.
+/// The types of all bundles, merged: those of the bundle installed first take precedence.
 struct DeclaredTypes {
     let registry: TypeRegistry
-    /// Who exports a type, where that export holds.
+    /// The bundle that exports a type, if its export is in effect.
     let exporters: [UniformType: BundleIdentifier]
     /// Declarations, or parts of them, that did not take effect.
     let problems: [HandlerProblem]
@@ -36,7 +36,7 @@ struct DeclaredTypes {
         }
     }
 
-    /// The rank that counts: nobody owns a type that another bundle exports, or that he only has a copy of.
+    /// The rank that counts. No bundle owns a type that another bundle exports, or of which it only has a copy.
     func rank(_ declared: HandlerRank, of bundle: HandlerBundle, for type: UniformType) -> HandlerRank {
         guard declared == .owner else { return declared }
         if let exporter = exporters[type] { return exporter == bundle.identifier ? .owner : .default }

@@ -2,18 +2,18 @@ package import UniformTypes
 
 /// How strongly a handler claims a type (`LSHandlerRank`).
 package enum HandlerRank: String, Hashable, Sendable, CaseIterable {
-    /// It makes files of this type.
+    /// The handler makes files of this type.
     case owner = "Owner"
-    /// It opens them. What holds where a bundle says nothing.
+    /// The handler opens them. The default if a bundle gives no rank.
     case `default` = "Default"
-    /// It can look at them.
+    /// The handler can show them.
     case alternate = "Alternate"
-    /// It is never chosen to open them.
+    /// The handler is never chosen to open them.
     case none = "None"
 }
 
 extension HandlerRank: Comparable {
-    /// The stronger one is the lesser: it comes first.
+    /// The stronger rank is the lesser one: it comes first.
     package static func < (left: HandlerRank, right: HandlerRank) -> Bool { left.order < right.order }
 
     private var order: Int {
@@ -26,22 +26,22 @@ extension HandlerRank: Comparable {
     }
 }
 
-/// What a handler does with what it opens (`CFBundleTypeRole`).
+/// How a handler uses the items that it opens (`CFBundleTypeRole`).
 package enum HandlerRole: String, Hashable, Sendable, CaseIterable {
-    /// Reads, changes and saves it.
+    /// Reads, changes and saves the item.
     case editor = "Editor"
-    /// Reads it. What holds where a bundle says nothing.
+    /// Reads the item. The default if a bundle gives no role.
     case viewer = "Viewer"
-    /// Runs it.
+    /// Runs the item.
     case shell = "Shell"
-    /// Draws previews of it: does not open it.
+    /// Draws previews of the item: does not open it.
     case previewGenerator = "QLGenerator"
-    /// Describes it to a search index: does not open it.
+    /// Describes the item to a search index: does not open it.
     case importer = "MDImporter"
-    /// Knows its name, not its contents: does not open it.
+    /// Knows the item's name, not its contents: does not open it.
     case none = "None"
 
-    /// Whether a handler in this role can be chosen to open something.
+    /// Whether a handler in this role can be chosen to open an item.
     package var opens: Bool {
         switch self {
         case .editor, .viewer, .shell: true
@@ -53,7 +53,7 @@ package enum HandlerRole: String, Hashable, Sendable, CaseIterable {
 extension HandlerRole: Comparable {
     package static func < (left: HandlerRole, right: HandlerRole) -> Bool { left.order < right.order }
 
-    /// Its place among roles, from 0.
+    /// The position of the role in their order, from 0.
     var order: Int {
         switch self {
         case .editor: 0
@@ -66,18 +66,18 @@ extension HandlerRole: Comparable {
     }
 }
 
-/// Something that a handler says it can open: an element of `CFBundleDocumentTypes`.
+/// Types that a handler declares that it opens: an element of `CFBundleDocumentTypes`.
 package struct DocumentType: Hashable, Sendable {
-    /// How a bundle names the types it means.
+    /// How a bundle names the types.
     package enum Contents: Hashable, Sendable {
         /// By identifier (`LSItemContentTypes`).
         case types([UniformType])
-        /// By extension and MIME type, the way before identifiers (`CFBundleTypeExtensions`, `CFBundleTypeMIMETypes`,
-        /// `LSTypeIsPackage`). Which types these are depends on what is declared.
+        /// By extension and MIME type, the form that is older than identifiers (`CFBundleTypeExtensions`,
+        /// `CFBundleTypeMIMETypes`, `LSTypeIsPackage`). The types depend on the declared ones.
         case tags(extensions: [String], mimeTypes: [String], isPackage: Bool)
     }
 
-    /// A few words for people (`CFBundleTypeName`); nil where the bundle has none.
+    /// A few words for people (`CFBundleTypeName`); nil if the bundle has none.
     package var name: String?
     package var contents: Contents
     package var rank: HandlerRank
@@ -95,13 +95,13 @@ package struct DocumentType: Hashable, Sendable {
         self.role = role
     }
 
-    /// The types it means, given what is declared: each extension or MIME type's declared type, or a dynamic one.
+    /// The types of this entry, by the registry: each extension's or MIME type's declared type, or a dynamic one.
     package func types(in registry: TypeRegistry) -> [UniformType] {
         switch contents {
         case .types(let types): return types
         case .tags(let extensions, let mimeTypes, let isPackage):
             let kind: FileKind = isPackage ? .directory : .regularFile
-            // What Apple's dynamic types for such entries conform to.
+            // The supertype of Apple's dynamic types for such entries.
             let supertype: UniformType = isPackage ? .package : .data
             let named = extensions.compactMap { text in
                 registry.type(forExtension: text, kind: kind)

@@ -2,7 +2,7 @@ import Foundation
 package import SystemCalls
 
 /// Records the version of each handler that answered yes to `first-launch`: a JSON object in Waft's own state, where no
-/// handler can write. Only the last version is kept; a handler that returns to an older version is asked again.
+/// handler can write. Keeps only the last version: a handler that returns to an older version is asked again.
 ///
 /// A damaged file counts as empty: handlers are asked once more.
 package struct FirstLaunches: Hashable, Sendable {
@@ -13,14 +13,14 @@ package struct FirstLaunches: Hashable, Sendable {
         self.path = path
     }
 
-    /// Whether this version has said yes. Reads the disk.
+    /// Whether this version has answered yes. Reads the disk.
     ///
     /// - Parameter version: `CFBundleVersion`; empty for a bundle without one.
     package func isDone(_ identifier: BundleIdentifier, version: String) -> Bool {
         read()[Self.key(identifier)] == version
     }
 
-    /// Records that this version has said yes.
+    /// Records that this version has answered yes.
     ///
     /// - Throws: `SystemError`.
     package func note(_ identifier: BundleIdentifier, version: String) throws(SystemError) {

@@ -1,17 +1,17 @@
 package import Sharing
 package import UniformTypes
 
-/// Where a bundle comes from, the one that goes first first.
+/// The place where a bundle is installed, in order of precedence.
 package enum HandlerOrigin: Int, Hashable, Sendable, CaseIterable {
     /// The user's own folder.
     case user
-    /// `/etc/waft/handlers`: whoever looks after this machine.
+    /// `/etc/waft/handlers`: handlers from this machine's administrator.
     case machine
-    /// `/usr/share/waft/handlers`: packages.
+    /// `/usr/share/waft/handlers`: handlers from packages.
     case distribution
     /// `hook:` in the configuration.
     case configuration
-    /// Waft itself.
+    /// Part of Waft itself.
     case builtIn
 }
 
@@ -25,27 +25,27 @@ package struct HandlerBundle: Hashable, Sendable {
     package let identifier: BundleIdentifier
     /// `CFBundleVersion`; empty if it has none.
     package let version: String
-    /// `CFBundleName`, or the folder's name where it has none.
+    /// `CFBundleName`, or the folder's name if the key is missing.
     package let name: String
     /// The folder's name without `.handler`.
     package let folderName: String
-    /// Absolute path of the folder, for the hook of the configuration of the one it lies in; empty for what is built in.
+    /// Absolute path of the bundle, or of the folder of the configuration's hook; empty for built-in handlers.
     package let path: String
     /// Absolute path of the handler's data folder, which may be missing; nil for a built-in handler.
     package let dataFolder: String?
     package let origin: HandlerOrigin
-    /// Since when the folder is there.
+    /// The time since when the folder exists.
     package let installed: Timestamp
-    /// Absolute path of `CFBundleExecutable`; nil for what is built in, which has nothing to run.
+    /// Absolute path of `CFBundleExecutable`; nil for built-in handlers, which run no program.
     package let executable: String?
     package let documentTypes: [DocumentType]
     package let urlTypes: [URLType]
-    /// `UTExportedTypeDeclarations`: types of its own.
+    /// `UTExportedTypeDeclarations`: the bundle's own types.
     package let exportedTypes: [TypeDeclaration]
-    /// `UTImportedTypeDeclarations`: copies of others' types.
+    /// `UTImportedTypeDeclarations`: copies of the types of other bundles.
     package let importedTypes: [TypeDeclaration]
     package let launch: LaunchRules
-    /// Names in the user's languages, fit to be shown: that of the bundle by `nameKey`, others by the name itself.
+    /// Names in the user's languages, safe to show: that of the bundle by `nameKey`, others by the name itself.
     private let texts: [String: String]
 
     static let nameKey = "CFBundleName"
@@ -90,10 +90,10 @@ package struct HandlerBundle: Hashable, Sendable {
     /// The bundle's name for people, translated if possible.
     package var shownName: String { localizedName ?? name }
 
-    /// A name in the bundle, such as that of a document type, in the user's language; nil for no translation.
+    /// A name in the bundle, such as that of a document type, in the user's language; nil without a translation.
     package func localized(_ name: String?) -> String? { name.flatMap { texts[$0] } }
 
-    /// The handler that takes what no other does, and leaves it in the Inbox.
+    /// The handler for items that no other handler opens. It leaves them in the Inbox.
     package static let inbox = HandlerBundle(
         identifier: .inbox,
         name: "Inbox",
@@ -104,12 +104,12 @@ package struct HandlerBundle: Hashable, Sendable {
         documentTypes: [DocumentType(name: "Anything", contents: .types([.item]), rank: .alternate)]
     )
 
-    /// What the hook of the configuration is called among handlers.
+    /// The name of the hook of the configuration among handlers.
     static let hookName = "hook"
 
     package var isBuiltIn: Bool { origin == .builtIn }
 
-    /// Which resort it is: what is installed, then the hook of the configuration, then what is built in.
+    /// The group in the order: installed handlers, then the hook of the configuration, then built-in handlers.
     var resort: Int {
         switch origin {
         case .user, .machine, .distribution: 0
@@ -118,7 +118,7 @@ package struct HandlerBundle: Hashable, Sendable {
         }
     }
 
-    /// The one installed first comes first; of two installed at once, the one whose identifier does.
+    /// Orders by the time of installation; of two installed at once, by the identifier.
     static func isInstalledBefore(_ left: HandlerBundle, _ right: HandlerBundle) -> Bool {
         let (one, other) = (left.installed, right.installed)
         if one == other { return left.identifier < right.identifier }
@@ -126,12 +126,12 @@ package struct HandlerBundle: Hashable, Sendable {
     }
 }
 
-/// Something wrong with a bundle, or with what the user chose.
+/// A problem with a bundle, or with the user's choices.
 package struct HandlerProblem: Hashable, Sendable {
     package enum Severity: String, Hashable, Sendable {
         /// The bundle is not used.
         case unusable
-        /// It is used, but for a part.
+        /// The bundle is used, except for a part.
         case warning
     }
 
@@ -139,7 +139,7 @@ package struct HandlerProblem: Hashable, Sendable {
     package let path: String
     /// The folder's name without `.handler`, or the file's.
     package let name: String
-    /// Nil where it could not be read, and where it is about no bundle.
+    /// Nil if it could not be read, and for a problem that concerns no bundle.
     package let identifier: BundleIdentifier?
     package let severity: Severity
     /// One line for people, lower case. May quote the bundle: it is foreign text.

@@ -1,25 +1,25 @@
 import Sharing
 import UniformTypes
 
-/// A handler that somebody wants to have: what `waft handlers add` is told.
+/// The description of a new handler: the arguments of `waft handlers add`.
 package struct HandlerRecipe: Sendable {
-    /// What to call it; the folder is named after it.
+    /// The handler's name; its folder has the same name.
     package var name: String
-    /// Uniform type identifiers of what it opens.
+    /// Uniform type identifiers of the items that it opens.
     package var types: [String]
     /// Schemes of URLs that it opens, with or without the colon.
     package var schemes: [String]
-    /// Path of the program to run; a relative one is taken from the working directory.
+    /// Path of the program to run; a relative one starts at the working directory.
     package var run: String
-    /// Folders and files it may read; relative ones are taken from the working directory.
+    /// Folders and files it may read; relative paths start at the working directory.
     package var readable: [String]
-    /// Folders it may write to; relative ones are taken from the working directory.
+    /// Folders it may write to; relative paths start at the working directory.
     package var writable: [String]
     package var network: Bool
     /// Whether it may connect to Unix sockets.
     package var sockets: Bool
-    /// Whether the program is copied into the bundle. If not, the bundle starts it where it lies, and changes of it
-    /// take effect at once.
+    /// Whether the program is copied into the bundle. If not, the bundle starts the program in its own place, and
+    /// changes of the program take effect at once.
     package var copying: Bool
 
     package init(
@@ -45,13 +45,13 @@ package struct HandlerRecipe: Sendable {
     }
 }
 
-/// A recipe with nothing in it that cannot be.
+/// A recipe in which every value is valid.
 struct CheckedRecipe {
     let name: SafeName
     let types: [UniformType]
     let schemes: [URLScheme]
     let rules: LaunchRules
-    /// What the user should hear of, though it is done.
+    /// Warnings for the user that do not prevent the installation.
     private(set) var warnings: [String] = []
 
     /// - Throws: `CatalogError` `unfit`.
@@ -107,7 +107,7 @@ struct CheckedRecipe {
         self.rules = rules
     }
 
-    /// Of the handlers that are no bundles.
+    /// The names of the handlers that have no bundle.
     private static let ownNames = [HandlerBundle.inbox.name, HandlerBundle.hookName].map { $0.lowercased() }
 
     private static func name(_ text: String) throws(CatalogError) -> SafeName {
@@ -126,7 +126,7 @@ struct CheckedRecipe {
 }
 
 extension Paths {
-    /// The path from the root, without `.`, `..` and doubled slashes; links are not looked at.
+    /// The path from the root, without `.`, `..` and doubled slashes. Does not resolve links.
     static func absolute(_ path: String, from folder: String) -> String {
         var names: [Substring] = []
         let whole = PathText.isAbsolute(path) ? path : PathText.joined(folder, path)

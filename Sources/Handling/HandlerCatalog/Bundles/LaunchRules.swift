@@ -1,16 +1,16 @@
-/// How a handler is to be run: the `Waft…` keys of its bundle.
+/// How to run a handler: the `Waft…` keys of its bundle.
 package struct LaunchRules: Hashable, Sendable {
-    /// When it is started (`WaftLaunch`).
+    /// When the handler is started (`WaftLaunch`).
     package enum Mode: String, Hashable, Sendable, CaseIterable {
         /// Once for each item.
         case perItem
         /// Once for all items of a transfer.
         case perTransfer
-        /// Once; it stays, and is told of one item a line.
+        /// Once; it stays, and gets one line for each item.
         case resident
     }
 
-    /// A question that it wants to be asked before the first URL (`WaftLaunchCalls`), in the order of asking.
+    /// A question that the handler gets before the first URL (`WaftLaunchCalls`), in the order of asking.
     package enum Call: String, Hashable, Sendable, CaseIterable {
         /// Once for each version of the bundle, until the answer is yes.
         case firstLaunch = "first-launch"
@@ -18,7 +18,7 @@ package struct LaunchRules: Hashable, Sendable {
         case didFinishLaunching = "did-finish-launching"
     }
 
-    /// What it may do (`WaftSandbox`).
+    /// The rights of the handler (`WaftSandbox`).
     package enum Sandbox: String, Hashable, Sendable, CaseIterable {
         case strict
         case none
@@ -36,7 +36,7 @@ package struct LaunchRules: Hashable, Sendable {
     package var allowsNetwork: Bool
     /// Whether it may connect to the Unix sockets of other programs (`WaftSockets`).
     package var allowsSockets: Bool
-    /// After how long it is ended (`WaftTimeout`, in seconds), more than 0; nil where the bundle leaves that open.
+    /// The time until the handler is ended (`WaftTimeout`, in seconds), more than 0; nil if the bundle gives none.
     package var timeout: Duration?
 
     package init(

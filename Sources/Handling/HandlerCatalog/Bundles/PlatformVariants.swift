@@ -1,23 +1,23 @@
 /// Keys of an `Info.plist` for one platform or kind of device: `KEY-linux`, `KEY~laptop`, `KEY-linux~laptop`.
 ///
-/// Apple's Core Foundation Keys; the precedence is that of Core Foundation's `CFBundle_InfoPlist.c`, which does none of
-/// this on Linux.
+/// The keys are Apple's Core Foundation Keys. The precedence is that of Core Foundation's `CFBundle_InfoPlist.c`, which
+/// does not apply variants on Linux.
 struct PlatformVariants {
     static let platform = "linux"
 
-    /// The kinds of machine that a key can be meant for: the chassis types of systemd's hostnamectl.
+    /// The kinds of machine that a key can name: the chassis types of systemd's hostnamectl.
     static let devices: Set<String> = [
         "desktop", "laptop", "convertible", "server", "tablet", "handset", "watch", "embedded", "vm", "container",
     ]
 
-    /// Who a bundle is and what is run is the same everywhere.
+    /// A bundle has the same identifier and executable everywhere.
     private static let fixed: Set<String> = ["CFBundleIdentifier", "CFBundleExecutable"]
 
-    /// The kind of this machine; nil where it is not known.
+    /// The kind of this machine; nil if unknown.
     let device: String?
 
-    /// The keys as they hold here: `KEY-linux~DEVICE` goes before `KEY~DEVICE`, that before `KEY-linux`, that before
-    /// `KEY`. Variants for other devices are left out; a key with any other suffix is a key like any other.
+    /// The keys for this machine: `KEY-linux~DEVICE` overrides `KEY~DEVICE`, that overrides `KEY-linux`, and that
+    /// overrides `KEY`. Drops variants for other devices. Any other suffix is an ordinary part of a key.
     func resolved(_ keys: [String: PropertyList]) -> [String: PropertyList] {
         var result: [String: PropertyList] = [:]
         var strength: [String: Int] = [:]
@@ -50,7 +50,7 @@ struct PlatformVariants {
             }
         }
         let suffix = "-" + Self.platform
-        // `KEY~DEVICE-linux` is none of ours: the platform comes first.
+        // `KEY~DEVICE-linux` is no variant: the platform comes first.
         if root.hasSuffix(suffix), !root.contains("~") {
             root = root.dropLast(suffix.count)
             strength += 1

@@ -1,17 +1,17 @@
 import Glibc
 import SystemCalls
 
-/// A program that is to become a handler's.
+/// A program that a new handler will run.
 struct ProgramFile: ~Copyable {
     /// Absolute, as it was given.
     let path: String
     private let file: FileDescriptor
     private let bytes: Int
 
-    /// Opens it, and looks whether the kernel would start it.
+    /// Opens the program, and checks whether the kernel would start it.
     ///
-    /// - Parameter isRunThere: whether it is run where it lies: then what somebody else may change of it, somebody else
-    ///   may run here.
+    /// - Parameter isRunThere: whether the program runs in its own place: then a user who can change the file can also
+    ///   run code here.
     /// - Throws: `CatalogError` `unfit`, `missingProgram`.
     static func opening(_ path: String, isRunThere: Bool) throws(CatalogError) -> ProgramFile {
         do {
@@ -59,7 +59,7 @@ struct ProgramFile: ~Copyable {
         }
     }
 
-    /// Hooks are never started by a shell, which would make up for a missing `#!`: a text without one does not run.
+    /// The kernel starts a hook, not a shell, which would make up for a missing `#!`. A text without `#!` does not run.
     private static func lookAtStart(_ file: Int32) throws {
         var start = [UInt8](repeating: 0, count: 512)
         let count = try systemCall { start.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) } }
@@ -76,8 +76,8 @@ struct ProgramFile: ~Copyable {
         }
     }
 
-    /// Copies it into an empty file.
-    /// - Throws: what the kernel said; `EFBIG` where it has grown too large since.
+    /// Copies the program into an empty file.
+    /// - Throws: the kernel's error; `EFBIG` if the file has grown too large since.
     func copy(to target: Int32) throws(SystemError) {
         var buffer = [UInt8](repeating: 0, count: min(bytes + 1, 1 << 20))
         var offset = 0

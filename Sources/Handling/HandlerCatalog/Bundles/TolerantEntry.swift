@@ -1,10 +1,10 @@
 import Sharing
 import UniformTypes
 
-/// An element of a list of dictionaries in an `Info.plist`, of which is taken what can be understood.
+/// An element of a list of dictionaries in an `Info.plist`. Uses its valid parts, and warns about the rest.
 struct TolerantEntry {
     let keys: [String: PropertyList]
-    /// Where it stands, for people: `CFBundleDocumentTypes, entry 2`.
+    /// The entry's position, for people: `CFBundleDocumentTypes, entry 2`.
     let place: String
     private(set) var warnings: [String] = []
 
@@ -13,7 +13,7 @@ struct TolerantEntry {
         self.place = place
     }
 
-    /// Nil where it binds to nothing.
+    /// Nil if the entry binds to no type.
     mutating func documentType() -> DocumentType? {
         guard let rank = choice("LSHandlerRank", default: HandlerRank.default),
             let role = choice("CFBundleTypeRole", default: HandlerRole.viewer)
@@ -35,7 +35,7 @@ struct TolerantEntry {
         return DocumentType(name: name("CFBundleTypeName"), contents: contents, rank: rank, role: role)
     }
 
-    /// Nil where it has no scheme that it can claim.
+    /// Nil if the entry has no scheme that it can claim.
     mutating func urlType() -> URLType? {
         guard let role = choice("CFBundleTypeRole", default: HandlerRole.viewer) else { return nil }
         var schemes: [URLScheme] = []
@@ -54,7 +54,7 @@ struct TolerantEntry {
         return URLType(name: name("CFBundleURLName"), schemes: schemes, role: role)
     }
 
-    /// Nil where it declares nothing. What cannot be declared is found out when all bundles' types come together.
+    /// Nil if the entry declares no type. Conflicts are found later, when the types of all bundles are merged.
     mutating func typeDeclaration() -> TypeDeclaration? {
         guard case .string(let identifier)? = keys["UTTypeIdentifier"], let type = UniformType(identifier) else {
             warn("has no UTTypeIdentifier such as org.example.notes")
@@ -65,7 +65,7 @@ struct TolerantEntry {
         switch keys["UTTypeTagSpecification"] {
         case nil: break
         case .dictionary(let specification)?:
-            // Tag classes are types, and as such compared without regard to case.
+            // Tag classes are types, so their comparison ignores case.
             let keys = specification.map { ($0.key.lowercased(), $0.value) }
             tags = TolerantEntry(keys: Dictionary(keys) { first, _ in first }, place: place)
         case let other?: warn("UTTypeTagSpecification should be a dictionary, but is \(other.kind)")
@@ -151,9 +151,9 @@ struct TolerantEntry {
         text.hasPrefix(".") ? String(text.dropFirst()) : text
     }
 
-    /// A few words for people; what is too long or unprintable is passed over in silence.
+    /// A few words for people; silently nil if they are too long or unprintable.
     private func name(_ key: String) -> String? {
-        // Slashes do no harm here; all else that is not fit for a name is not fit to be shown either.
+        // Slashes are harmless here; any other text that is no valid name is not safe to show either.
         guard case .string(let text)? = keys[key], (try? SafeName(text.replacing("/", with: "-"))) != nil else {
             return nil
         }
@@ -171,7 +171,7 @@ struct TolerantEntry {
         }
     }
 
-    /// One of a few words. Nil, with a warning, where it is another word: how strong a claim is is not guessed.
+    /// One of a few words. Another word gives nil and a warning: the strength of a claim is not guessed.
     private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         default standard: Choice

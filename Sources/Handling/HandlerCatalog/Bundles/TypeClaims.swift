@@ -6,18 +6,18 @@ struct TypeClaim: Hashable, Sendable {
     let isEnabled: Bool
     let type: UniformType
     let declaredRank: HandlerRank
-    /// What counts: see `DeclaredTypes.rank`.
+    /// The rank that counts: see `DeclaredTypes.rank`.
     let rank: HandlerRank
     let role: HandlerRole
 
-    /// Whether it makes its handler one that can be chosen.
+    /// Whether its handler can be chosen because of this claim.
     var counts: Bool { isEnabled && rank != .none && role.opens }
 }
 
 /// All claims, by the types they name.
 struct TypeClaims: Sendable {
     private var byType: [UniformType: [TypeClaim]] = [:]
-    /// Claims to types that nobody declares, by a tag.
+    /// Claims to types that no bundle declares, by a tag.
     private var dynamic: [(claim: TypeClaim, type: DynamicType)] = []
     private let registry: TypeRegistry
 
@@ -42,8 +42,8 @@ struct TypeClaims: Sendable {
         }
     }
 
-    /// The claims that name exactly this type. One that nobody declares is named too by a claim to another such type, if
-    /// it has all of that one's tags and conforms to the same; it conforms to `public.data` where it does not say.
+    /// The claims to exactly this type. A type that no bundle declares also matches a claim to another such type, if it
+    /// has all tags of that type and conforms to the same types (by default to `public.data`).
     func naming(_ type: UniformType) -> [TypeClaim] {
         let named = byType[type] ?? []
         guard !dynamic.isEmpty, let item = DynamicType(type) else { return named }

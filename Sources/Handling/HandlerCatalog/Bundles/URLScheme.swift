@@ -5,7 +5,7 @@ package struct URLScheme: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// Takes a scheme without its colon, in any case; returns nil for what is none.
+    /// Takes a scheme without its colon, in any case; returns nil for an invalid one.
     package init?(_ text: String) {
         guard text.utf8.prefix(CatalogLimits.schemeBytes + 1).count <= CatalogLimits.schemeBytes else { return nil }
         let bytes = text.utf8.map { byte in
@@ -24,7 +24,7 @@ package struct URLScheme: Hashable, Sendable, CustomStringConvertible {
         self.text = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether it is one of those that mean the same everywhere and that no bundle can claim.
+    /// Whether the scheme means the same everywhere, so that no bundle can claim it.
     package var isBuiltIn: Bool { Self.builtIn.contains(text) }
 
     private static let builtIn: Set<String> = ["http", "https", "mailto", "tel", "sms", "file"]
@@ -34,11 +34,11 @@ extension URLScheme: Comparable {
     package static func < (left: URLScheme, right: URLScheme) -> Bool { left.text < right.text }
 }
 
-/// Schemes that a handler says it can open: an element of `CFBundleURLTypes`.
+/// Schemes that a handler declares that it opens: an element of `CFBundleURLTypes`.
 package struct URLType: Hashable, Sendable {
-    /// What the bundle calls them (`CFBundleURLName`), usually in reverse DNS form; nil where it does not say.
+    /// The bundle's name for them (`CFBundleURLName`), usually in reverse DNS form; nil if it gives none.
     package var name: String?
-    /// `CFBundleURLSchemes`, without those that are built in.
+    /// `CFBundleURLSchemes`, without built-in schemes.
     package var schemes: [URLScheme]
     package var role: HandlerRole
 

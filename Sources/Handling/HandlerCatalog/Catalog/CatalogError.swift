@@ -1,27 +1,27 @@
 import SystemCalls
 
-/// Why the handlers could not be changed, or none was meant.
+/// Why the handlers could not be changed, or why a name stands for no single handler.
 package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, for those who choose an exit code by it.
+    /// The kind of failure, from which the caller chooses an exit code.
     package enum Code: Hashable, Sendable {
         /// No handler has this name.
         case unknownHandler
-        /// Several have it.
+        /// Several handlers have this name.
         case ambiguousName
-        /// What was given cannot be used: a name, a type, a scheme, a file.
+        /// An argument cannot be used: a name, a type, a scheme or a file.
         case unfit
-        /// The program that is to be run is not there, or cannot be read.
+        /// The program to run is missing, or cannot be read.
         case missingProgram
-        /// It is there already.
+        /// The name is already taken.
         case nameTaken
-        /// It is not the user's to remove, or built in.
+        /// The handler is built in, or is not in the user's folder, so the user cannot remove it.
         case notYours
-        /// The disk said no.
+        /// The file system reported an error.
         case storage
     }
 
     package let code: Code
-    /// One line, lower case: what failed to happen, and why.
+    /// One line, lower case: the step that failed, and why.
     package let description: String
 
     private init(_ code: Code, _ description: String) {

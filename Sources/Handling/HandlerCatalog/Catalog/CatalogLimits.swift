@@ -1,4 +1,4 @@
-/// The most that anything a bundle says may be.
+/// Limits for the contents of a bundle.
 package enum CatalogLimits {
     /// Bytes of an `Info.plist`, and of the file with the user's choices.
     package static let documentBytes = 1 << 20
@@ -6,16 +6,16 @@ package enum CatalogLimits {
     /// Bytes of an `InfoPlist.strings`.
     package static let stringsBytes = 64 << 10
 
-    /// Folders within folders in a property list.
+    /// Nesting depth of lists and dictionaries in a property list.
     package static let propertyListDepth = 32
 
-    /// Values in a property list, each counted as often as it is referred to.
+    /// Values in a property list. A value counts once for each reference to it.
     package static let propertyListValues = 20_000
 
-    /// Bytes of text in a property list, each counted as often as it is referred to.
+    /// Bytes of text in a property list. A text counts once for each reference to it.
     package static let propertyListTextBytes = 4 << 20
 
-    /// Bundles in one folder; those that come later by name are left out.
+    /// Bundles in one folder; those after the limit, by name, are left out.
     package static let bundlesInFolder = 1_000
 
     /// Types and legacy tags that one bundle claims.

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What a snapshot was read from: where changes are to be looked for, and how it was.
+/// The files and folders that a snapshot was read from, with their state then: changes are looked for in them.
 struct CatalogPlaces: Sendable {
-    /// Which names in a folder matter.
+    /// The names in a folder that matter.
     struct Interest: Sendable {
         var names: Set<String> = []
-        /// Whether all names of bundles do.
+        /// Whether all names of bundles matter.
         var bundles = false
 
         func covers(_ name: String) -> Bool {
@@ -18,7 +18,7 @@ struct CatalogPlaces: Sendable {
         }
     }
 
-    /// What a file or folder was like; nil fields where it was not there.
+    /// The state of a file or folder; fields are nil if it was missing.
     struct Stamp: Hashable, Sendable {
         private var device: dev_t?
         private var number: ino_t?
@@ -27,7 +27,7 @@ struct CatalogPlaces: Sendable {
         private var size: off_t?
         private var times: [Int] = []
 
-        /// - Parameter isIdentity: leaves out what changes when things in a folder do.
+        /// - Parameter isIdentity: leaves out the fields that change when the contents of a folder change.
         init(_ path: String, isIdentity: Bool = false) {
             var status = stat()
             guard stat(path, &status) == 0 else { return }
@@ -45,7 +45,7 @@ struct CatalogPlaces: Sendable {
     /// Paths, and whether only their identity counts.
     private var stamped: [String: Bool] = [:]
 
-    /// Where bundles can appear, the user's choices, and the hook.
+    /// The folders where bundles can appear, the user's choices, and the hook.
     init(_ catalog: HandlerCatalog) {
         for (path, _) in catalog.folders.all {
             watch(path, for: Interest(bundles: true))
@@ -59,7 +59,7 @@ struct CatalogPlaces: Sendable {
         }
     }
 
-    /// Only the files that define the bundle count, not other files that people keep in its folder.
+    /// Includes only the files that define the bundle, not other files that people keep in its folder.
     mutating func add(_ bundle: BundleFolder) {
         interests[bundle.path, default: Interest()].names.insert(BundleFolder.infoName)
         stamped[bundle.path] = true
@@ -77,7 +77,7 @@ struct CatalogPlaces: Sendable {
         }
     }
 
-    /// A folder and its own name in the one above it; where it is not there, the next name on the way to it.
+    /// Watches a folder and its own name in the parent folder. If it is missing, watches the next name in its path.
     private mutating func watch(_ path: String, for interest: Interest) {
         interests[path, default: Interest()].formUnion(interest)
         var path = path

@@ -1,19 +1,19 @@
 package import UniformTypes
 
 extension CatalogSnapshot {
-    /// The handlers that can open items of a type, the one to be asked first first. Deterministic:
+    /// The handlers that can open items of a type, in the order in which they are asked. The order is deterministic:
     ///
     /// 1. the user's default for the type, then for the nearest type that it conforms to;
-    /// 2. what is installed, then the hook of the configuration, then what is built in;
-    /// 3. those that claim the type itself, then those that claim one fewer steps of conformance away;
+    /// 2. installed handlers, then the hook of the configuration, then built-in handlers;
+    /// 3. claims to the type itself, then claims to a supertype, fewest steps of conformance first;
     /// 4. rank: Owner, Default, Alternate; None is never chosen;
-    /// 5. role: the one asked for, then Editor, Viewer, Shell; the others open nothing;
-    /// 6. installed first, then the identifier.
+    /// 5. role: the requested one, then Editor, Viewer, Shell; the others open nothing;
+    /// 6. time of installation, earliest first, then the identifier.
     ///
     /// The supertypes of a type depend on whether the item is a file or a folder: see `TypeRegistry.reach`.
     /// - Parameters:
-    ///   - kind: whether it is a file or a folder, where that is known.
-    ///   - role: what is wanted of the handler, if anything; others are not left out.
+    ///   - kind: whether the item is a file or a folder, if known.
+    ///   - role: the preferred role, if any; handlers in other roles are not left out.
     package func claimants(of type: UniformType, kind: FileKind? = nil, role: HandlerRole? = nil) -> [Claim] {
         let type = registry.resolved(type)
         let reach = registry.reach(of: type, kind: kind)
@@ -34,7 +34,7 @@ extension CatalogSnapshot {
         return explained(candidates, bound.map(\.type))
     }
 
-    /// Handlers that would open the item but for something, and what that is: for people who wonder.
+    /// Handlers that could open the item except for one reason, with that reason, for people.
     package func passedOver(
         _ type: UniformType,
         kind: FileKind? = nil
@@ -58,7 +58,7 @@ extension CatalogSnapshot {
         return reasons.values.sorted { $0.bundle.identifier < $1.bundle.identifier }
     }
 
-    /// Whom the user chose, for the nearest type first.
+    /// The handlers that the user chose, for the nearest type first.
     private func boundHandlers(
         _ reach: [(type: UniformType, steps: Int)]
     ) -> [(type: UniformType, identifier: BundleIdentifier)] {
@@ -66,8 +66,8 @@ extension CatalogSnapshot {
         return reach.compactMap { type, _ in choices.typeDefaults[type].map { (type, $0) } }
     }
 
-    /// What takes everything, after all that is installed. The user may want to leave some things in the Inbox, before
-    /// everything else.
+    /// A handler that opens everything, after all installed ones. The user can set the Inbox as the default for some
+    /// types; then it comes before all others.
     private func lastResort(
         _ bundle: HandlerBundle,
         _ reach: [(type: UniformType, steps: Int)],
@@ -117,11 +117,11 @@ extension CatalogSnapshot {
     }
 }
 
-/// A claim with all that its place depends on.
+/// A claim with all facts that decide its position.
 private struct Candidate {
     let claim: TypeClaim
     let steps: Int
-    /// How near the type is for which the user chose it; 0 is nearest.
+    /// The steps to the type for which the user chose the handler; 0 is nearest.
     let bound: Int?
     let wanted: HandlerRole?
 
@@ -136,7 +136,7 @@ private struct Candidate {
         }
     }
 
-    /// What decides between the two.
+    /// The first rule that decides between the two.
     func difference(from other: Candidate) -> ChoiceStep {
         if bound != other.bound { return .userBinding }
         if claim.bundle.resort != other.claim.bundle.resort { return .lastResort }
@@ -148,7 +148,7 @@ private struct Candidate {
 
     private var rolePlace: Int { claim.role == wanted ? -1 : claim.role.order }
 
-    /// By what it stands before another, after a comma.
+    /// Why this candidate comes before another, as a phrase after a comma.
     func advantage(_ step: ChoiceStep) -> String {
         switch step {
         case .userBinding: "which is your default"

@@ -3,18 +3,18 @@ package import UniformTypes
 /// Whether an item can be offered to this peer.
 package enum Eligibility: Hashable, Sendable {
     case eligible
-    /// One line for the sender, in lower case: what is opened here instead.
+    /// One line for the sender, in lower case: the types that this peer opens instead.
     case ineligible(String)
 
     package var isEligible: Bool { self == .eligible }
 }
 
 extension CatalogSnapshot {
-    /// How many types a refusal names.
+    /// Maximum number of types that a refusal names.
     private static let namedTypes = 5
 
-    /// Whether items of a type are taken, by the rule that is set.
-    /// - Parameter kind: whether it is a file or a folder, where that is known.
+    /// Whether items of a type are accepted under the rule of this catalog.
+    /// - Parameter kind: whether the item is a file or a folder, if known.
     package func eligibility(of type: UniformType, kind: FileKind? = nil) -> Eligibility {
         if rule == .everything || !claimants(of: type, kind: kind).isEmpty { return .eligible }
         let types = claims.openedTypes.map(\.words)

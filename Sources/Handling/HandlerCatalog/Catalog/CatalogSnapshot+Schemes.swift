@@ -1,8 +1,8 @@
-/// Who opens a URL.
+/// The handlers that open a URL.
 package enum SchemeDecision: Hashable, Sendable {
-    /// A scheme that means the same everywhere; no handler is asked.
+    /// The scheme means the same everywhere; no handler is asked.
     case builtIn(URLScheme)
-    /// The handlers of its scheme, the one to be asked first first; none where nobody claims it.
+    /// The handlers of its scheme, in the order in which they are asked; empty if no handler claims the scheme.
     case handlers([SchemeClaim])
 }
 
@@ -11,15 +11,15 @@ package struct SchemeClaim: Hashable, Sendable {
     package let bundle: HandlerBundle
     package let scheme: URLScheme
     package let role: HandlerRole
-    /// Whether the user chose it.
+    /// Whether the user chose this handler.
     package let isDefault: Bool
 }
 
 extension CatalogSnapshot {
-    /// Who opens a URL: the user's default for its scheme, then by role, then the one installed first, then by identifier.
+    /// The handlers of a URL: the user's default for its scheme, then by role, time of installation and identifier.
     package func schemeHandlers(for url: URLParts) -> SchemeDecision { schemeHandlers(for: url.scheme) }
 
-    /// Who opens URLs of a scheme.
+    /// The handlers of URLs of a scheme.
     package func schemeHandlers(for scheme: URLScheme) -> SchemeDecision {
         guard !scheme.isBuiltIn else { return .builtIn(scheme) }
         let claims = bundles.filter(isEnabled).compactMap { bundle -> SchemeClaim? in

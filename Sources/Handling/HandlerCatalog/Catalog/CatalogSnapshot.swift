@@ -2,33 +2,33 @@ package import UniformTypes
 
 /// Which types can be offered to this peer.
 package enum EligibilityRule: String, Hashable, Sendable, CaseIterable {
-    /// Every type: what no handler opens stays in the Inbox.
+    /// Every type: items that no handler opens stay in the Inbox.
     case everything
-    /// Only those that some handler opens.
+    /// Only types that a handler opens.
     case handlers
 }
 
-/// The handlers as they were at one moment: who they are, what they open, what is wrong with them.
+/// The handlers at one moment: their identity, the types and schemes that they open, and their problems.
 ///
-/// A value: it can be handed to any number of tasks, and asked without waiting for anybody.
+/// A value: any number of tasks can use it without waiting.
 package struct CatalogSnapshot: Sendable {
-    /// The usable bundles, disabled ones too, the hook and what is built in not among them: in the order of their names.
+    /// The usable bundles, including disabled ones, sorted by name. The hook and built-in handlers are not in it.
     package let bundles: [HandlerBundle]
 
-    /// The hook of the configuration, where there is one that can be used.
+    /// The hook of the configuration, if there is one that can be used.
     package let hook: HandlerBundle?
 
-    /// What is wrong, in the order of the paths; the unusable bundles are only here.
+    /// The problems, sorted by path; unusable bundles are only here.
     package let problems: [HandlerProblem]
 
-    /// The system's types, and those that bundles in use declare.
+    /// The system's types, and the types that bundles in use declare.
     package let registry: TypeRegistry
 
     package let choices: UserChoices
 
     package let rule: EligibilityRule
 
-    /// What the bundles claim, and the handler that takes the rest.
+    /// The claims of the bundles, and the handler that opens all other types.
     let claims: TypeClaims
 
     package init(
@@ -55,12 +55,12 @@ package struct CatalogSnapshot: Sendable {
         self.hook = hook
     }
 
-    /// Whether the user did not disable it; only what is installed can be.
+    /// Whether the user has not disabled the handler; only installed handlers can be disabled.
     package func isEnabled(_ bundle: HandlerBundle) -> Bool {
         bundle.resort > 0 || !choices.disabled.contains(bundle.identifier)
     }
 
-    /// The usable bundle with an identifier, the hook and what is built in too.
+    /// The usable handler with this identifier, including the hook and built-in handlers.
     package func bundle(_ identifier: BundleIdentifier) -> HandlerBundle? {
         switch identifier {
         case .inbox: .inbox
@@ -69,17 +69,17 @@ package struct CatalogSnapshot: Sendable {
         }
     }
 
-    /// All handlers, in the order in which they are listed: the hook and what is built in last.
+    /// All handlers, in the order in which they are listed: the hook and built-in handlers come last.
     package var handlers: [HandlerBundle] { bundles + [hook, .inbox].compactMap(\.self) }
 
-    /// Whether it says the same as another, so that nobody need hear of it.
+    /// Whether the other snapshot has the same contents, so that it need not be published.
     func isSame(as other: CatalogSnapshot) -> Bool {
         bundles == other.bundles && hook == other.hook && problems == other.problems && choices == other.choices
             && rule == other.rule
     }
 
-    /// Of bundles with one identifier the user's own goes first, then this machine's, then that of a package; of two in
-    /// one place the one installed first.
+    /// Of bundles with one identifier the user's own takes precedence, then this machine's, then that of a package. Of
+    /// two in one place the one installed first does.
     private static func withoutDuplicates(
         _ bundles: [HandlerBundle],
         _ problems: inout [HandlerProblem]

@@ -6,13 +6,13 @@ import UniformTypes
 /// The user's choices on disk: a JSON object with `disabled` (a list of identifiers), `defaults` (type to identifier)
 /// and `schemes` (scheme to identifier).
 ///
-/// People edit it, and a later version may have more in it: what is not understood is passed over with a message, and
-/// keys that are not known are kept.
+/// People edit it, and a later version may add to it. Reading skips invalid entries with a message; writing keeps
+/// unknown keys.
 struct ChoicesFile: Hashable, Sendable {
     /// Absolute.
     let path: String
 
-    /// What it says, and what is wrong with it. A file that is not there says nothing.
+    /// The choices, and the problems of the file. A missing file contains no choices.
     func read() -> (choices: UserChoices, problems: [String]) {
         var contents = Contents()
         do {
@@ -28,10 +28,10 @@ struct ChoicesFile: Hashable, Sendable {
         return (choices, contents.problems)
     }
 
-    /// Changes what it says, and nothing else in it. Waits while another process does the same.
+    /// Changes the choices and nothing else in the file. Waits while another process changes it.
     ///
-    /// A file that cannot be understood at all is moved aside first, to `handlers.json.damaged`.
-    /// - Throws: what the kernel said.
+    /// A file that cannot be parsed is first renamed to `handlers.json.damaged`.
+    /// - Throws: the kernel's error.
     func change(_ body: (inout UserChoices) -> Void) throws(SystemError) {
         let lock = try FolderLock.taking(Paths.folder(of: path))
         var keys: [String: Any] = [:]
@@ -72,7 +72,7 @@ struct ChoicesFile: Hashable, Sendable {
         }
     }
 
-    /// Nil where there is no file.
+    /// - Returns: nil if there is no file.
     private func load() throws(Fault) -> [String: Any]? {
         let bytes: [UInt8]
         do {
@@ -120,7 +120,7 @@ struct ChoicesFile: Hashable, Sendable {
             return identifiers
         }
 
-        /// - Parameter what: what a key should be, for people.
+        /// - Parameter what: the valid form of a key, as words for people.
         mutating func defaults<Key: Hashable>(
             _ name: String,
             _ what: String,
@@ -132,7 +132,7 @@ struct ChoicesFile: Hashable, Sendable {
                 return [:]
             }
             var defaults: [Key: BundleIdentifier] = [:]
-            // In order: of two keys that mean the same, the first by name holds.
+            // In order: of two keys that mean the same, the first by name counts.
             for (text, value) in entries.sorted(by: { $0.key < $1.key }) {
                 guard let key = read(text), let identifier = (value as? String).flatMap({ BundleIdentifier($0) }) else {
                     problems.append(

@@ -3,7 +3,7 @@ import Sharing
 import SystemCalls
 import UniformTypes
 
-/// The program that the configuration names (`hook:`): a handler without a bundle, told of what no installed one opens.
+/// The program in the configuration (`hook:`): a handler without a bundle, for items that no installed one opens.
 package struct ConfiguredHook: Hashable, Sendable {
     /// Absolute path of the program.
     package let path: String
@@ -14,9 +14,9 @@ package struct ConfiguredHook: Hashable, Sendable {
         self.launch = launch
     }
 
-    /// What looking at the program came to.
+    /// The result of reading the hook.
     struct Reading {
-        /// Nil where it cannot be run.
+        /// Nil if the program cannot be run.
         var bundle: HandlerBundle?
         var problem: HandlerProblem?
     }

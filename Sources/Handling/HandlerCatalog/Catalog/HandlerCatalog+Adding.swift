@@ -3,24 +3,24 @@ import Sharing
 import SystemCalls
 
 extension HandlerCatalog {
-    /// What `add` came to.
+    /// The result of `add`.
     package struct Addition: Sendable {
         package let bundle: HandlerBundle
-        /// What the user should hear of, a line each.
+        /// Warnings for the user, one line each.
         package let warnings: [String]
     }
 
-    /// Installs a handler into the user's folder: a bundle with an `Info.plist` and the program, or a script that starts
-    /// the program where it lies. Others see the whole bundle or none.
+    /// Installs a handler into the user's folder: a bundle with an `Info.plist` and either the program or a script that
+    /// starts the program in its own place. Other processes see the whole bundle or none.
     ///
-    /// - Parameter workingDirectory: absolute; what relative paths are taken from.
+    /// - Parameter workingDirectory: absolute; the folder for relative paths.
     /// - Throws: `CatalogError` `unfit`, `missingProgram`, `nameTaken`, `storage`.
     @discardableResult
     package func add(
         _ recipe: HandlerRecipe,
         workingDirectory: String = FileManager.default.currentDirectoryPath
     ) throws(CatalogError) -> Addition {
-        // First, so that what cannot be leaves not even an empty folder behind.
+        // Checked first, so that a refused recipe does not leave an empty folder behind.
         let surroundings = surroundings(of: list().bundles)
         let checked = try CheckedRecipe(
             recipe, registry: load().registry, closed: surroundings.closed, workingDirectory: workingDirectory)
@@ -29,7 +29,7 @@ extension HandlerCatalog {
             isRunThere: !recipe.copying
         )
         let folder = UserFolder(path: folders.user)
-        // Held while it is decided which names and identifiers are free.
+        // Held while free names and identifiers are looked for.
         let lock = try folder.locked()
         defer { extendLifetime(lock) }
         let snapshot = load()
@@ -46,14 +46,14 @@ extension HandlerCatalog {
                 throw error
             }
         } catch {
-            // EEXIST: something is there that is no usable bundle.
+            // EEXIST: the name belongs to something that is not a usable bundle.
             throw error.number == EEXIST ? .nameTaken(checked.name.text) : .storage(target, error)
         }
         let reading = BundleFolder(path: target, origin: .user).read(surroundings)
         switch reading.result {
         case .success(let bundle): return Addition(bundle: bundle, warnings: checked.warnings + reading.warnings)
         case .failure(let fault):
-            // A file system without executables, say.
+            // For example, the file system allows no executables.
             try? FileManager.default.removeItem(atPath: target)
             throw .unfit("\(target) could not be used: \(fault)")
         }
@@ -68,7 +68,7 @@ extension HandlerCatalog {
         }
     }
 
-    /// `org.waft.local.photos`, or with a number after it where another handler, or a choice of the user's, has that.
+    /// `org.waft.local.photos`, with a number after it if another handler or a choice of the user has that identifier.
     private static func freeIdentifier(for name: String, in snapshot: CatalogSnapshot) -> BundleIdentifier {
         var label = ""
         for byte in name.lowercased().utf8 {
@@ -90,7 +90,7 @@ extension HandlerCatalog {
         var number = 1
         while true {
             let text = "org.waft.local." + label + (number == 1 ? "" : "-\(number)")
-            // It is always well formed, and there are only so many handlers.
+            // The identifier is always well formed, and the number of handlers is finite.
             if let identifier = BundleIdentifier(text), !known.contains(identifier) { return identifier }
             number += 1
         }

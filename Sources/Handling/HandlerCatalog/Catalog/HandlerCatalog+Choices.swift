@@ -1,8 +1,8 @@
 package import UniformTypes
 
 extension CatalogSnapshot {
-    /// The usable bundle that somebody means: by its identifier, its folder's name (with or without `.handler`) or its
-    /// own name, without regard to case where nothing else matches.
+    /// The usable bundle with a name that a person typed: its identifier, its folder's name (with or without
+    /// `.handler`) or its own name. Case is ignored only if no name matches exactly.
     ///
     /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`.
     package func bundle(named name: String) throws(CatalogError) -> HandlerBundle {
@@ -26,7 +26,7 @@ extension CatalogSnapshot {
 }
 
 extension HandlerBundle {
-    /// - Throws: `CatalogError` `notYours` for the hook and what is built in.
+    /// - Throws: `CatalogError` `notYours` for the hook and built-in handlers.
     func checkInstalled() throws(CatalogError) {
         switch origin {
         case .builtIn: throw .builtIn
@@ -37,20 +37,20 @@ extension HandlerBundle {
 }
 
 extension HandlerCatalog {
-    /// Uses a handler again.
+    /// Enables a handler again.
     ///
     /// - Parameter name: as in `CatalogSnapshot.bundle(named:)`.
-    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours` for the hook and what is built in, `storage`.
-    /// - Returns: whom that was.
+    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `notYours` (the hook, built-in handlers), `storage`.
+    /// - Returns: the handler.
     @discardableResult
     package func enable(_ name: String) throws(CatalogError) -> HandlerBundle {
         try choose(name) { choices, bundle in choices.disabled.remove(bundle.identifier) }
     }
 
-    /// Uses a handler no more, as if it were not installed; the user's defaults for it are kept.
+    /// Disables a handler, as if it were not installed. Keeps the user's defaults for it.
     ///
     /// - Throws: as `enable`.
-    /// - Returns: whom that was.
+    /// - Returns: the handler.
     @discardableResult
     package func disable(_ name: String) throws(CatalogError) -> HandlerBundle {
         try choose(name) { choices, bundle in choices.disabled.insert(bundle.identifier) }
@@ -66,11 +66,11 @@ extension HandlerCatalog {
         return bundle
     }
 
-    /// Makes a handler the first to be asked for items of a type, and of those that conform to it as far as it opens
-    /// them. `inbox` is one too: such items are left in the Inbox.
+    /// Asks a handler first for items of a type, and of subtypes as far as it opens them. With `inbox`, such items are
+    /// left in the Inbox.
     ///
-    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `unfit` where it does not open the type, `storage`.
-    /// - Returns: whom that was.
+    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `unfit` if it does not open the type, `storage`.
+    /// - Returns: the handler.
     @discardableResult
     package func setDefault(_ name: String, for type: UniformType) throws(CatalogError) -> HandlerBundle {
         let snapshot = load()
@@ -84,11 +84,11 @@ extension HandlerCatalog {
         return bundle
     }
 
-    /// Makes a handler the first to be asked for URLs of a scheme.
+    /// Asks a handler first for URLs of a scheme.
     ///
-    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `unfit` where it does not open the scheme or that is
-    ///   built in, `storage`.
-    /// - Returns: whom that was.
+    /// - Throws: `CatalogError` `unknownHandler`, `ambiguousName`, `unfit` if it does not open the scheme or the scheme
+    ///   is built in, `storage`.
+    /// - Returns: the handler.
     @discardableResult
     package func setDefault(_ name: String, for scheme: URLScheme) throws(CatalogError) -> HandlerBundle {
         let snapshot = load()
@@ -105,10 +105,10 @@ extension HandlerCatalog {
         return bundle
     }
 
-    /// Forgets the user's default for a type, and only for it.
+    /// Removes the user's default for this type only.
     ///
     /// - Throws: `CatalogError` `storage`.
-    /// - Returns: who it was; nil where there was none.
+    /// - Returns: the identifier of the default; nil if there was none.
     @discardableResult
     package func removeDefault(for type: UniformType) throws(CatalogError) -> BundleIdentifier? {
         var removed: BundleIdentifier?
@@ -117,10 +117,10 @@ extension HandlerCatalog {
         return removed
     }
 
-    /// Forgets the user's default for a scheme.
+    /// Removes the user's default for a scheme.
     ///
     /// - Throws: `CatalogError` `storage`.
-    /// - Returns: who it was; nil where there was none.
+    /// - Returns: the identifier of the default; nil if there was none.
     @discardableResult
     package func removeDefault(for scheme: URLScheme) throws(CatalogError) -> BundleIdentifier? {
         var removed: BundleIdentifier?

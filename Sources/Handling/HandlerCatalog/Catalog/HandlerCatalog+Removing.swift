@@ -23,7 +23,7 @@ extension HandlerCatalog {
         let lock = try folder.locked()
         defer { extendLifetime(lock) }
         do throws(SystemError) {
-            // Out of sight first: nobody is to start half a bundle.
+            // First moves the bundle away, so that no process starts half a bundle.
             let work = try folder.makeWorkFolder()
             defer { try? FileManager.default.removeItem(atPath: work) }
             try systemCall { rename(path, work + "/" + Paths.name(of: path)) }
@@ -31,7 +31,7 @@ extension HandlerCatalog {
         } catch {
             throw .storage(path, error)
         }
-        // Another bundle with this identifier may come to light now: then the choices are about that.
+        // Another bundle with this identifier may be found now. Then the choices are about that one.
         guard let identifier, load().bundle(identifier) == nil else { return Removal(path: path, dataFolder: nil) }
         do {
             try firstLaunches?.forget(identifier)
@@ -64,13 +64,13 @@ extension HandlerCatalog {
             guard error.code == .unknownHandler, unusable != nil else { throw error }
         }
         guard let unusable else { throw .unknownHandler(name) }
-        // Of an unusable bundle the choices are kept: they may be about another with its identifier.
+        // Keeps the choices of an unusable bundle: they may be about another bundle with its identifier.
         return (unusable.path, nil)
     }
 }
 
 extension UserChoices {
-    /// Leaves out all that was decided about one handler.
+    /// Removes all choices about one handler.
     fileprivate mutating func forget(_ identifier: BundleIdentifier) {
         disabled.remove(identifier)
         typeDefaults = typeDefaults.filter { $0.value != identifier }

@@ -1,17 +1,17 @@
 import Foundation
 import UniformTypes
 
-/// The handlers of one user: where they lie, and what can be done with them.
+/// The handlers of one user: their folders, and the operations on them.
 ///
-/// Everything here reads the disk, and may wait for it. Whoever asks often keeps a `CatalogSnapshot`, or has a
+/// Everything here reads the disk, and may wait for it. A caller that asks often keeps a `CatalogSnapshot`, or has a
 /// `CatalogWatch` keep one.
 package struct HandlerCatalog: Sendable {
     package let folders: HandlerFolders
     /// Absolute path of the JSON file with the user's choices.
     package let choicesPath: String
-    /// What `~/` stands for in bundles' paths; nil where nobody knows.
+    /// The meaning of `~/` in bundles' paths; nil if unknown.
     package let home: String?
-    /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil where it is not known.
+    /// The kind of this machine, such as `laptop`, for variants of keys (`KEY~laptop`); nil if unknown.
     package let device: String?
     package let rule: EligibilityRule
     /// The program that the configuration names; nil for none.
@@ -20,10 +20,10 @@ package struct HandlerCatalog: Sendable {
     package let closed: ClosedPlaces
     /// Records first launches; nil for no record.
     package let firstLaunches: FirstLaunches?
-    /// The languages in which names of bundles are shown: `UserLanguages`. None for the names as they are.
+    /// The languages in which names of bundles are shown: `UserLanguages`. Empty for untranslated names.
     package var languages: [String] = []
 
-    /// - Parameters: as the properties say; the folders of the handlers are added to `closed`.
+    /// - Parameters: see the properties; the folders of the handlers are added to `closed`.
     package init(
         folders: HandlerFolders,
         choicesPath: String,
@@ -47,12 +47,12 @@ package struct HandlerCatalog: Sendable {
         self.closed = closed
     }
 
-    /// Reads all bundles and the user's choices. Never fails: what cannot be read is among the snapshot's problems.
+    /// Reads all bundles and the user's choices. Never fails: the snapshot's problems include all failures to read.
     package func load() -> CatalogSnapshot { read(list()).snapshot }
 
     var choicesFile: ChoicesFile { ChoicesFile(path: choicesPath) }
 
-    /// The folders that want to be bundles, and what was wrong with those they lie in.
+    /// The folders with names of bundles, and the problems of the folders that contain them.
     func list() -> (bundles: [BundleFolder], problems: [HandlerProblem]) {
         var result: (bundles: [BundleFolder], problems: [HandlerProblem]) = ([], [])
         for (path, origin) in folders.all {
@@ -63,7 +63,7 @@ package struct HandlerCatalog: Sendable {
         return result
     }
 
-    /// What reading them came to.
+    /// The result of reading the listed folders.
     func read(
         _ list: (bundles: [BundleFolder], problems: [HandlerProblem])
     ) -> (snapshot: CatalogSnapshot, readings: [BundleFolder.Reading]) {

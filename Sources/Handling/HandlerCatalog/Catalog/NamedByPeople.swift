@@ -1,10 +1,10 @@
 package import UniformTypes
 
 extension TypeRegistry {
-    /// The type whose identifier somebody types.
+    /// The type whose identifier a person typed.
     ///
-    /// - Throws: `CatalogError` `unfit` for what is none, with the type that was meant where that can be told: people
-    ///   type extensions and MIME types too.
+    /// - Throws: `CatalogError` `unfit` for an invalid identifier. Its text suggests the type of an extension or a MIME
+    ///   type, since people type these too.
     package func type(named text: String) throws(CatalogError) -> UniformType {
         let shown = text.prefix(64)
         if text.contains("/") {
@@ -21,9 +21,9 @@ extension TypeRegistry {
 }
 
 extension URLScheme {
-    /// The scheme that somebody types, with or without its colon.
+    /// The scheme that a person typed, with or without its colon.
     ///
-    /// - Throws: `CatalogError` `unfit` for what is none.
+    /// - Throws: `CatalogError` `unfit` for an invalid scheme.
     package init(named text: String) throws(CatalogError) {
         guard let scheme = URLScheme(text.hasSuffix(":") ? String(text.dropLast()) : text) else {
             throw .unfit("\"\(text.prefix(64))\" is not a URL scheme: letters, digits, +, - and ., a letter first")

@@ -1,23 +1,23 @@
 import Foundation
 import Sharing
 
-/// A URL with a scheme, taken apart as RFC 3986 says.
+/// A URL with a scheme, parsed by the rules of RFC 3986.
 ///
 /// Characters outside ASCII are kept as they are (RFC 3987); internationalized host names are neither encoded nor
 /// decoded. Nothing is resolved, opened or looked up.
 package struct URLParts: Hashable, Sendable {
-    /// As it was written: 1 to `CatalogLimits.urlBytes` bytes without white space, control or direction-changing
+    /// The original text: 1 to `CatalogLimits.urlBytes` bytes without white space, control or direction-changing
     /// characters.
     package let text: String
     /// The same in ASCII: other characters percent-encoded as UTF-8, in the host too.
     package let uri: String
     package let scheme: URLScheme
-    /// What stands before the `@`, decoded; nil where there is none.
+    /// The text before the `@`, decoded; nil if there is no `@`.
     package let user: String?
-    /// What stands after the first colon there, decoded.
+    /// The text after the first colon in that part, decoded.
     package let password: String?
-    /// Decoded, in the case in which it was written, IPv6 addresses without brackets; nil where there is no `//`, empty
-    /// where nothing follows it.
+    /// Decoded, in its original case, IPv6 addresses without brackets; nil if there is no `//`, empty if nothing
+    /// follows the `//`.
     package let host: String?
     package let port: UInt16?
     /// Still percent-encoded, as in `uri`: decoded, `%2F` would look like a border between segments.
@@ -27,7 +27,7 @@ package struct URLParts: Hashable, Sendable {
     /// Still percent-encoded, without the `#`.
     package let fragment: String?
 
-    /// - Throws: `URLRefusal` for what is no such URL.
+    /// - Throws: `URLRefusal` for any other text.
     package init(_ text: String) throws(URLRefusal) {
         guard text.utf8.prefix(CatalogLimits.urlBytes + 1).count <= CatalogLimits.urlBytes else { throw .tooLong }
         guard text.unicodeScalars.allSatisfy(Self.isAllowed) else { throw .unprintable }
@@ -36,8 +36,8 @@ package struct URLParts: Hashable, Sendable {
             throw .noScheme
         }
         let uri = Self.inASCII(text)
-        // Foundation's parser takes RFC 3986 at its word as long as it is not told to mend what it reads, but for what is
-        // in brackets and for ports, of which it passes over those that are too high.
+        // Foundation's parser follows RFC 3986 if it does not encode invalid characters, with two exceptions: it does
+        // not check text in brackets, and it ignores ports that are too high.
         guard let components = URLComponents(string: uri, encodingInvalidCharacters: false) else { throw .malformed }
         self.text = text
         self.uri = uri
@@ -51,16 +51,16 @@ package struct URLParts: Hashable, Sendable {
         fragment = components.percentEncodedFragment
     }
 
-    /// The segments of the path, decoded: `/a%2Fb/c` has `a/b` and `c`. Nil where one is not text (bytes that are not
-    /// UTF-8, control characters).
+    /// The segments of the path, decoded: `/a%2Fb/c` has `a/b` and `c`. Nil if a segment is not text (bytes that are
+    /// not UTF-8, control characters).
     package var pathSegments: [String]? {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
         guard !path.isEmpty else { return [] }
         return Self.allDecoded(path.split(separator: "/", omittingEmptySubsequences: false))
     }
 
-    /// The query as most people write one: names and values, decoded, `+` as it is; the value is nil where there is no
-    /// `=`. Nil where there is no query, or a part of it is not text.
+    /// The query in its usual form: names and values, decoded. `+` is not decoded. The value is nil if there is no `=`.
+    /// Nil if there is no query, or a part of it is not text.
     package var queryItems: [QueryItem]? {
         guard let query else { return nil }
         var items: [QueryItem] = []
@@ -105,7 +105,7 @@ package struct URLParts: Hashable, Sendable {
         return [digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
     }
 
-    /// - Throws: `URLRefusal.undecodable`: who a URL speaks of must not be a matter of interpretation.
+    /// - Throws: `URLRefusal.undecodable`: the user and host of a URL must have only one reading.
     private static func decoded(_ text: String?) throws(URLRefusal) -> String? {
         guard let text else { return nil }
         guard let decoded = decoded(text[...]) else { throw .undecodable }
@@ -117,7 +117,7 @@ package struct URLParts: Hashable, Sendable {
         return decoded.count == parts.count ? decoded : nil
     }
 
-    /// Nil where the result is not UTF-8, or has control or direction-changing characters in it.
+    /// Nil if the result is not UTF-8, or contains control or direction-changing characters.
     private static func decoded(_ text: Substring) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         guard let decoded = String(text).removingPercentEncoding else { return nil }
@@ -127,7 +127,7 @@ package struct URLParts: Hashable, Sendable {
 }
 
 extension URLParts {
-    /// The host, once it is sure that what is in brackets is an address.
+    /// The host. If it is in brackets, it must be an address.
     private static func host(_ encoded: String?) throws(URLRefusal) -> String? {
         guard let encoded, encoded.hasPrefix("[") else { return try decoded(encoded) }
         guard encoded.hasSuffix("]") else { throw .address }
@@ -145,7 +145,7 @@ extension URLParts {
         return address + "%" + zone
     }
 
-    /// - Parameter uri: well formed but for its port's value.
+    /// - Parameter uri: well formed, except that the port's value is not checked.
     private static func port(in uri: String) throws(URLRefusal) -> UInt16? {
         let rest = uri.drop { $0 != ":" }.dropFirst()
         guard rest.hasPrefix("//") else { return nil }
@@ -172,7 +172,7 @@ extension URLParts: Encodable {
         case url, scheme, user, password, host, port, path, pathSegments, query, queryItems, fragment
     }
 
-    /// What handlers are told of a URL: the parts that are there, those that are decoded for convenience among them.
+    /// The form for handlers: the parts that the URL has, and decoded parts for convenience.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(text, forKey: .url)
@@ -189,7 +189,7 @@ extension URLParts: Encodable {
     }
 }
 
-/// Why a text is no URL that is handed to anybody.
+/// Why a text is not accepted as a URL.
 package struct URLRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case tooLong, unprintable, noScheme, malformed, port, address, undecodable

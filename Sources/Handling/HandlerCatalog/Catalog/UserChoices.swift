@@ -1,12 +1,12 @@
 package import UniformTypes
 
-/// What the user decided about handlers, apart from installing them.
+/// The user's decisions about handlers, apart from installing them.
 package struct UserChoices: Hashable, Sendable {
-    /// Handlers that are installed and not used.
+    /// Installed handlers that are not used.
     package var disabled: Set<BundleIdentifier>
-    /// Who opens items of a type, and of those that conform to it, if it can.
+    /// The first handler for items of a type, and of subtypes as far as it can open them.
     package var typeDefaults: [UniformType: BundleIdentifier]
-    /// Who opens URLs of a scheme.
+    /// The first handler for URLs of a scheme.
     package var schemeDefaults: [URLScheme: BundleIdentifier]
 
     package init(

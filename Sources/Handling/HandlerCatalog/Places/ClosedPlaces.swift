@@ -1,7 +1,7 @@
 import Glibc
 import Sharing
 
-/// Places that no handler's own rules can open: Waft's configuration, state and control socket, and all handlers with
+/// Places that no rules of a handler can open: Waft's configuration, state and control socket, and all handlers with
 /// their data. Handlers can read the Inbox and move items out of it, but not write in it.
 ///
 /// This check runs when a handler is added and when its bundle is read. The sandbox checks again at each call, because
@@ -40,7 +40,7 @@ package struct ClosedPlaces: Hashable, Sendable {
 
     mutating func add(_ more: [Place]) { places += more }
 
-    /// Why a handler may not access a path, with a remedy, in one line; nil if it may. Quotes the path unchanged.
+    /// Why a handler may not access a path, with a remedy, in one line; nil if allowed. Quotes the path unchanged.
     package func trouble(_ path: String, _ access: Access) -> String? {
         let real = Paths.resolved(path)
         if access == .write, let inbox, let words = Self.overlap(path, real, inbox) {

@@ -2,15 +2,15 @@ import CLinuxShims
 import Glibc
 import SystemCalls
 
-/// Where bundles lie.
+/// The folders that contain bundles.
 package struct HandlerFolders: Hashable, Sendable {
-    /// The user's own: the only one that is written to. Absolute.
+    /// The user's own folder: the only one of the three in which Waft makes and removes bundles. Absolute.
     package let user: String
     /// Contains a data folder for each handler, named after its identifier; it outlives the bundle. Absolute.
     package let data: String
-    /// For everybody on this machine. Absolute.
+    /// The folder for all users of this machine. Absolute.
     package let machine: String
-    /// Of packages. Absolute.
+    /// The folder for bundles of packages. Absolute.
     package let distribution: String
 
     /// - Parameter data: nil for `handler-data` beside the user's own folder.
@@ -34,14 +34,14 @@ package struct HandlerFolders: Hashable, Sendable {
         data + "/" + (identifier == .hook ? Self.hookDataName : identifier.text)
     }
 
-    /// Each with what its bundles are, the one that goes first first.
+    /// Each with the origin of its bundles, in order of precedence.
     var all: [(path: String, origin: HandlerOrigin)] {
         [(user, .user), (machine, .machine), (distribution, .distribution)]
     }
 
-    /// The folders in one of them that want to be bundles, by name; hidden ones are passed over, they are being made.
+    /// The folders with names of bundles in one of them, sorted. Skips hidden folders: they are still being made.
     ///
-    /// A folder that is not there has none. A file with such a name counts: it is found to be none later.
+    /// A missing folder has none. A file with such a name is included: reading it later reports that it is no bundle.
     static func bundles(in path: String, _ origin: HandlerOrigin) -> (folders: [BundleFolder], problems: [String]) {
         guard let stream = opendir(path) else {
             let isMissing = errno == ENOENT || errno == ENOTDIR && !isThere(path)

@@ -2,16 +2,16 @@ import CLinuxShims
 import Foundation
 import SystemCalls
 
-/// The folder with the user's own bundles, while one is made or removed in it.
+/// The folder with the user's own bundles, used while a bundle is made or removed in it.
 struct UserFolder {
     /// Absolute.
     let path: String
 
-    /// A hidden name, so that nobody takes it for a bundle; in this folder, so that it can be renamed.
+    /// Hidden, so that no reader takes the folder for a bundle. In the same folder, so that it can be renamed.
     private static let workName = ".work."
 
-    /// Makes the folder where it is missing, and keeps others from making or removing bundles as long as the result is
-    /// open. What lies about under a working name then was left behind by a crash, and goes.
+    /// Makes the folder if it is missing. No other process makes or removes bundles while the result is open. Removes
+    /// working folders that a crash left behind.
     ///
     /// - Throws: `CatalogError` `storage`.
     func locked() throws(CatalogError) -> FileDescriptor {
@@ -34,9 +34,9 @@ struct UserFolder {
         return lock
     }
 
-    /// An empty folder, 0700, under a working name.
+    /// Makes an empty folder, 0700, under a working name.
     ///
-    /// - Throws: what the kernel said.
+    /// - Throws: the kernel's error.
     /// - Returns: its absolute path.
     func makeWorkFolder() throws(SystemError) -> String {
         var template = Array((path + "/" + Self.workName + "XXXXXX").utf8CString)
@@ -44,12 +44,12 @@ struct UserFolder {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Gives a finished folder its name, which nobody may have yet, for good.
+    /// Gives a finished folder its final name, if the name is free.
     ///
-    /// - Throws: what the kernel said; `EEXIST` where the name is taken.
+    /// - Throws: the kernel's error; `EEXIST` if the name is taken.
     func place(_ work: String, at target: String) throws(SystemError) {
         if CLinuxShims_renameat2_noreplace(AT_FDCWD, work, AT_FDCWD, target) != 0 {
-            // EINVAL: a file system that cannot refuse to replace. Nobody else does it at this time.
+            // EINVAL: the file system cannot refuse to replace. The lock keeps other processes from using the name now.
             guard errno == EINVAL else { throw .last }
             var status = stat()
             guard lstat(target, &status) != 0 else { throw SystemError(EEXIST) }

@@ -2,10 +2,10 @@
 package enum UserLanguages {
     private static let maximum = 12
 
-    /// Names as folders `NAME.lproj` have them, the best first; `en` is the last.
+    /// Names as in folders `NAME.lproj`, in order of preference; `en` is the last.
     ///
-    /// For `de_AT.UTF-8` these are `de_AT`, `de-AT`, `de` and `en`. `LANGUAGE` counts where the locale is not `C`, as in
-    /// gettext.
+    /// For `de_AT.UTF-8` these are `de_AT`, `de-AT`, `de` and `en`. `LANGUAGE` counts only if the locale is not `C`, as
+    /// in gettext.
     package static func names(_ environment: [String: String]) -> [String] {
         let settings = ["LC_ALL", "LC_MESSAGES", "LANG"].map { environment[$0] ?? "" }
         let locale = settings.first { !$0.isEmpty } ?? ""
@@ -17,7 +17,7 @@ package enum UserLanguages {
         return names.filter { $0 != "en" }.prefix(maximum) + ["en"]
     }
 
-    /// The locale of programs.
+    /// Whether the locale is the standard one of programs.
     private static func isStandard(_ locale: String) -> Bool {
         ["C", "POSIX"].contains(locale.prefix { $0 != "." })
     }

@@ -1,7 +1,7 @@
 /// Reads binary property lists (`bplist00`): a table of objects that refer to each other by number, the layout of
 /// CFBinaryPList.
 ///
-/// References may form cycles, and name one object any number of times: depth, values and bytes of text are bounded.
+/// References may form cycles and name one object any number of times, so depth, values and bytes of text are bounded.
 struct BinaryPropertyList {
     static let magic = Array("bplist00".utf8)
 
@@ -87,7 +87,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// How many units an object has: in its marker, or in an integer after it.
+    /// The number of units of an object. It is in the object's marker, or in an integer after it.
     private func length(_ low: Int, after position: Int) throws(PropertyListFault) -> (count: Int, start: Int) {
         guard low == 0x0F else { return (low, position + 1) }
         guard position + 1 < tableStart, bytes[position + 1] >> 4 == 0x1, bytes[position + 1] & 0x0F <= 3 else {
@@ -109,7 +109,7 @@ struct BinaryPropertyList {
         let span = try span(at: start, count: count, of: 1)
         var value: UInt64 = 0
         for byte in bytes[span].suffix(8) { value = value << 8 | UInt64(byte) }
-        // Up to four bytes have no sign, eight have one; sixteen are how a larger one without a sign is written.
+        // Integers of up to four bytes are unsigned, those of eight are signed. Sixteen bytes: larger unsigned ones.
         guard count == 16 else { return .integer(Int64(bitPattern: value)) }
         return bytes[span].prefix(8).allSatisfy { $0 == 0 }
             ? Int64(exactly: value).map { .integer($0) } ?? .real(Double(value)) : .integer(Int64(bitPattern: value))

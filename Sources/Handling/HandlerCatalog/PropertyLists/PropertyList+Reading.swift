@@ -3,9 +3,9 @@ import Foundation
 extension PropertyList {
     /// Reads an XML or binary property list that is a dictionary, as every `Info.plist` is.
     ///
-    /// XML is read by Foundation, which bounds its depth. Binary is not: Foundation follows references as often as they
-    /// are made, so that a file of 200 bytes takes hours, and some damaged files crash it. The old-style text form is
-    /// not taken at all: Foundation reads it into almost any text.
+    /// Foundation reads XML and bounds its depth. It does not read the binary form here: it follows every reference, so
+    /// that a file of 200 bytes takes hours, and some damaged files crash it. The old-style text form is refused:
+    /// Foundation accepts almost any text as that form.
     /// - Throws: `PropertyListFault`.
     static func dictionary(from bytes: [UInt8]) throws(PropertyListFault) -> [String: PropertyList] {
         guard bytes.count <= CatalogLimits.documentBytes else { throw .tooLarge }
@@ -34,7 +34,7 @@ extension PropertyList {
         return try PropertyList(foreign, depth: 0, &allowance)
     }
 
-    /// Leaves blanks where the XML declaration is: what encoding it names plays no part, the text is UTF-8.
+    /// Replaces the XML declaration by blanks. Its encoding is ignored, because the text is UTF-8.
     private static func blankDeclaration(in document: inout Data) {
         guard document.starts(with: "<?xml".utf8), let end = document.firstRange(of: Data("?>".utf8)) else { return }
         for index in document.startIndex..<end.upperBound where document[index] != UInt8(ascii: "\n") {
@@ -42,20 +42,20 @@ extension PropertyList {
         }
     }
 
-    /// Foundation's words, which name the line: they may quote the file.
+    /// Foundation's message, which names the line and may quote the file.
     private static func reason(_ error: any Error) -> String {
         let words = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? "it cannot be read"
         return words.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).description
     }
 
-    /// - Parameter foreign: what Foundation made of XML.
+    /// - Parameter foreign: the value that Foundation read from XML.
     private init(_ foreign: Any, depth: Int, _ allowance: inout PropertyListAllowance) throws(PropertyListFault) {
         try allowance.takeValue(depth: depth)
         switch foreign {
         case let text as String:
             try allowance.takeText(bytes: text.utf8.count)
             self = .string(text)
-        // Numbers answer to Bool too, where they are 0 or 1.
+        // Numbers that are 0 or 1 can be cast to Bool too.
         case let value as Bool where type(of: foreign) == Bool.self: self = .boolean(value)
         case let number as NSNumber: self = Self(number)
         case is Date: self = .date

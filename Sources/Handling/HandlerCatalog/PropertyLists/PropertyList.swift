@@ -1,8 +1,8 @@
-/// A value in a property list, as far as an `Info.plist` needs it: dates and data are told apart, not kept.
+/// A value in a property list, as far as an `Info.plist` needs it. Dates and data are recognised, but not kept.
 enum PropertyList: Hashable, Sendable {
     case string(String)
     case integer(Int64)
-    /// Also an integer that does not fit into 64 bits with a sign.
+    /// Also holds an integer that does not fit into 64 bits with a sign.
     case real(Double)
     case boolean(Bool)
     case date
@@ -10,7 +10,7 @@ enum PropertyList: Hashable, Sendable {
     case array([PropertyList])
     case dictionary([String: PropertyList])
 
-    /// What to call it in a message.
+    /// The name of this kind of value in a message.
     var kind: String {
         switch self {
         case .string: "text"
@@ -24,7 +24,7 @@ enum PropertyList: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no property list that is read here.
+/// Why bytes cannot be read as a property list.
 struct PropertyListFault: Error, Hashable, CustomStringConvertible {
     private enum Code: Hashable {
         case tooLarge, neitherForm, notUTF8
@@ -58,12 +58,12 @@ struct PropertyListFault: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What may still be made while a property list is read: a small file can refer to one value a great many times.
+/// The values and texts that a property list may still contain: a small file can refer to one value very often.
 struct PropertyListAllowance {
     private var values = CatalogLimits.propertyListValues
     private var textBytes = CatalogLimits.propertyListTextBytes
 
-    /// - Parameter depth: how many lists and dictionaries the value is in.
+    /// - Parameter depth: the number of lists and dictionaries that contain the value.
     mutating func takeValue(depth: Int) throws(PropertyListFault) {
         guard depth <= CatalogLimits.propertyListDepth else { throw .tooDeep }
         guard values > 0 else { throw .tooManyValues }

@@ -1,7 +1,7 @@
 /// Reads the old-style text form of a `.strings` file: `"key" = "text";`, with comments as in C.
 ///
-/// Flat and without recursion: Foundation's reader of this form takes almost any text, and follows lists in it as deep
-/// as they go.
+/// Accepts no nested lists, and does not recurse. Foundation's reader of this form accepts almost any text, and follows
+/// nested lists to any depth.
 struct StringsText {
     /// UTF-16, as the escapes of this form (`\U00fc`) are.
     private let units: [UInt16]
@@ -30,7 +30,7 @@ struct StringsText {
                 return entries
             }
             let key = try text()
-            // A key alone stands for itself.
+            // A key without a value is its own value.
             let value = try take("=") ? text() : key
             guard try take(";") else { throw fault("a semicolon is missing") }
             entries[key] = value
@@ -68,7 +68,7 @@ struct StringsText {
         throw fault("a text has no closing quote")
     }
 
-    /// What stands for itself or for something else after a backslash.
+    /// The character after a backslash, or the one that it stands for.
     private mutating func escaped() throws(PropertyListFault) -> UInt16 {
         guard position < units.count else { throw fault("a text has no closing quote") }
         let unit = units[position]
@@ -85,14 +85,14 @@ struct StringsText {
         case Self.unit("0")...Self.unit("7"):
             position -= 1
             let code = try number(radix: 8, digits: 3)
-            // Above, NeXT's own character set is meant.
+            // Higher octal escapes mean NeXT's own character set.
             guard code < 128 else { throw fault("an octal escape is not ASCII") }
             return code
         default: return unit
         }
     }
 
-    /// At most `digits` digits.
+    /// Reads at most `digits` digits.
     private mutating func number(radix: Int, digits: Int) throws(PropertyListFault) -> UInt16 {
         var value = 0
         var count = 0
@@ -109,7 +109,7 @@ struct StringsText {
 
     // MARK: Between texts
 
-    /// Takes a character if it comes next.
+    /// Consumes a character if it comes next.
     private mutating func take(_ scalar: Unicode.Scalar) throws(PropertyListFault) -> Bool {
         try skip()
         guard position < units.count, units[position] == Self.unit(scalar) else { return false }
@@ -117,7 +117,7 @@ struct StringsText {
         return true
     }
 
-    /// Goes past blanks and comments.
+    /// Skips blanks and comments.
     private mutating func skip() throws(PropertyListFault) {
         while position < units.count {
             if Unicode.Scalar(units[position])?.properties.isWhitespace == true {
@@ -145,7 +145,7 @@ struct StringsText {
 
     private static func isQuote(_ unit: UInt16) -> Bool { unit == Self.unit("\"") || unit == Self.unit("'") }
 
-    /// What a text without quotes has.
+    /// Whether a text without quotes may contain this unit.
     private static func isPlain(_ unit: UInt16) -> Bool {
         guard unit < 128, let scalar = Unicode.Scalar(unit) else { return false }
         let character = Character(scalar)

@@ -1,20 +1,20 @@
 package import Logging
 
-/// Keeps a snapshot of the handlers that is never old: bundles that come, change and go, and the user's choices, are
-/// noticed without a restart.
+/// Keeps a current snapshot of the handlers: notices added, changed and removed bundles and the user's choices without
+/// a restart.
 ///
-/// A thread of its own receives the kernel's events, and reads again once there was none for a moment: a bundle that is
-/// being copied is read when it is complete. That delay must not let an old handler judge an offer: each use also
-/// compares the files' times, unless the last comparison is younger than `maximumAge`. Without the kernel's events each
-/// use compares them.
+/// Its own thread receives the kernel's events, and reads the catalog once no event has come for a moment, so that a
+/// bundle that is being copied is read complete. An old handler must not judge an offer during that delay: each use
+/// also compares the files' times, unless the last comparison is younger than `maximumAge`. Without the kernel's events
+/// each use compares them.
 package final class CatalogWatch: Sendable {
     private let core: WatchCore
 
     /// Reads the catalog once, and waits for that.
     ///
     /// - Parameters:
-    ///   - listening: whether to ask the kernel for events; if not, each use looks.
-    ///   - quiet: for how long nothing may have happened before it is read again.
+    ///   - listening: whether to ask the kernel for events; if not, each use compares the files' times.
+    ///   - quiet: the time without events after which the catalog is read again.
     ///   - maximumAge: how long a comparison of the files' times stays valid while it is listening.
     package init(
         _ catalog: HandlerCatalog,
@@ -31,20 +31,20 @@ package final class CatalogWatch: Sendable {
         core.stop()
     }
 
-    /// The handlers as they were at most `maximumAge` ago. May wait for the disk.
+    /// The handlers, at most `maximumAge` old. May wait for the disk.
     package var current: CatalogSnapshot { core.current }
 
     /// Reads the catalog now. The result and each later `current` include all changes made before this call.
     @discardableResult
     package func refresh() -> CatalogSnapshot { core.refresh() }
 
-    /// Whether changes are noticed by themselves; if not, they are when somebody asks for `current`.
+    /// Whether the kernel reports changes; if not, only a use of `current` notices them.
     package var isListening: Bool { core.isListening }
 
-    /// Every snapshot that differs from the one before it, from now on; the newest alone where they are not taken in
-    /// time. Ends when the watch does.
+    /// Each snapshot from now on that differs from the one before it. A slow reader gets only the newest. Ends with the
+    /// watch.
     package func changes() -> AsyncStream<CatalogSnapshot> { core.changes() }
 
-    /// Ends the thread and all streams; `current` stays what it was. Can be called twice.
+    /// Ends the thread and all streams; `current` keeps its value. Can be called twice.
     package func stop() { core.stop() }
 }

@@ -1,10 +1,10 @@
 import Glibc
 import SystemCalls
 
-/// Hears of changes in folders, by inotify(7). Used by one thread at a time.
+/// Receives the changes in folders, by inotify(7). Used by one thread at a time.
 final class FolderEvents {
-    /// Not IN_MODIFY: the folders above the handlers' are listened in too, and every line of a log that somebody writes
-    /// there would wake us. A file that is written is heard of when it is closed.
+    /// Not IN_MODIFY: it would wake this thread for each line of a log in the watched folders above those of the
+    /// handlers. IN_CLOSE_WRITE reports a written file when it is closed.
     private static let events =
         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF
         | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR
@@ -12,19 +12,19 @@ final class FolderEvents {
     private let file: FileDescriptor
     private var interests: [Int32: CatalogPlaces.Interest] = [:]
 
-    /// - Throws: what the kernel said: a user may have only so many of these.
+    /// - Throws: the kernel's error; the number of inotify objects of a user is limited.
     init() throws(SystemError) {
         file = FileDescriptor(owning: try systemCall { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
     }
 
-    /// For poll(2): readable when something has happened. Valid as long as this object is.
+    /// For poll(2): readable when there is an event. Valid as long as this object exists.
     var descriptor: Int32 { file.raw }
 
-    /// Listens in these folders.
+    /// Watches these folders.
     ///
-    /// - Parameter isAll: whether to listen nowhere else any more.
-    /// - Throws: what the kernel said, where it listens in no more folders.
-    /// - Returns: whether there was one in which it had not listened, or that was gone: what was read in it may be old.
+    /// - Parameter isAll: whether to stop watching all other folders.
+    /// - Throws: the kernel's error, if it watches no more folders.
+    /// - Returns: whether a folder is new, or was removed and made again: contents read from it may be old.
     func cover(_ wanted: [String: CatalogPlaces.Interest], isAll: Bool) throws(SystemError) -> Bool {
         var isNew = false
         var covered = isAll ? [:] : interests
@@ -32,7 +32,7 @@ final class FolderEvents {
             let watch = inotify_add_watch(file.raw, path, UInt32(Self.events))
             guard watch >= 0 else {
                 switch errno {
-                // A folder that is not there yet is covered by the one above it.
+                // A missing folder is covered by the watch of its parent.
                 case ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG: continue
                 default: throw .last
                 }
@@ -45,7 +45,7 @@ final class FolderEvents {
         return isNew
     }
 
-    /// Takes all that is there to be told, and says whether anything of it matters.
+    /// Reads all pending events. Returns whether any of them matters.
     func drain() -> Bool {
         var matters = false
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -54,7 +54,7 @@ final class FolderEvents {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return matters }
             buffer.withUnsafeBytes { bytes in
-                // struct inotify_event: four numbers of 32 bits, the last of which is the length of the name after it.
+                // struct inotify_event: four 32-bit numbers, of which the last is the length of the name after them.
                 var start = 0
                 while start + 16 <= count {
                     let watch = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)
@@ -72,7 +72,7 @@ final class FolderEvents {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { return true }
         guard let interest = interests[watch] else { return false }
         if mask & UInt32(IN_IGNORED) != 0 { interests[watch] = nil }
-        // Without a name it is about the folder itself.
+        // An event without a name is about the folder itself.
         return name.isEmpty || interest.covers(name)
     }
 }

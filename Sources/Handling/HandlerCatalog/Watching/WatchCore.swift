@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import SystemCalls
 
-/// What the watch and its thread share. The thread does not keep the watch itself alive.
+/// The state that the watch and its thread share. The thread does not keep the watch itself alive.
 final class WatchCore: Sendable {
     private struct State {
         var snapshot: CatalogSnapshot
@@ -28,7 +28,7 @@ final class WatchCore: Sendable {
     private let state: Mutex<State>
     /// Held while the catalog is read and published, so that an older reading never replaces a newer one.
     private let look: Mutex<Look?>
-    /// Written to when the thread is to end; nil where there is none to be had.
+    /// Written to when the thread must end; nil if it could not be made.
     private let wake: Wake?
 
     init(_ catalog: HandlerCatalog, quiet: Duration, maximumAge: Duration, logger: Logger) {
@@ -88,7 +88,7 @@ final class WatchCore: Sendable {
         }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { state in
-                // Not released in here: that would end the stream once more.
+                // Not released inside the lock: that would end the stream a second time.
                 withExtendedLifetime(state.streams.removeValue(forKey: number)) {}
             }
         }
@@ -113,7 +113,7 @@ final class WatchCore: Sendable {
         while true {
             switch wait(events, wake, nil) {
             case .stopped: return
-            // A signal.
+            // EINTR: a signal came.
             case .nothing: continue
             case .events: break
             }
@@ -135,8 +135,8 @@ final class WatchCore: Sendable {
         case stopped
     }
 
-    /// Waits until nothing that matters has happened for a moment, or for twenty times as long.
-    /// - Returns: false when it was stopped meanwhile.
+    /// Waits until no event that matters has come for `quiet`, or at most twenty times as long.
+    /// - Returns: false if it was stopped meanwhile.
     private func settle(_ events: FolderEvents, _ wake: Wake) -> Bool {
         let end = ContinuousClock.now + quiet * 20
         var next = ContinuousClock.now + quiet
@@ -162,10 +162,10 @@ final class WatchCore: Sendable {
         return count > 0 ? .events : .nothing
     }
 
-    /// Reads everything, having listened before: what changes while it is read is heard of.
+    /// Watches the folders, then reads everything, so that changes during the reading are noticed.
     private func read(_ events: FolderEvents) throws(SystemError) {
         try look.withLock { look throws(SystemError) in
-            // Enough for every folder on the way to come into being meanwhile; should that not do, events follow.
+            // Enough tries for every folder of a path to be made meanwhile. If they do not suffice, events follow.
             let tries = 16
             var base = CatalogPlaces(catalog)
             for _ in 0..<tries where try events.cover(base.interests, isAll: false) { base = CatalogPlaces(catalog) }
@@ -235,7 +235,7 @@ final class WatchCore: Sendable {
     }
 }
 
-/// Hands a value to the one thread that will use it.
+/// Passes a value to the one thread that will use it.
 private struct Transferred<Value>: @unchecked Sendable {
     let value: Value
 }
@@ -262,6 +262,6 @@ private final class Wake: Sendable {
 }
 
 extension Duration {
-    /// The part of it below a second, in milliseconds, rounded up.
+    /// The part below a second, in milliseconds, rounded up.
     fileprivate var milliseconds: Int64 { (components.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000 }
 }
