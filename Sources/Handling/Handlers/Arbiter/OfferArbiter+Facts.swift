@@ -4,13 +4,13 @@ package import Sharing
 import SystemPackage
 import UniformTypes
 
-/// What the arbiter is told of an offer.
+/// The facts about an offer that the arbiter gets.
 package struct OfferFacts: Sendable {
     package var offer: Offer
     package var peer: PeerID
-    /// The user's own name for the peer; nil for a stranger, whatever it calls itself.
+    /// The user's own name for the peer; nil for a stranger, even if the peer's name for itself is a contact's name.
     package var contact: String?
-    /// Bytes free where it would go.
+    /// Free bytes on the disk that would store the offer.
     package var freeRoom: UInt64
 
     package init(offer: Offer, peer: PeerID, contact: String? = nil, freeRoom: UInt64) {
@@ -20,7 +20,7 @@ package struct OfferFacts: Sendable {
         self.freeRoom = freeRoom
     }
 
-    /// Variables to set, or to remove: what an offer has none of must not be left from our own environment.
+    /// Variables to set, or to remove: those that do not apply must not stay from the receiver's environment.
     var environment: [String: String?] {
         var variables = HookCall.withoutItems
         variables["WAFT_PEER_ID"] = .some(peer.provenText)
@@ -44,7 +44,7 @@ package struct OfferFacts: Sendable {
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
     ///
-    /// Not a pipe: a program that never reads its input must not hold anybody up.
+    /// Not a pipe: a program that never reads its input must not block the receiver.
     func documentFile() throws -> FileDescriptor {
         let bytes = try document()
         let raw = CLinuxShims_memory_file("waft-offer")
@@ -66,7 +66,7 @@ private struct Document: Encodable {
     struct Peer: Encodable {
         /// Absent for a peer that proved no key.
         var id: String?
-        /// What it calls itself: no ground for a decision.
+        /// The peer's name for itself: no ground for a decision.
         var name: String
         /// Absent for a stranger.
         var contact: String?
@@ -76,11 +76,11 @@ private struct Document: Encodable {
         var name: String
         var kind: String
         var type: String
-        /// Bytes; absent where the sender cannot know.
+        /// Bytes; absent if the sender cannot know.
         var size: UInt64?
         /// Bytes that the sender expects where `size` is not known.
         var sizeHint: UInt64?
-        /// Absent where the sender cannot know.
+        /// Absent if the sender cannot know.
         var entries: UInt64?
     }
 
@@ -88,14 +88,14 @@ private struct Document: Encodable {
     var call = "offer"
     var transfer: String
     var peer: Peer
-    /// The dialect by which it came.
+    /// The dialect of the offer.
     var via: String
     var items: [Item]
-    /// Bytes of everything whose size is known.
+    /// Bytes of all items whose size is known.
     var size: UInt64
     var freeRoom: UInt64
     var annotation: [String: String]
-    /// Whether the items that are accepted are sent where others are not.
+    /// Whether the sender can send the accepted items without the others.
     var takesPart: Bool
 
     init(_ facts: OfferFacts) {

@@ -6,33 +6,33 @@ import Sharing
 import Synchronization
 import SystemPackage
 
-/// What the arbiter says to an offer.
+/// The arbiter's answer to an offer.
 package enum ArbiterAnswer: Hashable, Sendable {
     case accept
-    /// The reason is told to the sender: one line without control characters, at most `OfferArbiter.reasonBytes` bytes.
-    /// Empty where the arbiter gave none.
+    /// The sender gets the reason: one line without control characters, at most `OfferArbiter.reasonBytes` bytes.
+    /// Empty if the arbiter gave none.
     case decline(reason: String)
-    /// Others are asked: it has no opinion, or could not be heard. The reason is one line for the log, fit to be shown.
+    /// The arbiter has no opinion, or it failed: others decide. The reason is one line for the log, fit to be shown.
     case undecided(reason: String)
 }
 
-/// A program of the configuration that is asked about offers before people are.
+/// A program of the configuration that judges offers before people do.
 ///
 /// It is executed directly, with `offer` as its one argument, the offer as one line of JSON on standard input, and the
-/// hook contract's rules for streams, groups and signals. It answers by its exit code: 0 accepts, 1 declines, 2 and 75
-/// leave it to others; so does everything else that can happen, since a broken arbiter must neither let anything in nor
-/// keep anything out. The first line of its standard output is the reason for a decline. In its sandbox it can write in
-/// its `TMPDIR` alone, which is made for each offer; the Inbox is closed to it.
+/// hook contract's rules for streams, groups and signals. Its exit code is its answer: 0 accepts, 1 declines, 2 and 75
+/// leave the decision to others. So does every failure: a broken arbiter must neither accept nor decline an offer. The
+/// first line of its standard output is the reason for a decline. Its sandbox allows writing only in its `TMPDIR`,
+/// which is made for each offer, and closes the Inbox.
 package struct OfferArbiter: Sendable {
     /// Bytes of standard output that can be the reason.
     package static let reasonBytes = 200
-    /// Arbiters that run at once; other offers wait for their turn.
+    /// Number of arbiters that run at once; other offers wait for their turn.
     package static let mostAtOnce = 4
-    /// How long it may take by default.
+    /// The default time limit of a call.
     package static let timeLimit: Duration = .seconds(10)
 
     private static let identifier = "org.waft.arbiter"
-    /// Where the sandbox wants the Inbox: a folder with nothing in it.
+    /// The sandbox needs a path for the Inbox: this empty folder.
     private static let emptyFolder = "no-inbox"
     /// Characters of standard error that are logged.
     private static let complaintLength = 200
@@ -43,12 +43,12 @@ package struct OfferArbiter: Sendable {
 
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
-    ///   - scratchFolder: absolute path of a folder for what each question needs, 0700; made where it is missing, its own
-    ///     parent not. Nobody else writes in it. `HandlerRunner.sweep` of the same folder removes what a crash has left.
+    ///   - scratchFolder: absolute path of a folder for temporary files, 0700; made if missing, but not its parent. No
+    ///     other program writes in it. `HandlerRunner.sweep` of the same folder removes the remains of a crash.
     ///   - timeLimit: more than 0.
     ///   - rules: the paths that it may read, network and Unix sockets; writable paths are ignored.
     ///   - forbiddenPlaces: as in `HandlerRunner`.
-    ///   - grace: how long it has to leave when it is asked to.
+    ///   - grace: time between the request to leave and the kill.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
     package init(
@@ -82,8 +82,8 @@ package struct OfferArbiter: Sendable {
 
     /// Asks about an offer.
     ///
-    /// When the task is cancelled the program is ended with all that it has started; then what is returned does not
-    /// matter.
+    /// If the task is cancelled, the program is ended with all processes that it has started. The answer is then
+    /// meaningless.
     package func ask(_ facts: OfferFacts) async -> ArbiterAnswer {
         guard await places.take() else { return .undecided(reason: "the offer is gone") }
         defer { places.giveBack() }
@@ -127,7 +127,7 @@ package struct OfferArbiter: Sendable {
             await started.process.end(grace: runner.grace)
             answer = .undecided(reason: "the offer is gone")
         }
-        // Those that it has left running are listened to no more.
+        // The output of processes that it has left running is not read.
         output.close()
         await started.finish(runner.leftovers)
         return answer
@@ -150,7 +150,7 @@ package struct OfferArbiter: Sendable {
         }
     }
 
-    /// With the end of what it printed on standard error.
+    /// Adds the end of its standard error.
     private func complaint(_ reason: String, _ started: Started) async -> String {
         await started.pipe.catchUp()
         let lines = String(decoding: started.capture.tail, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -171,7 +171,7 @@ package struct OfferArbiter: Sendable {
     }
 }
 
-/// The beginning of what a program prints, up to the end of its first line.
+/// The beginning of a program's output, up to the end of its first line.
 private final class FirstLine: Sendable {
     private let limit: Int
     private let bytes = Mutex<[UInt8]>([])
@@ -190,7 +190,7 @@ private final class FirstLine: Sendable {
         let escaped = LogText.escaped(String(decoding: line, as: UTF8.self).replacing("\t", with: " "))
         let words = escaped.drop { $0 == " " }
         var scalars = words.unicodeScalars
-        // Half a character at the cut, and what escaping added.
+        // The cut can leave half a character, and escaping lengthens the text.
         while scalars.last == "\u{FFFD}" || scalars.last == " " || String(scalars).utf8.count > limit {
             scalars.removeLast()
         }
@@ -213,7 +213,7 @@ private final class ArbiterPlaces: Sendable {
     }
 
     /// Waits for a place, the longest waiting first.
-    /// - Returns: false when the task was cancelled first: there is no place to give back.
+    /// - Returns: false if the task was cancelled first: there is no place to give back.
     func take() async -> Bool {
         let number = state.withLock { state in
             state.next += 1

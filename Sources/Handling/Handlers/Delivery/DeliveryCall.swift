@@ -9,7 +9,7 @@ package struct DeliveryCall: Sendable {
     }
 
     package var candidate: HandlerChoice.Candidate
-    /// At least one; more than one only for a handler that wants them by the transfer.
+    /// At least one; more than one only for a handler that takes whole transfers.
     package var items: [Item]
     /// Whether the handler was not running: it is launched first.
     package var isLaunch: Bool
@@ -20,22 +20,22 @@ package struct DeliveryCall: Sendable {
 /// How a call ended.
 package enum CallResult: Sendable {
     case answered(AttemptOutcome)
-    /// The receiver is stopping, and ended it: the attempt does not count.
+    /// The receiver stops and has ended the call. The attempt does not count.
     case cutShort
-    /// The handler was not asked, and nobody should ask it for so long: it has crashed. The attempt does not count.
+    /// The handler was not called, for it has crashed; wait this long before the next call. The attempt does not count.
     case postponed(Duration)
 }
 
 /// Calls handlers' programs.
 package protocol HandlerCalling: Sendable {
-    /// Calls, and waits for the answer. A handler that is launched is asked first whether it wants to run, where it says
-    /// that it is to be asked.
+    /// Calls, and waits for the answer. A handler that is launched is first asked whether it wants to run, if its
+    /// bundle requests that.
     ///
-    /// When the task is cancelled the program is ended with all that it has started.
+    /// If the task is cancelled, the program is ended with all processes that it has started.
     func call(_ call: DeliveryCall) async -> CallResult
     /// An item is about to leave the Inbox. A resident handler with this item gets a notice.
     func itemWillMove(_ number: ArrivalNumber) async
-    /// Nothing more is waiting for this handler: if it stays running it may be ended after a while.
+    /// No delivery waits for this handler: if it stays running, it may be ended after a while.
     func rests(_ handler: String) async
     /// Ends every handler that is running.
     func stop() async

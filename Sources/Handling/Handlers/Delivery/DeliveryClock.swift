@@ -1,11 +1,11 @@
 import Foundation
 package import Sharing
 
-/// The time as deliveries need it: what is written down, and how to wait. Tests bring their own.
+/// The clocks of deliveries: for records and for waiting. Tests bring their own.
 package struct DeliveryClock: Sendable {
-    /// The wall clock, for what is written down.
+    /// The wall clock, for records.
     package var now: @Sendable () -> WallTime
-    /// Time that has passed since some moment, whatever is done to the clock on the wall.
+    /// Time since a fixed moment. Changes of the wall clock do not affect it.
     package var uptime: @Sendable () -> Duration
     package var sleep: @Sendable (Duration) async throws -> Void
 
@@ -19,7 +19,7 @@ package struct DeliveryClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The machine's.
+    /// The clock of the system.
     package static let system = {
         let start = ContinuousClock.now
         return DeliveryClock(
@@ -35,7 +35,7 @@ package enum DeliveryBackoff {
     /// How long deliveries are tried before they are parked, in milliseconds: a day.
     static let patience: Int64 = 24 * 3_600_000
 
-    /// - Parameter deferrals: how often it has asked for more time before, 0 and up.
+    /// - Parameter deferrals: how often the handler has asked for more time before, 0 and up.
     /// - Returns: milliseconds: one second, doubling up to ten minutes, then hours.
     static func delay(after deferrals: Int) -> Int64 {
         switch deferrals {
@@ -46,7 +46,7 @@ package enum DeliveryBackoff {
         }
     }
 
-    /// What comes after a handler has asked for more time.
+    /// The next step after a handler has asked for more time.
     package static func step(after delivery: WaitingDelivery, at now: WallTime) -> DeliveryStep {
         let since = delivery.deferredSince ?? now
         if now.milliseconds.subtractingReportingOverflow(since.milliseconds).partialValue >= patience {
@@ -56,7 +56,7 @@ package enum DeliveryBackoff {
         return .deferred(until: until, since: since, deferrals: delivery.deferrals + 1)
     }
 
-    /// How long a delivery has to wait yet. Clocks are set back: it is never longer than what it was to wait at most.
+    /// The remaining wait of a delivery. If the clock was set back, the wait is not longer than its original delay.
     static func wait(for delivery: WaitingDelivery, at now: WallTime) -> Duration {
         let rest = delivery.due.milliseconds.subtractingReportingOverflow(now.milliseconds)
         guard !rest.overflow, rest.partialValue > 0 else { return .zero }

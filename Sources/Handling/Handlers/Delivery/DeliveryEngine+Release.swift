@@ -12,9 +12,9 @@ extension DeliveryEngine {
     /// How long no handler is given an item that is about to leave the Inbox.
     static let releaseHold: Duration = .seconds(30)
 
-    /// Waits until no handler has an item. A resident handler is told, so that it can answer at once.
+    /// Waits until no handler has an item. A resident handler gets a notice, so that it can answer at once.
     ///
-    /// - Parameter limit: how long to wait; with zero the item is free at once, whoever has it.
+    /// - Parameter limit: how long to wait; with zero the item is free at once, even if a handler has it.
     package func release(_ number: ArrivalNumber, within limit: Duration) async -> ReleaseAnswer {
         await withCheckedContinuation { continuation in
             if case .terminated = inlet.yield(.release(number, limit, continuation)) {
@@ -24,7 +24,7 @@ extension DeliveryEngine {
     }
 }
 
-/// Items that are about to leave the Inbox: the requests that wait for their readers, and the holds on their deliveries.
+/// Items that are about to leave the Inbox: the requests that wait for readers, and the holds on deliveries.
 ///
 /// All times are by the engine's clock.
 struct ReleasedItems {

@@ -1,18 +1,18 @@
 package import Logging
 package import Sharing
 
-/// Hands arrivals to handlers: each at least once, whatever happens to this process.
+/// Hands arrivals to handlers: each at least once, even if this process crashes.
 ///
-/// What the journal says is what counts; the engine holds in memory whom each delivery waits for. One handler is asked
-/// about one thing at a time, in the order in which things arrived; a few handlers at once. A delivery whose handler asks
-/// for more time does not hold up those behind it.
+/// The journal is authoritative; the engine only remembers for which handler each delivery waits. A handler gets one
+/// call at a time, in the order of arrival; a few handlers run at once. A delivery whose handler asks for more time
+/// does not hold up the deliveries behind it.
 ///
 /// Everything happens in `run`, one event after another; all other calls only put an event into its mailbox.
 package final class DeliveryEngine: Delivering {
-    /// Hooks that run at the same time.
+    /// Number of hooks that run at the same time.
     package static let defaultPlaces = 4
 
-    /// What happens to it.
+    /// An event of the engine.
     enum Event: Sendable {
         case arrived([Arrival], @Sendable (Arrival, HandlerAnswer) -> Void)
         case transferEnded(TransferID, PeerID)
@@ -24,7 +24,7 @@ package final class DeliveryEngine: Delivering {
         case release(ArrivalNumber, Duration, ReleasedItems.Answer)
     }
 
-    /// What became of a request to deliver something again.
+    /// The result of a request to deliver something again.
     package enum RetryAnswer: Sendable, Equatable {
         case begun
         /// No such arrival.
@@ -48,17 +48,17 @@ package final class DeliveryEngine: Delivering {
     let clock: DeliveryClock
     let logger: Logger
     let inlet: AsyncStream<Event>.Continuation
-    /// What an earlier run left.
+    /// Deliveries that an earlier run left.
     let leftovers: [WaitingDelivery]
     private let events: AsyncStream<Event>
 
-    /// Reads what an earlier run left from the journal: to be made before anything new can arrive.
+    /// Reads the deliveries of an earlier run from the journal. Create the engine before anything new can arrive.
     ///
     /// - Parameters:
-    ///   - subject: what the choice of a handler depends on, for an arrival; may read the disk.
+    ///   - subject: the facts for the choice of a handler, for an arrival; may read the disk.
     ///   - isInboxThere: whether the Inbox's disk is mounted. If not, deliveries wait, because a missing item may not
     ///     have left the Inbox.
-    ///   - observe: hears the answers about what an earlier run left, about which nobody else waits to hear.
+    ///   - observe: gets the answers about deliveries of an earlier run, which have no other listener.
     ///   - left: called for each item that a handler took out of the Inbox.
     ///   - places: how many hooks run at the same time.
     package init(
@@ -102,10 +102,10 @@ package final class DeliveryEngine: Delivering {
         inlet.yield(.transferEnded(transfer, peer))
     }
 
-    /// Looks anew whom each delivery is for.
+    /// Chooses the handler of each delivery again.
     package func handlersChanged() { inlet.yield(.handlersChanged) }
 
-    /// Begins a delivery anew, whatever had become of it.
+    /// Restarts a delivery, even one that has a result.
     package func retry(_ number: ArrivalNumber) async -> RetryAnswer {
         await withCheckedContinuation { continuation in
             if case .terminated = inlet.yield(.retry(number, continuation)) {
@@ -114,11 +114,11 @@ package final class DeliveryEngine: Delivering {
         }
     }
 
-    /// Delivers until the task is cancelled; then the handlers that run are ended, and asked again at the next start.
+    /// Delivers until the task is cancelled. Then it ends the running handlers, and calls them again at the next start.
     ///
     /// - Parameter executor: of threads that may block on the disk.
     package func run(on executor: (any TaskExecutor)? = nil) async {
-        // Not a child: what handlers say while they are being ended is still written down.
+        // Not a child: answers of handlers that are being ended are still recorded.
         let work = Task(executorPreference: executor) { await self.work() }
         await withTaskCancellationHandler {
             await work.value

@@ -5,7 +5,7 @@ import Logging
 import Sharing
 import UniformTypes
 
-/// What the engine knows between two events.
+/// The state of the engine between two events.
 struct DeliveryLoop {
     private typealias Answered = @Sendable (Arrival, HandlerAnswer) -> Void
 
@@ -15,32 +15,32 @@ struct DeliveryLoop {
         var subject: HandlerChoice.Subject
         var candidate: HandlerChoice.Candidate?
         var answered: Answered
-        /// Until when it waits, by the engine's clock.
+        /// The end of its wait, by the engine's clock.
         var notBefore: Duration?
         var isUnderWay = false
-        /// Since when a handler has had it, by the engine's clock.
+        /// When its handler got it, by the engine's clock.
         var begun: Duration = .zero
     }
 
-    /// What is known of a handler while something waits for it.
+    /// The state of a handler while deliveries wait for it.
     private struct Desk {
         var program: HandlerProgram
         var queue = DeliveryQueue()
         var isBusy = false
-        /// From its launch until nothing is ready for it any more.
+        /// From its launch until no delivery is ready for it any more.
         var isLaunched = false
-        /// Nothing is handed to it before this, by the engine's clock.
+        /// It gets no delivery before this, by the engine's clock.
         var notBefore: Duration?
     }
 
     private let engine: DeliveryEngine
     private var entries: [ArrivalNumber: Entry] = [:]
     private var desks: [String: Desk] = [:]
-    /// Transfers of which more may come.
+    /// Transfers that may bring more items.
     private var open: Set<Source> = []
     private var released = ReleasedItems()
     private var running = 0
-    /// Nothing is begun before this: the journal could not be written.
+    /// No call begins before this, because the journal could not be written.
     private var pausedUntil: Duration?
     private var wakeUp: Duration?
     private var timer: Task<Void, Never>?
@@ -48,13 +48,13 @@ struct DeliveryLoop {
     /// Whether no handler is being called.
     var isIdle: Bool { running == 0 }
 
-    /// Which transfer of whom.
+    /// A transfer of one peer.
     private struct Source: Hashable {
         var transfer: TransferID
         var peer: PeerID
     }
 
-    /// How long nothing is begun after the journal could not be written.
+    /// How long no call begins after a failed write of the journal.
     private static let journalPause: Duration = .seconds(10)
 
     init(_ engine: DeliveryEngine) {
@@ -63,10 +63,10 @@ struct DeliveryLoop {
 
     // MARK: Events
 
-    /// Takes up what an earlier run left.
+    /// Takes up the deliveries of an earlier run.
     mutating func start(_ group: inout DiscardingTaskGroup) {
         for delivery in engine.leftovers {
-            // One that cannot be read must not hold up the others; it stays in the journal.
+            // An unreadable one must not hold up the others; it stays in the journal.
             guard let arrival = read(delivery.number) else { continue }
             enter(delivery, arrival, answered: engine.observe)
         }
@@ -84,7 +84,7 @@ struct DeliveryLoop {
                 let delivery = WaitingDelivery(
                     number: arrival.number, transfer: arrival.transfer, peer: arrival.peer, due: engine.clock.now())
                 enter(delivery, arrival, answered: answered)
-                // It is a received URL, say, and nobody opens its scheme.
+                // For example a received URL whose scheme no handler opens.
                 if entries[arrival.number]?.candidate == nil { finish(arrival.number, as: .none, HandlerAnswer(.none)) }
             }
         case .transferEnded(let transfer, let peer):
@@ -125,9 +125,9 @@ struct DeliveryLoop {
         }
     }
 
-    // MARK: Who is asked
+    // MARK: Assigning
 
-    /// Puts a delivery into the queue of whoever is to be asked; nowhere where nobody is there, until somebody comes.
+    /// Queues the delivery at its next handler. Without one it waits until a handler is installed.
     private mutating func assign(_ number: ArrivalNumber) {
         guard var entry = entries[number] else { return }
         let candidate = engine.choice.candidates(for: entry.subject).first {
@@ -136,7 +136,7 @@ struct DeliveryLoop {
         entry.candidate = candidate
         entries[number] = entry
         guard let candidate else {
-            // Somebody was there, and said no: there is nobody else.
+            // A handler has refused it, and there is no other.
             if !entry.delivery.refusedBy.isEmpty { finish(number, as: .no, HandlerAnswer(.no)) }
             return
         }
@@ -152,7 +152,7 @@ struct DeliveryLoop {
         }
     }
 
-    /// The handlers have changed: what has not begun is assigned anew.
+    /// The handlers have changed: deliveries that have not begun are assigned again.
     private mutating func chooseAnew() {
         for handler in desks.keys { desks[handler]?.queue = DeliveryQueue() }
         for number in entries.keys.sorted() where entries[number]?.isUnderWay == false { assign(number) }
@@ -181,7 +181,7 @@ struct DeliveryLoop {
         }
     }
 
-    /// The item is about to leave the Inbox: no handler is given it from now on, and a handler that has it is waited for.
+    /// The item is about to leave the Inbox: no handler gets it any more. Waits for a handler that has it.
     private mutating func release(_ number: ArrivalNumber, within limit: Duration, _ answer: ReleasedItems.Answer) {
         let now = engine.clock.uptime()
         released.hold(number, until: now + DeliveryEngine.releaseHold)
@@ -202,7 +202,7 @@ struct DeliveryLoop {
 
     // MARK: Calling
 
-    /// Begins as much as may run at once, the oldest first, and sees to it that what waits is woken.
+    /// Begins as many calls as may run at once, the oldest first, and sets the timer for waiting deliveries.
     mutating func dispatch(_ group: inout DiscardingTaskGroup) {
         let now = engine.clock.uptime()
         if let pause = pausedUntil, pause <= now { pausedUntil = nil }
@@ -221,7 +221,7 @@ struct DeliveryLoop {
         setTimer(now)
     }
 
-    /// The oldest delivery that can begin, with those that belong to it.
+    /// The oldest delivery that can begin, with the deliveries of the same call.
     private func next() -> (handler: String, numbers: [ArrivalNumber])? {
         var best: (handler: String, numbers: [ArrivalNumber])?
         for (handler, desk) in desks where !desk.isBusy && desk.notBefore == nil {
@@ -235,7 +235,7 @@ struct DeliveryLoop {
         return (handler, desk.queue.ready.filter { self.source(of: $0) == source && sameLink($0, first) })
     }
 
-    /// A handler that wants whole transfers waits for their end.
+    /// A handler that takes whole transfers waits for their end.
     private func canBegin(_ number: ArrivalNumber, _ desk: Desk) -> Bool {
         guard desk.program.mode == .perTransfer, let source = source(of: number) else { return true }
         return !open.contains(source)
@@ -245,7 +245,7 @@ struct DeliveryLoop {
         entries[number].map { Source(transfer: $0.delivery.transfer, peer: $0.delivery.peer) }
     }
 
-    /// A URL that is opened by its scheme is opened alone.
+    /// A URL that is opened for its scheme has a call of its own.
     private func sameLink(_ number: ArrivalNumber, _ first: ArrivalNumber) -> Bool {
         number == first || entries[first]?.candidate?.link == nil && entries[number]?.candidate?.link == nil
     }
@@ -260,7 +260,7 @@ struct DeliveryLoop {
             }
             switch place(of: arrival) {
             case .there: arrivals.append(arrival)
-            // Somebody who watches has been told that it left.
+            // Its watchers already know that it left.
             case .left: finish(number, as: .gone, HandlerAnswer(.none))
             case .gone: finish(number, as: .gone, HandlerAnswer(.failed))
             case .unknown:
@@ -274,7 +274,7 @@ struct DeliveryLoop {
         do {
             attempts = try engine.journal.began(arrivals.map(\.number), handler: handler, at: engine.clock.now())
         } catch {
-            // Nobody is called for what could not be written down: that could happen again and again unseen.
+            // Without a record no handler is called: the call could repeat again and again unseen.
             engine.logger.error("a delivery cannot be stored", metadata: ["reason": "\(error)"])
             pausedUntil = engine.clock.uptime() + Self.journalPause
             for arrival in arrivals { desks[handler]?.queue.insert(arrival.number) }
@@ -298,14 +298,14 @@ struct DeliveryLoop {
 
     private enum Place {
         case there
-        /// The journal knows that it has left.
+        /// The journal records that it has left.
         case left
         case gone
         case unknown
     }
 
     private func place(of arrival: Arrival) -> Place {
-        // Another item may have come to lie under its name since. A fault of the journal is met when the call is written down.
+        // Another item may have its name by now. A fault of the journal shows when the call is recorded.
         if (try? engine.journal.isThere(arrival.number)) == false { return .left }
         var status = stat()
         if lstat(arrival.stored.path, &status) == 0 || errno != ENOENT { return .there }
@@ -328,7 +328,7 @@ struct DeliveryLoop {
             for number in call.numbers { takeUpAgain(number, notBefore: nil) }
         case .answered(let outcome):
             if outcome.answer != .yes, call.isLaunch { desks[handler]?.isLaunched = false }
-            // Those of a batch need not have waited equally long, but mostly have: written down together.
+            // Items of a batch may have waited differently, but mostly have not: equal steps are recorded together.
             var steps: [DeliveryStep: [Arrival]] = [:]
             for item in call.items {
                 guard let entry = entries[item.arrival.number] else { continue }
@@ -394,7 +394,7 @@ struct DeliveryLoop {
         assign(number)
     }
 
-    /// Ends a delivery about which nobody was asked.
+    /// Ends a delivery without a call of a handler.
     private mutating func finish(_ number: ArrivalNumber, as state: DeliveryState, _ answer: HandlerAnswer) {
         let entry = entries.removeValue(forKey: number)
         do {
@@ -405,7 +405,7 @@ struct DeliveryLoop {
         if let answered = entry?.answered, let arrival = read(number) { answered(arrival, answer) }
     }
 
-    /// Handlers may move things out and delete them: what they have been asked about and is gone then was theirs.
+    /// Handlers may move and delete items: an item that is missing after a call was taken by the handler.
     private func noteDepartures(_ arrivals: [Arrival], _ handler: String) {
         let gone = arrivals.filter { [.left, .gone].contains(place(of: $0)) }
         guard !gone.isEmpty else { return }
@@ -419,7 +419,7 @@ struct DeliveryLoop {
         }
     }
 
-    /// What cannot be written down is known here; after a restart the handler is asked again, which is the lesser evil.
+    /// After a failed write only memory has the result: a restart repeats the call, which is the lesser evil.
     private func write(_ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, _ step: DeliveryStep) {
         do {
             try engine.journal.ended(numbers, outcome, next: step, at: engine.clock.now())
@@ -430,7 +430,7 @@ struct DeliveryLoop {
 
     // MARK: Waiting
 
-    /// Handlers with nothing left to do are told so, and forgotten.
+    /// Notifies handlers without deliveries, and forgets them.
     private mutating func letRest(_ group: inout DiscardingTaskGroup) {
         for (handler, desk) in desks where !desk.isBusy && desk.queue.ready.isEmpty {
             desks[handler]?.isLaunched = false

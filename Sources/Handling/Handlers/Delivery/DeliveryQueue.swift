@@ -1,11 +1,11 @@
 import Sharing
 
-/// What waits for one handler: ready deliveries in the order in which things arrived, and those whose time has not come.
+/// The deliveries for one handler: the ready ones in the order of arrival, and those that wait for a time.
 struct DeliveryQueue {
-    /// Rising; from `first` on. Arrivals come in order, so that this is an append nearly always.
+    /// Rising; valid from `first` on. Arrivals come in order, so an insertion is nearly always an append.
     private var numbers: [ArrivalNumber] = []
     private var first = 0
-    /// Until when deliveries wait, by `DeliveryClock.uptime`.
+    /// The ends of waits, by `DeliveryClock.uptime`.
     private var later: [ArrivalNumber: Duration] = [:]
 
     var ready: ArraySlice<ArrivalNumber> { numbers[first...] }
@@ -29,7 +29,7 @@ struct DeliveryQueue {
         later[number] = instant
     }
 
-    /// Moves what is due to the ready ones.
+    /// Moves due deliveries to the ready ones.
     mutating func wake(at now: Duration) {
         guard !later.isEmpty else { return }
         let due = later.filter { $0.value <= now }.keys
@@ -39,7 +39,7 @@ struct DeliveryQueue {
         }
     }
 
-    /// Takes ready deliveries out.
+    /// Removes ready deliveries from the queue.
     mutating func take(_ taken: some Collection<ArrivalNumber>) {
         if taken.count == 1, first < numbers.count, numbers[first] == taken.first {
             first += 1

@@ -2,12 +2,12 @@ package import HandlerCatalog
 package import Sharing
 package import UniformTypes
 
-/// Who is asked about an arrival, the one to be asked first first.
+/// The handlers for an arrival, in the order of the calls.
 package struct HandlerChoice: Sendable {
-    /// One that can be asked.
+    /// A handler that can be called.
     package struct Candidate: Hashable, Sendable {
         package var program: HandlerProgram
-        /// The URL that it is to open; nil for the file itself.
+        /// The URL that the handler opens; nil for the file itself.
         package var link: URLParts?
 
         package init(program: HandlerProgram, link: URLParts? = nil) {
@@ -16,13 +16,13 @@ package struct HandlerChoice: Sendable {
         }
     }
 
-    /// What the choice depends on.
+    /// The facts that the choice depends on.
     package struct Subject: Hashable, Sendable {
         package var type: UniformType
         package var kind: ItemKind
-        /// Of a received URL, where it can be read.
+        /// The parts of a received URL, if it can be read.
         package var link: URLParts?
-        /// The identifier or name of the handler that the user's rules send it to; nil for the usual ones.
+        /// The identifier or name of the handler in the user's rules; nil for the usual handlers.
         package var chosen: String?
 
         package init(type: UniformType, kind: ItemKind, link: URLParts? = nil, chosen: String? = nil) {
@@ -41,12 +41,12 @@ package struct HandlerChoice: Sendable {
     private let requiresSandbox: Bool
 
     /// - Parameters:
-    ///   - catalog: the handlers as they are now.
-    ///   - hook: the hook of the configuration, which takes what no installed handler does.
+    ///   - catalog: the current handlers.
+    ///   - hook: the hook of the configuration, which takes the items that no installed handler takes.
     ///   - openedSchemes: schemes of received URLs that are opened, not only stored (`openReceivedURLs`).
-    ///   - opener: what opens `http:` and `https:` URLs; nil where there is nothing of the kind.
-    ///   - defaultTimeLimit: for handlers that name none.
-    ///   - requiresSandbox: whether handlers that are to be restricted may not run where they cannot be.
+    ///   - opener: opens `http:` and `https:` URLs; nil if there is no such program.
+    ///   - defaultTimeLimit: for handlers without a time limit of their own.
+    ///   - requiresSandbox: whether handlers with a sandbox may not run where the system has none.
     package init(
         catalog: @escaping @Sendable () -> CatalogSnapshot,
         hook: HandlerProgram? = nil,
@@ -63,14 +63,14 @@ package struct HandlerChoice: Sendable {
         self.requiresSandbox = requiresSandbox
     }
 
-    /// Whether anybody will be asked about such an item, as far as can be known before it is there.
+    /// Whether a handler will get such an item, as far as known before it arrives.
     package func takes(_ facts: ArrivalFacts) -> Bool {
         if facts.item.kind == .url, !openedSchemes.isEmpty { return true }
         let subject = Subject(type: facts.type, kind: facts.item.kind, chosen: facts.destination.handler)
         return !candidates(for: subject).isEmpty
     }
 
-    /// Why an item cannot be sent here, in one line; nil for one that can.
+    /// Why an item cannot be sent here, in one line; nil if it can.
     package func refusal(of item: OfferedItem) -> String? {
         if hook != nil || item.kind == .url && !openedSchemes.isEmpty { return nil }
         guard case .ineligible(let reason) = catalog().eligibility(of: item.type, kind: item.kind.fileKind) else {
@@ -79,9 +79,9 @@ package struct HandlerChoice: Sendable {
         return reason
     }
 
-    /// All who can be asked, in order: the handler that the user's rules name, whoever opens a received URL where that is
-    /// allowed, then the handlers of the type, then the hook. What the user leaves in the Inbox on purpose is handed to
-    /// nobody after that. A rule that names a handler which is not there, or not enabled, changes nothing.
+    /// All possible handlers, in order: the handler in the user's rules, the handler that opens a received URL if that
+    /// is allowed, the handlers of the type, the hook. An item that the user keeps in the Inbox on purpose gets no
+    /// further handler. A rule that names a missing or disabled handler changes nothing.
     package func candidates(for subject: Subject) -> [Candidate] {
         let snapshot = catalog()
         let chosen = subject.chosen.flatMap { try? snapshot.bundle(named: $0) }

@@ -4,14 +4,14 @@ import Sharing
 import Subprocess
 import SystemPackage
 
-/// Why a program could not be started, in words that help.
+/// Why a program could not be started, in words that help the user.
 struct LaunchTrouble: Error {
     /// One line.
     let reason: String
-    /// Whether it is likely to pass by itself, and is not the program's fault.
+    /// Whether the trouble probably passes by itself, and is not the program's fault.
     let isPassing: Bool
 
-    /// We, or the machine, are short of something; the last: the program is being written just now.
+    /// The receiver or the machine is short of something; the last: the program file is open for writing.
     private static let passing: [Errno] = [
         .resourceTemporarilyUnavailable, .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .textFileBusy,
     ]
@@ -37,11 +37,11 @@ struct LaunchTrouble: Error {
         return AttemptOutcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
     }
 
-    /// What the launcher said.
+    /// The launcher's message.
     static func reason(_ failure: SandboxLaunchFailure, _ program: HandlerProgram) -> LaunchTrouble {
         if failure.isExecution {
             if let flaw = flaw(of: program) { return LaunchTrouble(reason: flaw, isPassing: false) }
-            // It is being written just now.
+            // The program file is open for writing.
             let isBusy = failure.message.hasSuffix(String(cString: strerror(ETXTBSY)))
             return LaunchTrouble(reason: failure.message, isPassing: isBusy)
         }
@@ -64,7 +64,7 @@ struct LaunchTrouble: Error {
         return LaunchTrouble(reason: "\(program.executable) could not be started: \(why)", isPassing: false)
     }
 
-    /// What is wrong with the files of a program that the kernel refused; nil where nothing can be seen.
+    /// The fault in the files of a program that the kernel refused; nil if none is visible.
     private static func flaw(of program: HandlerProgram) -> String? {
         let path = program.executable
         var status = stat()
@@ -80,19 +80,19 @@ struct LaunchTrouble: Error {
             + String(cString: strerror(errno))
     }
 
-    /// What stands after `#!` in the first line.
+    /// The interpreter after `#!` in the first line.
     private static func interpreter(of path: String) -> String? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.nonBlocking, .closeOnExec]) else {
             return nil
         }
         defer { try? file.close() }
-        // What the kernel looks at (BINPRM_BUF_SIZE).
+        // The kernel reads this many bytes (BINPRM_BUF_SIZE).
         var bytes = [UInt8](repeating: 0, count: 256)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 2,
             bytes.starts(with: "#!".utf8)
         else { return nil }
         let line = bytes[2..<count].prefix { $0 != UInt8(ascii: "\n") }
-        // A line that was written elsewhere ends with a CR, which is then part of the name: it is shown.
+        // A line from another system ends with a CR, which is then part of the name: it is shown.
         let word = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.first
         return word.map { String(decoding: $0, as: UTF8.self) }
     }

@@ -3,15 +3,15 @@ package import HandlerCatalog
 import Sharing
 import SystemPackage
 
-/// What a received `.url` file holds.
+/// The contents of a received `.url` file.
 package enum ReceivedLink {
-    /// Bytes of such a file that are looked at.
+    /// Bytes of such a file that are read.
     package static let longestFile = 16 << 10
 
     /// Reads the URL of an Internet Shortcut: the value of `URL` in `[InternetShortcut]`. The disk is read.
     ///
-    /// - Returns: nil for a file that is missing, is no regular file (links are not followed), holds no such line, or one
-    ///   that is no URL.
+    /// - Returns: nil for a file that is missing, is no regular file (links are not followed), or has no such line, or
+    ///   if the line has no URL.
     package static func parts(at path: String) -> URLParts? {
         guard let bytes = head(of: path), let url = InternetShortcut.url(in: bytes) else { return nil }
         return try? URLParts(url)

@@ -1,10 +1,10 @@
-/// How long a resident handler that failed is left alone: longer each time, until it answers again.
+/// How long a resident handler that failed is not restarted: longer each time, until it answers again.
 struct RestartPacing: Sendable {
     /// The first wait.
     let first: Duration
     /// The longest.
     let longest: Duration
-    /// Not before this; nil where nothing is in the way.
+    /// The earliest time of a restart; nil if it may restart now.
     private(set) var notBefore: ContinuousClock.Instant?
     private var next: Duration
 
@@ -24,7 +24,7 @@ struct RestartPacing: Sendable {
         next = first
     }
 
-    /// Whether it is to be left alone still.
+    /// Whether a restart must still wait.
     func isWaiting(at now: ContinuousClock.Instant) -> Bool {
         notBefore.map { now < $0 } ?? false
     }

@@ -5,18 +5,18 @@ package import Sharing
 import Subprocess
 import SystemPackage
 
-/// What opens URLs whose schemes mean the same everywhere: `xdg-open`, which asks the desktop.
+/// Opens URLs whose schemes mean the same everywhere: with `xdg-open`, which asks the desktop.
 package struct SystemOpener: Sendable {
-    /// What it is called in the journal.
+    /// Its name in the journal.
     package static let identifier = "org.waft.xdg-open"
 
-    /// How long it may take to hand the URL over. Some desktops start the browser in its place, which then stays.
+    /// The time limit for handing the URL over. Some desktops start the browser in its place, which then stays.
     private static let patience: Duration = .seconds(15)
 
     private let path: String
 
-    /// - Parameter searchPath: folders with colons between them, as in `PATH`.
-    /// - Returns: nil where none of them has `xdg-open`.
+    /// - Parameter searchPath: folders, separated by colons, as in `PATH`.
+    /// - Returns: nil if none of them has `xdg-open`.
     package init?(searchPath: String = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") {
         let found = searchPath.split(separator: ":").lazy.map { $0 + "/xdg-open" }
             .first { PathText.isAbsolute($0) && FileManager.default.isExecutableFile(atPath: String($0)) }
@@ -24,7 +24,7 @@ package struct SystemOpener: Sendable {
         path = String(found)
     }
 
-    /// It stands among handlers where it is one that can be asked.
+    /// Represents it where a handler is expected.
     package var program: HandlerProgram {
         HandlerProgram(
             identifier: Self.identifier, name: "xdg-open", executable: path, folder: "/", dataFolder: nil,
@@ -32,10 +32,10 @@ package struct SystemOpener: Sendable {
     }
 
     /// Hands a URL to the desktop.
-    /// - Returns: yes when it was taken: `xdg-open` has ended well, or has become what shows the URL.
+    /// - Returns: yes if the URL was taken: `xdg-open` has ended well, or has become the program that shows the URL.
     package func open(_ url: URLParts) async -> AttemptOutcome {
         var options = PlatformOptions()
-        // What it starts belongs to the desktop: a Ctrl-C that is meant for us is not meant for it.
+        // The programs that it starts belong to the desktop: a Ctrl-C for this process must not reach them.
         options.processGroupID = 0
         let configuration = Configuration(
             executable: .path(FilePath(path)),
@@ -44,7 +44,7 @@ package struct SystemOpener: Sendable {
             platformOptions: options
         )
         let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()
-        // Neither is a child of this task: what shows the URL goes on when we have our answer, or are cancelled.
+        // Neither is a child of this task: the program that shows the URL outlives the answer and a cancellation.
         Task {
             do {
                 let result = try await Subprocess.run(
@@ -66,7 +66,7 @@ package struct SystemOpener: Sendable {
         guard case .exited(let code) = status else {
             return AttemptOutcome(.failed, reason: "xdg-open was ended by a signal")
         }
-        // The codes of its manual page.
+        // The exit codes of its manual page.
         let reason =
             switch code {
             case 0: "handed to the desktop"

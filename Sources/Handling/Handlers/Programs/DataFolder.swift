@@ -5,7 +5,7 @@ package import SystemPackage
 package enum DataFolder {
     /// Makes the folder, 0700, and those above it if they are missing. Blocks on the disk.
     ///
-    /// - Throws: `Errno`; `notDirectory` if anything else is there, such as a link; `permissionDenied` if the folder
+    /// - Throws: `Errno`; `notDirectory` for any other kind of file, such as a link; `permissionDenied` if the folder
     ///   belongs to another user.
     static func make(_ path: String) throws(Errno) {
         if mkdir(path, 0o700) == 0 { return }

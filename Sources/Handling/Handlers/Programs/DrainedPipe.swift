@@ -2,20 +2,20 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The reading end of a pipe that somebody else writes to, emptied as it fills, so that whoever writes is never held up
-/// nor killed, and nothing of it is kept here.
+/// The reading end of a pipe to which another process writes. It is emptied as it fills, so that the writer is never
+/// blocked nor killed. It keeps none of the data.
 final class DrainedPipe: Sendable {
-    /// Bytes that are read at once: what a pipe holds.
+    /// Bytes of one read: the capacity of a pipe.
     private static let pieceBytes = 65_536
 
-    /// Owned; closed when nobody waits for it any more.
+    /// Owned; closed when the thread no longer waits for it.
     private let end: Int32
     private let registration = Mutex<PipeThread.Registration?>(nil)
     private let sink: @Sendable (UnsafeRawBufferPointer) -> Void
     private let isClosed = Atomic<Bool>(false)
     private let closed: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
-    /// - Parameter sink: gets what is read, in order, on the thread that empties all pipes, a piece each in turn.
+    /// - Parameter sink: gets the data, in order, on the thread that empties all pipes, one piece of each pipe in turn.
     /// - Returns: the pipe, and its writing end, which is close-on-exec and the caller's.
     /// - Throws: `Errno`.
     static func make(
@@ -23,9 +23,9 @@ final class DrainedPipe: Sendable {
     ) throws -> (pipe: DrainedPipe, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Errno(rawValue: errno) }
-        // Not in one step with the pipe's making: what we start gets no descriptor but those that it is given.
+        // Not atomic with the pipe's creation: programs that we start get only the descriptors that are meant for them.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // Of this end alone: that of the program blocks, as programs expect.
+        // Only this end: the program's end blocks, as programs expect.
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         return (DrainedPipe(takingOwnershipOf: ends[0], sink: sink), ends[1])
     }
@@ -33,7 +33,7 @@ final class DrainedPipe: Sendable {
     private init(takingOwnershipOf end: Int32, sink: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
         self.end = end
         self.sink = sink
-        // The thread keeps it alive until it is closed.
+        // The thread keeps the object alive until it is closed.
         let registration = PipeThread.shared.add(end, Int32(POLLIN)) { [self] in _ = readPiece() }
         let isAlreadyClosed = self.registration.withLock { known in
             known = registration
@@ -58,26 +58,26 @@ final class DrainedPipe: Sendable {
         }
     }
 
-    /// Whether there is nothing more to come: all who could write are gone, or it was closed.
+    /// Whether no more data can come: all writers have closed it, or it was closed here.
     var isAtEnd: Bool { isClosed.load(ordering: .acquiring) }
 
-    /// Takes what has been written up to now.
+    /// Reads the data that has been written so far.
     func catchUp() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             PipeThread.shared.perform { [self] in
-                // Two pieces are more than the pipe holds: somebody who goes on writing must not keep us here.
+                // Two pieces are more than the pipe holds: a constant writer must not block this thread.
                 if readPiece() { _ = readPiece() }
                 continuation.resume()
             }
         }
     }
 
-    /// Those who write are not listened to any more: their next write fails.
+    /// Stops reading: the next write of any writer fails.
     func close() {
         if !isClosed.exchange(true, ordering: .acquiringAndReleasing) { letGo() }
     }
 
-    /// Calls `tell` once when it is closed, on the thread that empties pipes; not at all where it is already.
+    /// Calls `tell` once when it is closed, on the thread that empties pipes; never if it is already closed.
     func whenClosed(_ tell: @escaping @Sendable () -> Void) {
         closed.withLock { $0 = tell }
     }
@@ -98,9 +98,9 @@ final class DrainedPipe: Sendable {
     }
 }
 
-/// Pipes that processes still hold whose parent has left: emptied until the last lets go.
+/// Pipes of processes that outlived their parent: emptied until the last process closes its end.
 final class LeftoverPipes: Sendable {
-    /// Most pipes; beyond it the oldest is closed.
+    /// Maximum number of pipes; beyond it the oldest is closed.
     static let most = 64
 
     private let limit: Int
@@ -123,7 +123,7 @@ final class LeftoverPipes: Sendable {
             guard let self, let pipe else { return }
             forget(pipe)
         }
-        // It may have been closed before.
+        // It may already be closed.
         if pipe.isAtEnd { forget(pipe) }
     }
 

@@ -2,17 +2,17 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The writing end of a pipe that somebody else reads at leisure: what does not fit waits here.
+/// The writing end of a pipe whose reader may be slow: data that does not fit is buffered here.
 final class FedPipe: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var isClosed = false
-        /// Whether somebody waits for room already.
+        /// Whether a wait for room is under way.
         var isWaiting = false
     }
 
-    /// Owned, both. The reading end is held too, so that a reader who leaves is no signal (SIGPIPE) to us: its end is told
-    /// by the process.
+    /// Owned, both. The reading end stays open too, so that a reader that exits causes no SIGPIPE here: the process
+    /// itself reports its end.
     private let writing: Int32
     private let reading: Int32
     private let state = Mutex(State())
@@ -21,7 +21,7 @@ final class FedPipe: Sendable {
     init() throws {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Errno(rawValue: errno) }
-        // Not in one step with the pipe's making: what we start gets no descriptor but those that it is given.
+        // Not atomic with the pipe's creation: programs that we start get only the descriptors that are meant for them.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         reading = ends[0]
@@ -33,10 +33,10 @@ final class FedPipe: Sendable {
         if !state.withLock({ $0.isClosed }) { Glibc.close(writing) }
     }
 
-    /// What the program reads; valid as long as this is referred to.
+    /// The program's input; valid as long as this object is referenced.
     var input: Int32 { reading }
 
-    /// Whether all that was written has been taken by the pipe.
+    /// Whether the pipe has taken all written data.
     var isDrained: Bool { state.withLock { $0.pending.isEmpty } }
 
     /// Writes without waiting.
@@ -48,7 +48,7 @@ final class FedPipe: Sendable {
         if isIdle { flush() }
     }
 
-    /// The reader comes to the end; what still waited here is dropped.
+    /// The reader reaches the end of its input; buffered data is dropped.
     func close() {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -75,8 +75,8 @@ final class FedPipe: Sendable {
         if mustWait { waitForRoom() }
     }
 
-    /// By a copy of the descriptor: its own may then be closed at any time. The copy goes when there is room, when the
-    /// pipe is closed, or when nobody reads any more.
+    /// Waits with a copy of the descriptor: the original may then be closed at any time. The copy is closed when there
+    /// is room, when the pipe is closed, or when no reader is left.
     private func waitForRoom() {
         let copy = fcntl(writing, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return }
@@ -100,7 +100,7 @@ private final class RoomWait: Sendable {
     }
 
     func begin() {
-        // Under the lock, so that the thread finds the registration when there is room at once.
+        // Under the lock, so that the thread finds the registration if there is room at once.
         registration.withLock { registration in
             registration = PipeThread.shared.add(copy, Int32(POLLOUT)) { [self] in end() }
         }

@@ -2,7 +2,7 @@ import HandlerCatalog
 package import Sharing
 private import Synchronization
 
-/// Calls handlers' programs: for each call one, but for those that stay running.
+/// Calls handlers' programs: starts one for each call, except for resident handlers.
 package final class HandlerCalls: HandlerCalling {
     private struct State {
         var residents: [String: (program: HandlerProgram, resident: ResidentHandler)] = [:]
@@ -51,9 +51,9 @@ package final class HandlerCalls: HandlerCalling {
         return .answered(await opener.open(link))
     }
 
-    // MARK: Those that stay
+    // MARK: Resident handlers
 
-    /// The one that runs, as long as its bundle says the same; nil when nothing is to be started any more.
+    /// The resident handler of a program; a new one if its bundle has changed; nil after `stop`.
     private func resident(_ program: HandlerProgram) async -> ResidentHandler? {
         let (resident, outdated): (ResidentHandler?, ResidentHandler?) = state.withLock { state in
             if state.isStopped { return (nil, nil) }
@@ -72,7 +72,7 @@ package final class HandlerCalls: HandlerCalling {
         for resident in residents { await resident.itemWillMove(number) }
     }
 
-    /// Those that stay end by themselves when they have been idle for a while.
+    /// Resident handlers end by themselves when they have been idle for a while.
     package func rests(_ handler: String) async {}
 
     package func stop() async {

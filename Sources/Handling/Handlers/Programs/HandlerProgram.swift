@@ -2,9 +2,9 @@ import Foundation
 package import HandlerCatalog
 package import HookSandbox
 
-/// A program that is told of arrivals: that of a handler's bundle, or the one hook of the configuration.
+/// A program that gets arrivals: the program of a handler's bundle, or the one hook of the configuration.
 package struct HandlerProgram: Hashable, Sendable {
-    /// What is wrong with the file that is to be the hook.
+    /// The fault of the file that the configuration names as hook.
     package struct Unfit: Error, Hashable, CustomStringConvertible {
         /// One line, lower case.
         package let description: String
@@ -22,7 +22,7 @@ package struct HandlerProgram: Hashable, Sendable {
     package var name: String
     /// Absolute path.
     package var executable: String
-    /// Absolute path of the folder in which it is started.
+    /// Absolute path of its working folder.
     package var folder: String
     /// Absolute path of the program's own files, which it can read: the folder of its bundle, or one file.
     package var bundle: String
@@ -30,14 +30,14 @@ package struct HandlerProgram: Hashable, Sendable {
     /// it. Nil for a program that may write only in its temporary folder.
     package var dataFolder: String?
     package var mode: LaunchRules.Mode
-    /// What it wants to be asked before the first URL.
+    /// The questions that it gets before the first URL.
     package var calls: Set<LaunchRules.Call>
-    /// After how long a call is ended, more than 0.
+    /// Time limit of a call, more than 0.
     package var timeLimit: Duration
     package var sandbox: SandboxPlan.Level
     /// Further absolute paths that it may read.
     package var readablePaths: [String]
-    /// Absolute paths where it may write besides.
+    /// Further absolute paths where it may write.
     package var writablePaths: [String]
     /// Whether it may use the network.
     package var allowsNetwork: Bool
@@ -82,9 +82,9 @@ package struct HandlerProgram: Hashable, Sendable {
     /// The program of a bundle.
     ///
     /// - Parameters:
-    ///   - defaultTimeLimit: where the bundle says nothing.
-    ///   - requiresSandbox: whether a bundle that does not ask for `none` may not run where there is no Landlock.
-    /// - Returns: nil for what is built in, which has nothing to run.
+    ///   - defaultTimeLimit: for a bundle without a time limit.
+    ///   - requiresSandbox: whether a bundle that does not ask for `none` may not run on a system without Landlock.
+    /// - Returns: nil for a built-in handler, which has no program.
     package init?(bundle: HandlerBundle, defaultTimeLimit: Duration, requiresSandbox: Bool) {
         guard let executable = bundle.executable else { return nil }
         let sandbox: SandboxPlan.Level =

@@ -6,7 +6,7 @@ package import Sharing
 import Subprocess
 import SystemPackage
 
-/// Runs programs as the hook contract says, and brings back what they answer.
+/// Runs programs by the hook contract, and returns their answers.
 ///
 /// A sandboxed program ends with all its processes. Processes that an unsandboxed one leaves behind keep running.
 package struct HandlerRunner: Sendable {
@@ -22,10 +22,10 @@ package struct HandlerRunner: Sendable {
     /// - Parameters:
     ///   - inbox: absolute path of the Inbox, which exists.
     ///   - scratchFolder: absolute path of the folder in which each call gets a folder for its temporary files, 0700,
-    ///     removed after it; made where it is missing. Nobody else writes in it.
+    ///     removed after it; made if it is missing. No other program writes in it.
     ///   - forbiddenPlaces: absolute paths that stay closed to every sandboxed program: `SandboxPlan.forbiddenPlaces`.
     ///   - firstLaunches: records first launches; nil to ask at every launch.
-    ///   - grace: how long a program that is asked to leave has to do so.
+    ///   - grace: time between the request to leave and the kill.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
     package init(
         inbox: String,
@@ -45,7 +45,7 @@ package struct HandlerRunner: Sendable {
         self.logger = logger
     }
 
-    /// Removes what calls that a crash cut off have left. To be called before the first call. Blocks on the disk.
+    /// Removes the remains of calls that a crash cut off. Call it before the first call. Blocks on the disk.
     package func sweep() {
         ScratchFolder.sweep(scratchFolder)
     }
@@ -54,7 +54,7 @@ package struct HandlerRunner: Sendable {
     ///
     /// Processes that it leaves behind end with it or, without a sandbox, keep running; their output is read and
     /// logged.
-    /// - Throws: when the task is cancelled: the program has been ended, and this attempt counts for nothing.
+    /// - Throws: if the task is cancelled: the program has been ended, and this attempt does not count.
     package func run(_ program: HandlerProgram, _ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
         guard !Task.isCancelled else { throw CancellationError() }
         let started: Started
@@ -87,7 +87,7 @@ package struct HandlerRunner: Sendable {
     /// Asks all questions that the program wants before the first URL, even after a no. Asks `first-launch` until this
     /// version of the bundle has said yes.
     ///
-    /// - Returns: nil where all answers are yes; otherwise the first that is not.
+    /// - Returns: nil if all answers are yes; otherwise the first other answer.
     /// - Throws: as `run`.
     package func launch(
         _ program: HandlerProgram, _ call: HookCall
@@ -124,7 +124,7 @@ package struct HandlerRunner: Sendable {
     /// - Parameters:
     ///   - environment: variables to set or, for nil, to remove.
     ///   - input: its standard input; stays the caller's.
-    ///   - output: its standard output, the caller's; nil where that is to be captured like standard error.
+    ///   - output: its standard output, the caller's; nil to capture it like standard error.
     func start(
         _ program: HandlerProgram,
         arguments: [String],
@@ -196,7 +196,7 @@ package struct HandlerRunner: Sendable {
 
     // MARK: Answers
 
-    /// What an exit means.
+    /// The meaning of an exit.
     private func outcome(of exit: ProgramExit, _ started: Started) async -> AttemptOutcome {
         switch exit {
         case .code(0): return await started.outcome(.yes, exitCode: 0)
@@ -226,18 +226,18 @@ package struct HandlerRunner: Sendable {
     }
 }
 
-/// A program that was started, with all that belongs to it.
+/// A program that was started, with its resources.
 struct Started: Sendable {
     let process: ProgramProcess
     let program: HandlerProgram
     let plan: SandboxPlan
     let scratch: ScratchFolder
-    /// What it prints.
+    /// Its output.
     let capture: OutputCapture
     let pipe: DrainedPipe
     let logger: Logger
 
-    /// The answer with the end of what was printed, and with what it says of refused writes.
+    /// The answer with the end of its output, and with remarks on refused writes.
     func outcome(
         _ answer: AttemptOutcome.Answer, exitCode: Int? = nil, signal: Int? = nil, reason: String = ""
     ) async -> AttemptOutcome {
@@ -266,7 +266,7 @@ struct Started: Sendable {
         return SandboxLaunchFailure(exitCode: code, standardError: String(decoding: capture.tail, as: UTF8.self))
     }
 
-    /// Removes what was made for the program. Its output goes on being read as long as anybody holds it.
+    /// Removes the resources of the program. Its output is still read as long as any process holds the pipe.
     func finish(_ leftovers: LeftoverPipes) async {
         capture.stopKeeping()
         if !pipe.isAtEnd { leftovers.keep(pipe) }

@@ -7,9 +7,9 @@ package import Sharing
 import SystemPackage
 import UniformTypes
 
-/// What a program is told: the hook contract's arguments, environment and document.
+/// The input of a program: the hook contract's arguments, environment and document.
 package struct HookCall: Sendable {
-    /// What is asked.
+    /// The question.
     package enum Verb: String, Sendable, CaseIterable {
         case firstLaunch = "first-launch"
         case willFinishLaunching = "will-finish-launching"
@@ -18,20 +18,19 @@ package struct HookCall: Sendable {
     }
 
     package private(set) var verb: Verb = .openURL
-    /// The URL that is to be opened: that of the item in the Inbox (of the first, where there are several), or the URL
-    /// itself.
+    /// The URL to open: the URL of the item in the Inbox (of the first, if there are several), or the URL itself.
     package let url: String
-    /// The number of the arrival, where it is one.
+    /// The number of the arrival, if the call is for one.
     package let number: ArrivalNumber?
     private let items: [ItemFacts]
-    /// Nil where nobody sent it.
+    /// Nil if no peer sent it.
     private let origin: TransferFacts?
     /// Whether the document lists its items.
     private let isBatch: Bool
 
     /// The call for one item.
     ///
-    /// Where the item is a URL its file is read.
+    /// If the item is a URL, its file is read.
     /// - Parameter attempt: 1 or more.
     package static func open(_ arrival: Arrival, attempt: Int) -> HookCall {
         let facts = ItemFacts(arrival, attempt: attempt)
@@ -42,7 +41,7 @@ package struct HookCall: Sendable {
     /// The call for all items of a transfer; the facts of the transfer are those of the first.
     ///
     /// - Parameter arrivals: in order, with the attempt of each.
-    /// - Returns: nil where there are none.
+    /// - Returns: nil if there are none.
     package static func open(_ arrivals: [(arrival: Arrival, attempt: Int)]) -> HookCall? {
         guard let first = arrivals.first?.arrival else { return nil }
         let items = arrivals.map { ItemFacts($0.arrival, attempt: $0.attempt) }
@@ -54,7 +53,7 @@ package struct HookCall: Sendable {
     /// The call for a URL that is opened for its scheme.
     ///
     /// - Parameters:
-    ///   - received: the arrival that brought it; nil where the user opens it.
+    ///   - received: the arrival that brought it; nil if the user opens it.
     ///   - attempt: 1 or more.
     package static func open(_ url: URLParts, received: Arrival?, attempt: Int) -> HookCall {
         var facts = received.map { ItemFacts($0, attempt: attempt) } ?? ItemFacts(url, attempt: attempt)
@@ -85,19 +84,19 @@ package struct HookCall: Sendable {
         self.isBatch = isBatch
     }
 
-    /// The application that sent it, by its sender's word; nil if the sender did not say.
+    /// The sending application, as the sender names it; nil if the sender did not name it.
     private var application: String? { origin.map(\.application) ?? (url.isEmpty ? nil : SourceApplication.open) }
 
-    /// The environment of a program that is told of things by its input alone.
+    /// The environment of a program that gets its facts by its input alone.
     static let withoutItems: [String: String?] = HookCall(
         url: "", number: nil, items: [], origin: nil, isBatch: false
     ).environment.mapValues { _ in nil }
 
-    /// What follows the executable in its arguments.
+    /// The arguments after the executable.
     var arguments: [String] { verb == .openURL ? [verb.rawValue, url] : [verb.rawValue] }
 
-    /// Variables to set, or to remove: what the contract names and there is none of must not be left from our own
-    /// environment.
+    /// Variables to set or, for nil, to remove. A variable of the contract that does not apply must not stay from the
+    /// receiver's environment.
     var environment: [String: String?] {
         let first = items.first
         let variables: [String: String?] = [
@@ -128,7 +127,7 @@ package struct HookCall: Sendable {
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
     ///
-    /// Not a pipe: a program that never reads its input must not hold anybody up.
+    /// Not a pipe: a program that never reads its input must not block the receiver.
     func documentFile() throws -> FileDescriptor {
         let bytes = try document()
         let raw = CLinuxShims_memory_file("waft-hook")
@@ -146,7 +145,7 @@ package struct HookCall: Sendable {
 }
 
 extension HookCall {
-    /// What is told of one item.
+    /// The facts about one item.
     struct ItemFacts: Encodable, Sendable {
         var url: String
         var file: String?
@@ -160,9 +159,9 @@ extension HookCall {
         /// The arrival's number.
         var number: Int64?
         var attempt: Int
-        /// `consistent`, `unverified` or `mislabelled`; absent where it was not looked into.
+        /// `consistent`, `unverified` or `mislabelled`; absent if the content was not checked.
         var content: String?
-        /// The parts of the URL that it is, or that its file holds.
+        /// The parts of the item's URL, or of the URL in its file.
         var link: URLParts?
 
         init(_ arrival: Arrival, attempt: Int) {
@@ -189,7 +188,7 @@ extension HookCall {
         }
     }
 
-    /// What is told of the transfer that brought it.
+    /// The facts about the transfer that brought it.
     struct TransferFacts: Sendable {
         struct Peer: Encodable, Sendable {
             /// Absent for a peer that proved no key.
@@ -198,9 +197,9 @@ extension HookCall {
         }
 
         var peer: Peer
-        /// The dialect by which it came.
+        /// The dialect of the transfer.
         var via: String
-        /// The application that sent it, by its sender's word.
+        /// The sending application, as the sender names it.
         var application: String?
         var transfer: String
         var annotation: [String: String]
@@ -214,7 +213,7 @@ extension HookCall {
         }
     }
 
-    /// The document on standard input. Where there is one item its facts stand at the top.
+    /// The document on standard input. If there is one item, its facts stand at the top level.
     private struct Document: Encodable {
         private enum Key: String, CodingKey {
             case v, call, url, sourceApplication, via, peer, transfer, annotation, items

@@ -6,13 +6,13 @@ package import Logging
 import Sharing
 import SystemPackage
 
-/// A program of the configuration that is told of something, and whose answer changes nothing.
+/// A program of the configuration that gets notices, and whose answer changes nothing.
 ///
 /// It is executed directly, with the call as its one argument, the facts as one line of JSON on standard input, and the
-/// hook contract's rules for streams, groups, time limit and signals; in its sandbox it can write in its `TMPDIR`, which
-/// is made for each call, and where the configuration lets the hook write. The Inbox is closed to it.
+/// hook contract's rules for streams, groups, time limit and signals. Its sandbox allows writing in its `TMPDIR`, which
+/// is made for each call, and where the configuration lets the hook write. The sandbox closes the Inbox.
 package struct NoticeProgram: Sendable {
-    /// Where the sandbox wants the Inbox: a folder with nothing in it.
+    /// The sandbox needs a path for the Inbox: this empty folder.
     private static let emptyFolder = "no-inbox"
 
     private let program: HandlerProgram
@@ -20,8 +20,8 @@ package struct NoticeProgram: Sendable {
 
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
-    ///   - name: what it is called in messages.
-    ///   - scratchFolder: as `OfferArbiter` has it.
+    ///   - name: its name in messages.
+    ///   - scratchFolder: as in `OfferArbiter`.
     ///   - timeLimit: more than 0.
     ///   - rules: the paths, network and Unix sockets that it may also use.
     ///   - forbiddenPlaces: as in `HandlerRunner`.
@@ -55,12 +55,12 @@ package struct NoticeProgram: Sendable {
             launcher: launcher, logger: logger)
     }
 
-    /// Tells it, and waits until it is done; what goes wrong is logged. When the task is cancelled it is ended with all
-    /// that it has started.
+    /// Sends it a notice, and waits for its end; failures are logged. If the task is cancelled, it is ended with all
+    /// processes that it has started.
     ///
     /// - Parameters:
     ///   - document: one line of JSON, with its newline.
-    ///   - environment: variables to set, besides those of the hook contract, of which there are none.
+    ///   - environment: variables to set; the other variables of the hook contract are removed.
     package func tell(_ document: [UInt8], call: String, environment: [String: String]) async {
         guard let reason = await run(document, call, environment) else { return }
         runner.logger.warning(
@@ -68,7 +68,7 @@ package struct NoticeProgram: Sendable {
             metadata: ["reason": "\(LogText.escaped(reason))"])
     }
 
-    /// - Returns: what went wrong.
+    /// - Returns: the failure; nil if there was none.
     private func run(_ document: [UInt8], _ call: String, _ environment: [String: String]) async -> String? {
         let variables = HookCall.withoutItems.merging(
             environment.mapValues { .some($0.replacing("\0", with: "\u{FFFD}")) }
@@ -101,8 +101,8 @@ package struct NoticeProgram: Sendable {
         return reason
     }
 
-    /// In an anonymous file, at its beginning; the caller owns the descriptor. Not a pipe: a program that never reads its
-    /// input must not hold anybody up.
+    /// In an anonymous file, at its beginning; the caller owns the descriptor. Not a pipe: a program that never reads
+    /// its input must not block the receiver.
     private static func file(_ bytes: [UInt8]) throws -> FileDescriptor {
         let raw = CLinuxShims_memory_file("waft-notice")
         guard raw >= 0 else { throw Errno(rawValue: errno) }

@@ -2,7 +2,7 @@ import Logging
 import Sharing
 import Synchronization
 
-/// What a program prints: its end is kept, each line is logged.
+/// A program's output: its end is kept, each line is logged.
 final class OutputCapture: Sendable {
     /// Bytes of the end that are kept.
     static let tailBytes = 65_536
@@ -30,7 +30,7 @@ final class OutputCapture: Sendable {
         state.withLock { state in
             if state.isKeeping {
                 state.tail.append(contentsOf: bytes.suffix(Self.tailBytes))
-                // Not at each piece: what stays is moved.
+                // Not at each piece, because removing moves the rest.
                 if state.tail.count > 2 * Self.tailBytes {
                     state.tail.removeFirst(state.tail.count - Self.tailBytes)
                 }
@@ -39,15 +39,15 @@ final class OutputCapture: Sendable {
         }
     }
 
-    /// The end of what was printed so far, at most `tailBytes`.
+    /// The end of the output so far, at most `tailBytes`.
     var tail: [UInt8] { state.withLock { Array($0.tail.suffix(Self.tailBytes)) } }
 
-    /// What was printed up to now is not asked for again.
+    /// Drops the kept output.
     func forget() {
         state.withLock { $0.tail = [] }
     }
 
-    /// Nothing is asked for again.
+    /// Drops the kept output, and keeps none from now on.
     func stopKeeping() {
         state.withLock { state in
             state.isKeeping = false
@@ -70,7 +70,7 @@ final class OutputCapture: Sendable {
 
 /// Foreign text on its way to a log.
 enum LogText {
-    /// The same on one line: what ends lines, moves cursors or changes direction is written as its number.
+    /// The text on one line: scalars that end lines, move cursors or change direction are written as their numbers.
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
         var escaped = ""
@@ -89,19 +89,19 @@ enum LogText {
     }
 }
 
-/// The end of a program's output as it is kept with an attempt.
+/// The end of a program's output, as an attempt keeps it.
 enum KeptOutput {
-    /// Bytes that our own remarks may take of it.
+    /// Bytes of it that the receiver's own remarks may take.
     private static let remarkBytes = 2_048
 
-    /// - Returns: at most `AttemptOutcome.standardErrorBytes`: the end of what was printed, then as many remarks as fit.
+    /// - Returns: at most `AttemptOutcome.standardErrorBytes`: the end of the output, then as many remarks as fit.
     static func text(_ tail: [UInt8], remarks: [String]) -> String {
         var added = ""
         for remark in remarks where added.utf8.count + remark.utf8.count < remarkBytes { added += remark + "\n" }
         let room = AttemptOutcome.standardErrorBytes - added.utf8.count
-        // NUL ends texts in places where these go.
+        // NUL would end the text for some of its readers.
         var text = String(decoding: tail.suffix(room), as: UTF8.self).replacing("\0", with: "\u{FFFD}")
-        // What is no UTF-8 grows by being replaced.
+        // Invalid UTF-8 grows when it is replaced.
         var scalars = text.unicodeScalars[...]
         var excess = text.utf8.count - room
         while excess > 0, let first = scalars.popFirst() { excess -= first.utf8.count }

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One thread that waits for pipes, so that nobody else has to.
+/// One thread that waits for all pipes.
 ///
-/// Not Dispatch: on Linux its sources end the process now and then where descriptors come and go fast.
+/// Not Dispatch: on Linux its sources sometimes end the process if descriptors come and go fast.
 final class PipeThread: Sendable {
     static let shared = PipeThread()
 
-    /// Names a pipe that is waited for.
+    /// Identifies a registered pipe.
     struct Registration: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -24,7 +24,7 @@ final class PipeThread: Sendable {
         var jobs: [@Sendable () -> Void] = []
         var last = 0
         var isRunning = false
-        /// A pipe of our own, by which the thread is woken: reading and writing end.
+        /// The pipe that wakes the thread: reading and writing end.
         var wake: (Int32, Int32) = (-1, -1)
     }
 
@@ -32,8 +32,8 @@ final class PipeThread: Sendable {
 
     private init() {}
 
-    /// Calls `isReady` on the thread whenever the descriptor can be read or written (or whoever has the other end has
-    /// left), until it is removed. It returns soon, and leaves the descriptor unready or removed.
+    /// Calls `isReady` on the thread whenever the descriptor can be read or written (or the other end was closed),
+    /// until it is removed. `isReady` returns soon, and leaves the descriptor unready or removed.
     ///
     /// - Parameter events: `POLLIN` or `POLLOUT`.
     func add(_ descriptor: Int32, _ events: Int32, isReady: @escaping @Sendable () -> Void) -> Registration {
@@ -48,8 +48,8 @@ final class PipeThread: Sendable {
         return registration
     }
 
-    /// Waits for it no more. `then` is called on the thread when nothing looks at the descriptor any longer, which may
-    /// be closed then, and not before.
+    /// Stops waiting for it. `then` is called on the thread when the descriptor is no longer in use. The caller may
+    /// close the descriptor then, and not before.
     func remove(_ registration: Registration, then: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.entries[registration] = nil
@@ -58,7 +58,7 @@ final class PipeThread: Sendable {
         wake()
     }
 
-    /// Does something on the thread.
+    /// Runs a closure on the thread.
     func perform(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobs.append(job) }
         wake()
@@ -70,13 +70,13 @@ final class PipeThread: Sendable {
             return state.wake.1
         }
         var byte: UInt8 = 0
-        // Full: it will wake anyway.
+        // Full: the thread will wake anyway.
         _ = write(end, &byte, 1)
     }
 
     private func start(_ state: inout State) {
         var ends: [Int32] = [-1, -1]
-        // Without one, where no descriptor is left, the thread looks now and then.
+        // If descriptors have run out there is no pipe, and the thread polls now and then.
         if pipe(&ends) != 0 { ends = [-1, -1] }
         for end in ends where end >= 0 {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -89,7 +89,7 @@ final class PipeThread: Sendable {
         thread.start()
     }
 
-    /// Waits once, and tells those whose time has come.
+    /// Waits once, and calls the closures of ready pipes.
     private func round() {
         let (wakeEnd, entries) = state.withLock { ($0.wake.0, $0.entries.map { ($0.key, $0.value) }) }
         var waits = [pollfd(fd: wakeEnd, events: Int16(POLLIN), revents: 0)]
@@ -101,7 +101,7 @@ final class PipeThread: Sendable {
             }
         }
         for (wait, (registration, entry)) in zip(waits.dropFirst(), entries) where wait.revents != 0 {
-            // It may have been removed since, by the one before it say.
+            // An earlier closure of this round may have removed it.
             if state.withLock({ $0.entries[registration] != nil }) { entry.isReady() }
         }
         let jobs = state.withLock { state in

@@ -8,21 +8,21 @@ import SystemPackage
 enum ProgramExit: Hashable, Sendable {
     case code(Int)
     case signal(Int)
-    /// It is gone, and nobody could be told how.
+    /// It has ended, and its exit status is lost.
     case unknown
 }
 
 /// A launcher and the program that it has started. Deinit does not end them.
 final class ProgramProcess: Sendable {
-    /// What to start.
+    /// The program to start, and how.
     struct Start: Sendable {
         /// Absolute path.
         var executable: String
         var arguments: [String]
-        /// Variables to set or, for nil, to remove; the others are our own.
+        /// Variables to set or, for nil, to remove; the others are inherited.
         var environment: [String: String?]
         var folder: String
-        /// Its standard streams. They stay the caller's, who closes them afterwards.
+        /// Its standard streams. The caller owns them, and closes them afterwards.
         var input: Int32
         var output: Int32
         var error: Int32
@@ -33,12 +33,12 @@ final class ProgramProcess: Sendable {
         var waiting: [@Sendable (ProgramExit) -> Void] = []
     }
 
-    /// Variables by which whoever started us speaks to us alone.
+    /// Variables from the starter of this process (such as systemd) that are for this process alone.
     private static let ours = [
         "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "MAINPID",
         "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM", "INVOCATION_ID", "WAFT_SANDBOX_PLAN",
     ]
-    /// How long a killed process may take to be gone: one that hangs in a system call of a dead disk may take for ever.
+    /// Time limit for the end of a killed process: one that hangs in a system call of a dead disk may take for ever.
     private static let patience: Duration = .seconds(10)
 
     /// Process id of the launcher.
@@ -50,7 +50,7 @@ final class ProgramProcess: Sendable {
         state = Mutex(State())
     }
 
-    /// - Throws: `SubprocessError` where it could not be started.
+    /// - Throws: `SubprocessError` if it could not be started.
     static func start(_ start: Start) async throws -> ProgramProcess {
         var environment: [Environment.Key: String?] = [:]
         for name in ours { environment[Environment.Key(stringLiteral: name)] = .some(nil) }
@@ -65,7 +65,7 @@ final class ProgramProcess: Sendable {
             platformOptions: options
         )
         return try await withCheckedThrowingContinuation { continuation in
-            // A task of its own, which nobody cancels: who has started a process waits for it, whatever else happens.
+            // A separate task without cancellation: a started process is always waited for.
             Task {
                 await run(configuration, start) { continuation.resume(with: $0) }
             }
@@ -111,7 +111,7 @@ final class ProgramProcess: Sendable {
     /// Nil while it runs.
     var exit: ProgramExit? { state.withLock { $0.exit } }
 
-    /// Calls `tell` once when the process has ended; at once where it has.
+    /// Calls `tell` once when the process has ended; at once if it has already.
     func whenEnded(_ tell: @escaping @Sendable (ProgramExit) -> Void) {
         let exit: ProgramExit? = state.withLock { state in
             if state.exit == nil { state.waiting.append(tell) }
@@ -125,7 +125,7 @@ final class ProgramProcess: Sendable {
         await withCheckedContinuation { continuation in whenEnded { continuation.resume(returning: $0) } }
     }
 
-    /// What came first.
+    /// The first event.
     enum Ending: Sendable {
         case exited(ProgramExit)
         case outOfTime

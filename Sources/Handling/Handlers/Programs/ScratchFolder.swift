@@ -10,7 +10,7 @@ struct ScratchFolder: Sendable {
     /// Absolute path.
     let path: String
 
-    /// - Parameter parent: absolute path; made where it is missing, its own parent not.
+    /// - Parameter parent: absolute path; made if it is missing, but not its own parent.
     /// - Throws: `Errno`.
     static func make(in parent: String) throws(Errno) -> ScratchFolder {
         do {
@@ -37,21 +37,21 @@ struct ScratchFolder: Sendable {
         else { throw Errno(rawValue: errno) }
     }
 
-    /// Removes it with all that the program has left in it.
+    /// Removes it with all files that the program has left in it.
     func remove() async {
-        // Most leave nothing.
+        // Most programs leave nothing.
         if rmdir(path) == 0 { return }
         await withCheckedContinuation { continuation in
             let isStarted = BackgroundThread.start {
                 TreeRemoval.remove(path)
                 continuation.resume()
             }
-            // What stays is swept away when the receiver starts again.
+            // The next start of the receiver sweeps the remains away.
             if !isStarted { continuation.resume() }
         }
     }
 
-    /// Removes all of them in a folder: those of calls that a crash has cut off.
+    /// Removes all scratch folders in a folder, the remains of calls that a crash cut off.
     static func sweep(_ parent: String) {
         guard let folder = opendir(parent) else { return }
         var names: [String] = []
@@ -63,12 +63,12 @@ struct ScratchFolder: Sendable {
     }
 }
 
-/// Removes a tree that a program has made: no link is followed, and it may be deeper than any path is long.
+/// Removes a tree that a program has made. It follows no link, and the tree may be deeper than any path is long.
 enum TreeRemoval {
-    /// - Parameter path: in a folder of ours where nobody else writes, under a name of ours.
+    /// - Parameter path: in a private folder where no other program writes, with a name that the receiver chose.
     static func remove(_ path: String) {
-        // A folder within is moved up, beside the others of the top, and removed from there: one folder is open at any
-        // time, and no path is longer than two names.
+        // Inner folders are moved up, beside the others of the top, and removed from there: only one folder is open at
+        // any time, and no path is longer than two names.
         var pending = [path]
         var moved = 0
         while let top = pending.last {
@@ -95,7 +95,7 @@ enum TreeRemoval {
         case stuck
     }
 
-    /// Removes what a folder contains, up to the first folder in it that is not empty: that is moved to `fresh`.
+    /// Removes the contents of a folder, up to the first inner folder that is not empty, which is moved to `fresh`.
     private static func clear(_ path: String, moving fresh: String) -> Step {
         var raw = openFolder(path)
         if raw < 0, errno == EACCES, isFolder(AT_FDCWD, path), chmod(path, 0o700) == 0 { raw = openFolder(path) }
@@ -116,7 +116,7 @@ enum TreeRemoval {
                 continue
             }
             if renameat(raw, name, AT_FDCWD, fresh) == 0 { return .moved(fresh) }
-            // A folder that may not be written cannot be moved: its `..` changes.
+            // A folder without write permission cannot be moved: its `..` changes.
             if isFolder(raw, name), fchmodat(raw, name, 0o700, 0) == 0, renameat(raw, name, AT_FDCWD, fresh) == 0 {
                 return .moved(fresh)
             }

@@ -8,7 +8,7 @@ struct ResidentAnswer: Decodable, Hashable {
     /// Characters of a reason that are kept.
     private static let longestReason = 256
 
-    /// What is wrong with a line.
+    /// The fault in a line.
     struct Fault: Error, Hashable {
         /// One line, lower case.
         let reason: String
@@ -16,10 +16,10 @@ struct ResidentAnswer: Decodable, Hashable {
 
     var answer: AttemptOutcome.Answer
     var reason: String
-    /// Whether it names the question that it answers.
+    /// Whether the answer names its question.
     var isNumbered: Bool
 
-    /// - Parameter number: that of the arrival that was asked about; nil where it has none.
+    /// - Parameter number: the arrival of the question; nil if the question has none.
     init(_ line: [UInt8], to number: ArrivalNumber?) throws(Fault) {
         struct Line: Decodable {
             var answer: String
@@ -44,7 +44,7 @@ struct ResidentAnswer: Decodable, Hashable {
 }
 
 extension ResidentAnswer {
-    /// The number that a line names; nil for a line that is no answer, or names none.
+    /// The number in a line; nil if the line is no answer or has no number.
     static func number(in line: [UInt8]) -> Int64? {
         struct Line: Decodable {
             var answer: String
@@ -70,12 +70,12 @@ struct MoveNotice: Encodable {
     }
 }
 
-/// Cuts what is read into lines.
+/// Splits the output into lines.
 struct LineSplitter {
     private var line: [UInt8] = []
     private var isTooLong = false
 
-    /// A line without its end; nil for one that is too long, told of once.
+    /// Calls `each` with a line without its end; with nil, once, for a line that is too long.
     mutating func take(_ bytes: UnsafeRawBufferPointer, limit: Int, each: ([UInt8]?) -> Void) {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {

@@ -1,14 +1,14 @@
 import Logging
 package import Sharing
 
-/// A handler that is started once and stays: it is told of one arrival a line, and answers one line each.
+/// A handler that is started once and stays: it gets one line for each arrival, and answers with one line each.
 ///
-/// It is asked about one thing at a time, in the order in which the asking begins.
+/// It gets one question at a time, in the order of the calls.
 package actor ResidentHandler {
-    /// What became of a question.
+    /// The result of a question.
     private enum Reply: Sendable {
         case answered(ResidentAnswer)
-        /// What it said is no answer.
+        /// Its output is no answer.
         case nonsense(String)
         case exited(ProgramExit)
         case outOfTime
@@ -32,23 +32,23 @@ package actor ResidentHandler {
     private var lastQuestion = 0
     /// Notices of items that are about to leave the Inbox, which some handlers answer as if they were questions.
     private var notices: [Int64: Int] = [:]
-    /// The arrival of the one who has the turn, and whether the item is about to leave before the handler is asked.
+    /// The arrival of the caller that has the turn, and whether the item is about to leave before the handler is asked.
     private var next: (number: ArrivalNumber?, isMoving: Bool) = (nil, false)
-    /// Ends a process whose answers could not be told apart any more.
+    /// Ends a process whose answers could no longer be matched to questions.
     private var leaving: Task<Void, Never>?
     private var idling: Task<Void, any Error>?
     private var launching: Task<AttemptOutcome?, any Error>?
-    /// Listens to the last process, until that is gone.
+    /// Reads the output of the last process until that has ended.
     private var listening: Task<Void, Never>?
     private var isStopped = false
-    /// Whether somebody has the turn, and who waits for it.
+    /// Whether a caller has the turn, and the callers that wait for it.
     private var isTaken = false
     private var line: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - idleTime: how long it stays with nothing to do.
-    ///   - firstWait: how long it is left alone when it has failed; doubled each time until it answers again.
-    ///   - longestWait: the most of that.
+    ///   - idleTime: how long it keeps running with nothing to do.
+    ///   - firstWait: delay of the restart after a failure; doubled each time until it answers again.
+    ///   - longestWait: the maximum of that delay.
     package init(
         program: HandlerProgram,
         runner: HandlerRunner,
@@ -62,17 +62,16 @@ package actor ResidentHandler {
         pacing = RestartPacing(first: firstWait, longest: longestWait)
     }
 
-    /// Before this it is not started again, and whoever asks is told `later`; nil where nothing is in the way.
+    /// The earliest time of a restart; until then callers get `later`. Nil if it may start now.
     package var notBefore: ContinuousClock.Instant? {
         process == nil && pacing.isWaiting(at: .now) ? pacing.notBefore : nil
     }
 
     package var isRunning: Bool { process != nil }
 
-    /// Tells it of one arrival, or of a URL, and waits for its answer. It is started, and launched, where it is not
-    /// running.
+    /// Sends it one arrival, or a URL, and waits for its answer. Starts and launches it first if it is not running.
     ///
-    /// - Throws: when the task is cancelled or the handler stopped: the attempt counts for nothing.
+    /// - Throws: if the task is cancelled or the handler stopped: the attempt does not count.
     package func ask(_ call: HookCall) async throws(CancellationError) -> AttemptOutcome {
         await takeTurn()
         defer { passTurn() }
@@ -86,7 +85,7 @@ package actor ResidentHandler {
         return outcome
     }
 
-    /// Ends it, and whoever asks from now on is refused. Returns when it is gone.
+    /// Ends it, and refuses all later calls. Returns when it has ended.
     package func stop() async {
         isStopped = true
         idling?.cancel()
@@ -105,7 +104,7 @@ package actor ResidentHandler {
         let process: ResidentProcess
         if let running = self.process {
             process = running
-            // What it said of others.
+            // Drops its output about earlier questions.
             await running.started.pipe.catchUp()
             running.started.capture.forget()
         } else {
@@ -138,7 +137,7 @@ package actor ResidentHandler {
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
-                // It may have left, or the task been cancelled, on the way here.
+                // It may have ended, or the task been cancelled, in the meantime.
                 if self.process !== process {
                     reply.resume(returning: .exited(process.started.process.exit ?? .unknown))
                 } else if Task.isCancelled || isStopped {
@@ -154,7 +153,7 @@ package actor ResidentHandler {
         }
     }
 
-    /// Tells it that an item is about to leave the Inbox, if it has been asked about the item and has not answered yet.
+    /// Notifies it that an item is about to leave the Inbox, if its question about the item is still open.
     package func itemWillMove(_ number: ArrivalNumber) {
         // With the question still on its way, the notice would be the second line that the handler has not read.
         guard let process, question?.number == number, process.hasBeenTold else {
@@ -209,7 +208,7 @@ package actor ResidentHandler {
 
     // MARK: The process
 
-    /// Ended by `stop` too.
+    /// `stop` ends it too.
     private func launch(_ call: HookCall) async throws(CancellationError) -> AttemptOutcome? {
         if isStopped { throw CancellationError() }
         let launching = Task { [program, runner] in try await runner.launch(program, call) }
@@ -278,7 +277,7 @@ package actor ResidentHandler {
         leaving = Task { await process.retire(grace: runner.grace) }
     }
 
-    /// What it said belongs to no question: it is ended, and the next to ask waits until it is gone.
+    /// Its output matches no question: it is ended, and the next caller waits until it has ended.
     private func misbehaved(_ process: ResidentProcess, _ reason: String) {
         runner.logger.warning(
             "a resident handler is ended", metadata: ["handler": "\(program.identifier)", "reason": "\(reason)"])
@@ -290,7 +289,7 @@ package actor ResidentHandler {
         }
     }
 
-    /// Ends it for what it did.
+    /// Ends it for a fault.
     private func dismiss(_ process: ResidentProcess) async {
         if process === self.process { self.process = nil }
         pacing.failed(at: .now)
@@ -305,12 +304,12 @@ package actor ResidentHandler {
                 pacing.failed(at: .now)
                 runner.logger.warning(
                     "a resident handler left", metadata: ["handler": "\(program.identifier)", "exit": "\(exit)"])
-                // What it had started would come to live beside its like of the next one.
+                // Otherwise processes that it had started could run beside those of the next process.
                 await process.end(grace: runner.grace)
             }
             resolve(.exited(exit))
         }
-        // Whoever asked still wants to see what it said.
+        // The caller still needs its output.
         await takeTurn()
         await process.finish(runner.leftovers)
         passTurn()

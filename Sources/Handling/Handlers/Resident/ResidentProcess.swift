@@ -1,24 +1,24 @@
 import Glibc
 import Synchronization
 
-/// A resident handler's process, with what it is told and what it says.
+/// A resident handler's process, with its input and output.
 final class ResidentProcess: Sendable {
-    /// What it said; nil for a line that is too long.
+    /// A line of output; nil for a line that is too long.
     typealias Line = [UInt8]?
 
     let started: Started
-    /// Ends when the process has ended and all that it said has been heard.
+    /// Ends when the process has ended and all its output has been read.
     let lines: AsyncStream<Line>
     private let input: FedPipe
     private let output: DrainedPipe
-    /// Whether it is being ended from our side.
+    /// Whether this side is ending it.
     private let isDismissed = Atomic<Bool>(false)
 
     /// - Throws: as `HandlerRunner.start`, `Errno`.
     static func start(
         _ program: HandlerProgram, _ runner: HandlerRunner
     ) async throws -> ResidentProcess {
-        // A few lines, and not all that a program can say: each that nobody asked for is a fault.
+        // The buffer holds a few lines only: each line without a question is a fault.
         let (lines, heard) = AsyncStream<Line>.makeStream(bufferingPolicy: .bufferingOldest(8))
         let splitter = Mutex(LineSplitter())
         let input = try FedPipe()
@@ -52,24 +52,24 @@ final class ResidentProcess: Sendable {
         self.output = output
     }
 
-    /// Tells it something: one line with its end.
+    /// Sends it one line with its end.
     func tell(_ line: [UInt8]) {
         input.write(line)
     }
 
-    /// Whether it has read, or at least been sent, all that it was told.
+    /// Whether the pipe has taken all lines for it.
     var hasBeenTold: Bool { input.isDrained }
 
     var wasDismissed: Bool { isDismissed.load(ordering: .acquiring) }
 
-    /// Ends it with all that it has started: at once, which is by being asked to leave.
+    /// Ends it with all processes that it has started, at once: it is asked to leave, and killed after `grace`.
     func end(grace: Duration) async {
         isDismissed.store(true, ordering: .releasing)
         input.close()
         await started.process.end(grace: grace)
     }
 
-    /// Lets it come to the end of its input and leave by itself, and ends it where it does not.
+    /// Closes its input so that it leaves by itself, and ends it if it does not.
     func retire(grace: Duration) async {
         isDismissed.store(true, ordering: .releasing)
         input.close()
@@ -79,7 +79,7 @@ final class ResidentProcess: Sendable {
         }.value
     }
 
-    /// To be called once, when it has ended.
+    /// Call this once, when it has ended.
     func finish(_ leftovers: LeftoverPipes) async {
         input.close()
         if !output.isAtEnd { leftovers.keep(output) }
