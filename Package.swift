@@ -132,6 +132,11 @@ let package = Package(
         .executableTarget(
             name: "journal-probe", dependencies: ["Journal", "Sharing", "UniformTypes", "ContentCheck", "Digests"],
             path: "Tests/JournalProbe", swiftSettings: strict),
+        // A dialect that only tests speak: it shows what a new one needs.
+        .target(
+            name: "ToyDialect", dependencies: ["Contacts", "Endpoints", "Settings", "Sharing"],
+            path: "Tests/ToyDialect",
+            swiftSettings: strict),
         // What stands in for logind, on a bus of its own.
         .target(
             name: "FakeLogind", dependencies: ["CDBus", "TestSupport"], path: "Tests/FakeLogind", swiftSettings: strict),
@@ -174,7 +179,7 @@ let package = Package(
         + module(.network, "HTTPChannel", [nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
         + module(
             .dialects, "WaftDialect",
-            ["UniformTypes", "ContentCheck", "Sharing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
+            ["UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
             tests: ["Executors", nioPosix], exclude: ["Vectors"]
         )
         + module(
@@ -188,8 +193,8 @@ let package = Package(
         + module(
             .handling, "Handlers",
             [
-                "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox",
-                "Executors", "CLinuxShims", logging, subprocess, systemPackage,
+                "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox", "Executors",
+                "CLinuxShims", logging, subprocess, systemPackage,
             ],
             tests: ["sandbox-probe"])
         + module(
@@ -202,22 +207,43 @@ let package = Package(
                 concurrencyHelpers, logging,
             ])
         + module(
-            .app, "Peer",
+            .app, "Settings",
             [
-                "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", "SecureTransport", "Discovery", "Inbox",
-                "HTTPChannel", "WaftDialect", "AirDropDialect", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Notifications", "Outbox", "Wakefulness", "Control", "Executors",
-                nioCore, nioPosix, logging, lifecycle, yams,
-            ]
-        )
+                "SystemCalls", "Sharing", "UniformTypes", "SecureTransport", "Discovery", "AirDropDialect",
+                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Inbox", "Outbox", yams, logging,
+            ],
+            tests: ["Endpoints"])
+        + module(
+            .app, "Endpoints",
+            [
+                "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
+                "AirDropDialect", "Contacts", "Pairing", "Executors", "Settings", nioCore, nioPosix, logging,
+            ],
+            tests: ["Digests", nioHTTP1])
+        + module(
+            .app, "Sending",
+            [
+                "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport", "Discovery",
+                "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Notifications",
+                "Wakefulness", "Executors", nioCore, nioPosix, logging,
+            ],
+            tests: ["Digests"])
+        + module(
+            .app, "Receiving",
+            [
+                "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
+                "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
+                "Contacts", "Pairing", "Notifications", "Outbox", "Wakefulness", "Executors", nioPosix, logging,
+                lifecycle,
+            ],
+            tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(
             .app, "Commands",
             [
-                "Peer", "Control", "Sharing", "UniformTypes", "ContentCheck", "Digests", "Inbox", "ItemSources",
-                "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts", "Pairing", "Outbox",
-                "Wakefulness", "Executors", "CLinuxShims",
-                argumentParser, logging,
-                lifecycle, nioPosix,
+                "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
+                "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
+                "Pairing", "Outbox", "Wakefulness", "Executors", "CLinuxShims", argumentParser, logging, lifecycle,
+                nioPosix,
             ]
         )
 )

@@ -1,5 +1,8 @@
 import Control
-import Peer
+import Endpoints
+import Receiving
+import Sending
+import Settings
 import Sharing
 import Testing
 

@@ -1,8 +1,11 @@
 import Contacts
 import Digests
+import Endpoints
 import Foundation
 import Logging
-import Peer
+import Receiving
+import Sending
+import Settings
 import Sharing
 import Synchronization
 import TestSupport

@@ -14,7 +14,7 @@ private let stranger = PeerID.sample(3)
 struct PolicyCommandTests {
     private func shelf(_ rules: [[String: PolicyValue]] = PolicyCommandTests.rules) throws -> ContactsShelf {
         let shelf = ContactsShelf(
-            policy: try Policy(rules.map { try PolicyRule(fields: $0, registry: .system) }))
+            policy: try Policy(rules.map { try PolicyRule(fields: $0, registry: .system, dialects: .samples) }))
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna", "--size-at-most", "1kB")
         return shelf
     }

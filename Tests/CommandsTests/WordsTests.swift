@@ -1,7 +1,11 @@
 import ArgumentParser
 import Digests
-import Peer
+import Endpoints
+import Receiving
+import Sending
+import Settings
 import Sharing
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -62,7 +66,7 @@ struct WordsTests {
         ] {
             let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(state))
             #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .opened).exit == exit)
-            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .airdrop).event == .sent)
+            #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored, by: .keyless).event == .sent)
             #expect(ItemText(.acknowledged(receipt, sent: nil), wait: .stored).exit == .done)
         }
     }
@@ -72,4 +76,9 @@ struct WordsTests {
         let verdict = ItemVerdict(.declined, reason: "no\u{1B}[31m")
         #expect(!ItemText(.notAccepted(verdict), wait: .stored).text.contains("\u{1B}"))
     }
+}
+
+extension ItemText {
+    /// Of a transfer by a dialect with receipts.
+    init(_ item: SendOutcome.Item, wait: SendOptions.Wait) { self.init(item, wait: wait, by: .keyed) }
 }

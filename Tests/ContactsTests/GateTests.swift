@@ -41,7 +41,7 @@ struct GateTests {
     func sizePerDay() throws {
         let asked = Mutex(0)
         let come = Mutex<UInt64?>(0)
-        func judge(_ rules: [PolicyRule], by dialect: Dialect = .waft) throws -> Outcome? {
+        func judge(_ rules: [PolicyRule], by dialect: Dialect = .keyed) throws -> Outcome? {
             let policy = try Policy(rules)
             let gate = OfferGate(
                 book: place.book(), policy: { policy },
@@ -64,7 +64,7 @@ struct GateTests {
         for (amount, outcome) in [(0, .accept), (1_000, .accept), (1_001, .ask), (nil, .ask)] as [(UInt64?, Outcome)] {
             come.withLock { $0 = amount }
             #expect(try judge([]) == outcome)
-            #expect(try judge([rule], by: .airdrop) == outcome)
+            #expect(try judge([rule], by: .keyless) == outcome)
         }
         #expect(asked.withLock { $0 } == 8)
     }
@@ -129,7 +129,7 @@ struct GateTests {
         var offer = offer([item()])
         let rules = [try rule(["from": .scalar("anna"), "then": .scalar("accept")])]
         #expect(try gate(rules).judge(offer, from: .sample(1)).verdicts.map { $0?.answer } == [.accepted])
-        offer.dialect = .airdrop
+        offer.dialect = .keyless
         #expect(try gate(rules).judge(offer, from: .sample(1)).asks)
         #expect(try gate(rules, visibility: .contacts).judge(offer, from: .sample(1)).verdicts[0]?.answer == .declined)
     }
@@ -159,7 +159,7 @@ struct GateTests {
                     let answer = gate.judge(offer([item()]), from: peer)
                     let refusal = gate.refusal(of: offer([item()]), from: peer)
                     let isBarred = !answer.asks && answer.completed()[0].answer != .accepted
-                    switch gate.access(of: peer, by: .waft) {
+                    switch gate.access(of: peer, by: .keyed) {
                     case .barred(let verdict):
                         #expect(isBarred && [verdict] == answer.completed() && refusal == [verdict])
                     case .stranger: #expect(!isBarred && peer == .sample(9) && refusal == nil)
@@ -168,7 +168,7 @@ struct GateTests {
                 }
             }
         }
-        #expect(try gate().access(of: .sample(1), by: .airdrop) == .stranger)
+        #expect(try gate().access(of: .sample(1), by: .keyless) == .stranger)
     }
 
     @Test("an offer of which a rule declines everything is refused before anybody is asked, and one with more is not")
@@ -258,7 +258,7 @@ struct GateTests {
         #expect(answer.completed().map(\.answer) == [.busy])
         #expect(answer.refusal?.hasPrefix("\(place.bookPath) cannot be used") == true)
         #expect(answer.verdicts[0]?.reason.contains("/") == false)
-        #expect([gate.access(of: .sample(1), by: .waft)] == answer.completed().map { .barred($0) })
+        #expect([gate.access(of: .sample(1), by: .keyed)] == answer.completed().map { .barred($0) })
         #expect(gate.refusal(of: offer([item()]), from: .sample(1)) == answer.completed())
     }
 

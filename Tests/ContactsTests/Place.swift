@@ -87,7 +87,7 @@ func offer(_ items: [OfferedItem], callingItself sender: String = "somebody", ta
 
 /// A rule from its stored fields.
 func rule(_ fields: [String: PolicyValue]) throws -> PolicyRule {
-    try PolicyRule(fields: fields, registry: .system)
+    try PolicyRule(fields: fields, registry: .system, dialects: .samples)
 }
 
 /// The line of the error that `body` throws; nil if it throws none.
@@ -124,4 +124,12 @@ final class SetClocks: Sendable {
 
     /// Sets the system's time.
     func set(wall: Int64) { state.withLock { $0.wall = wall } }
+}
+
+extension OfferTotals {
+    /// Of an offer whose sender has proved a key.
+    init(items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dayAmount: UInt64? = nil) {
+        self.init(
+            items: items, knownSize: knownSize, isSizeKnown: isSizeKnown, dialect: .keyed, dayAmount: dayAmount)
+    }
 }

@@ -28,19 +28,19 @@ struct PolicyTests {
     func dialects() throws {
         func decide(_ party: String, by dialect: Dialect, _ outcome: String = "accept") throws -> Outcome {
             let rule = try PolicyRule(
-                fields: ["from": .scalar(party), "then": .scalar(outcome)], registry: .system)
+                fields: ["from": .scalar(party), "then": .scalar(outcome)], registry: .system, dialects: .samples)
             var offer = Offer.sample()
             offer.dialect = dialect
             let setting = PolicySetting(at: WallTime(milliseconds: 0), visibility: .everyone)
             return try Policy([rule]).decide(offer, from: .stranger, setting)[0].outcome
         }
-        #expect(try decide("airdrop", by: .airdrop) == .accept)
-        #expect(try decide("airdrop", by: .airdrop, "decline") == .decline)
-        #expect(try decide("airdrop", by: .waft) == .ask)
-        #expect(try decide("airdrop", by: .waft, "decline") == .ask)
-        #expect(try decide("strangers", by: .airdrop) == .ask)
-        #expect(try decide("strangers", by: .airdrop, "decline") == .decline)
-        #expect(try decide("contacts", by: .airdrop, "decline") == .ask)
+        #expect(try decide("airdrop", by: .keyless) == .accept)
+        #expect(try decide("airdrop", by: .keyless, "decline") == .decline)
+        #expect(try decide("airdrop", by: .keyed) == .ask)
+        #expect(try decide("airdrop", by: .keyed, "decline") == .ask)
+        #expect(try decide("strangers", by: .keyless) == .ask)
+        #expect(try decide("strangers", by: .keyless, "decline") == .decline)
+        #expect(try decide("contacts", by: .keyless, "decline") == .ask)
     }
 
     struct Row: CustomTestStringConvertible {

@@ -56,7 +56,7 @@ struct HookContractTests {
     func unproven() async throws {
         let place = HookFolder()
         var arrival = Arrival.sample(annotation: [SourceApplication.key: "com.apple.finder"])
-        (arrival.facts.peer, arrival.facts.dialect) = (.unproven(.airdrop), .airdrop)
+        (arrival.facts.peer, arrival.facts.dialect) = (.unproven(.keyless), .keyless)
         _ = try await place.run(recording, arrival)
         let variables = variables(place)
         #expect(variables.contains("WAFT_VIA=airdrop"))

@@ -19,7 +19,7 @@ private final class Coming {
     /// - Parameters:
     ///   - size: the offered size, if the dialect states it; likewise `entries`.
     init(_ text: String, into inbox: FileInbox, _ dialect: Dialect, size: UInt64, entries: UInt64) throws {
-        let isWaft = dialect == .waft
+        let isWaft = dialect == .keyed
         self.dialect = dialect
         let item = OfferedItem(
             kind: .tree, name: try name(text), type: .folder, size: isWaft ? size : nil, entries: isWaft ? entries : nil
@@ -44,13 +44,13 @@ private final class Coming {
         try bytes.withUnsafeBytes { try transfer.write($0) }
         let digest = Digest.of(.xxh3_128, bytes)
         listing.file(path, executable: false, digest: digest)
-        try transfer.endFile(digest: dialect == .waft ? digest : nil)
+        try transfer.endFile(digest: dialect == .keyed ? digest : nil)
     }
 
     /// - Returns: the receipt for the sender, the sender's digest, and the arrival in the journal.
     func end() throws -> (receipt: ItemReceipt, sent: Digest, arrival: Arrival) {
         let sent = listing.finalize()
-        try transfer.endItem(digest: dialect == .waft ? sent : nil)
+        try transfer.endItem(digest: dialect == .keyed ? sent : nil)
         let receipt = try transfer.finish().items[0]
         let (number, entry) = try #require(journal.entries.first)
         let arrival = Arrival(number: number, facts: entry.intended.facts, stored: try #require(entry.stored))
@@ -69,10 +69,10 @@ struct ArrivalOrderTests {
 
     @Test(
         "is found unchanged by all who look at it later, and its sender is told the digest of its own order",
-        arguments: Dialect.allCases, [0, 1])
+        arguments: DialectTable.samples.all, [0, 1])
     func orders(dialect: Dialect, order: Int) throws {
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))
-        let isWaft = dialect == .waft
+        let isWaft = dialect == .keyed
         let coming = try Coming("tree", into: inbox, dialect, size: 5, entries: 7)
         for (path, text) in Self.orders[order] { try coming.add(path, text) }
         let (receipt, sent, arrival) = try coming.end()
@@ -92,9 +92,11 @@ struct ArrivalOrderTests {
     }
 
     @Test(
-        "is one of no more files and folders than leave the reserve's share of the inodes", arguments: Dialect.allCases)
-    func inodes(dialect: Dialect) async {
+        "is one of no more files and folders than leave the reserve's share of the inodes",
+        arguments: DialectTable.samples.all.map(\.name))
+    func inodes(dialect: String) async {
         await #expect(processExitsWith: .success) { [dialect] in
+            let dialect = DialectTable.samples[dialect]
             let folder = TemporaryFolder()
             try inPrivateMounts {
                 mkdir(folder / "disk", 0o700)

@@ -27,7 +27,7 @@ struct ProvenanceTests {
 
     private func check(_ path: String, _ facts: ArrivalFacts) throws {
         #expect(attribute(Provenance.peer, path) == facts.peer.provenText)
-        #expect(attribute(Provenance.via, path) == facts.dialect.rawValue)
+        #expect(attribute(Provenance.via, path) == facts.dialect.name)
         #expect(attribute(Provenance.sender, path) == facts.senderName)
         #expect(attribute(Provenance.type, path) == facts.type.identifier)
         #expect(attribute(Provenance.digest, path) == facts.digest.description)
@@ -52,7 +52,7 @@ struct ProvenanceTests {
     func unproven() throws {
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))
         var facts = try facts(.file)
-        (facts.peer, facts.dialect) = (.unproven(.airdrop), .airdrop)
+        (facts.peer, facts.dialect) = (.unproven(.keyless), .keyless)
         let staged = try inbox.stagedFile("text")
         staged.label(facts)
         try inbox.store(staged, as: "a.txt")

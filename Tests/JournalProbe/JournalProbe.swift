@@ -32,7 +32,7 @@ struct JournalProbe {
     }
 
     private static func hold(_ folder: String) throws {
-        let journal = try Journal(folder: folder)
+        let journal = try Journal(folder: folder, dialects: .probe)
         tell("open")
         while readLine() != nil {}
         withExtendedLifetime(journal) {}

@@ -14,7 +14,7 @@ struct ProbeBench {
     }
 
     private func measure() throws {
-        let journal = try Journal(folder: folder)
+        let journal = try Journal(folder: folder, dialects: .probe)
         var numbers: [ArrivalNumber] = []
         try report("intend(1) + settle(1)") {
             for index in 0..<count {
@@ -33,7 +33,7 @@ struct ProbeBench {
         }
         try report("append 4 KiB, fdatasync, again") { try append(to: folder + "/bare") }
         try report("JournalReader.entries(latest: 20)", 20) {
-            for _ in 0..<20 { _ = try JournalReader(folder: folder).entries(latest: 20) }
+            for _ in 0..<20 { _ = try JournalReader(folder: folder, dialects: .probe).entries(latest: 20) }
         }
         let many = (0..<512).compactMap { ProbeFacts.arrival("m\($0)", isDelivered: true, note: 1) }
         var intended: [ArrivalNumber] = []
@@ -47,14 +47,14 @@ struct ProbeBench {
     /// Measures the time to open a journal of 20,000 arrivals.
     private func measureOpening() throws {
         do {
-            let journal = try Journal(folder: folder)
+            let journal = try Journal(folder: folder, dialects: .probe)
             for batch in 0..<40 {
                 _ = try journal.intend(
                     (0..<512).compactMap { ProbeFacts.arrival("b\(batch)-\($0)", isDelivered: true, note: 1) })
             }
         }
         var journal: Journal?
-        try report("Journal(folder:) of 20,000", 1) { journal = try Journal(folder: folder) }
+        try report("Journal(folder:) of 20,000", 1) { journal = try Journal(folder: folder, dialects: .probe) }
         withExtendedLifetime(journal) {}
     }
 

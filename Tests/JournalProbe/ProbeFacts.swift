@@ -17,7 +17,7 @@ enum ProbeFacts {
             item: OfferedItem(kind: .file, name: name, type: type, size: nil), size: UInt64(text.utf8.count),
             digest: Digest.of(.sha256, Array(text.utf8)), peer: peer, senderName: "sender of " + text,
             annotation: ["note": String(repeating: text, count: note)],
-            content: ContentVerdict(.consistent, nil, "content of " + text))
+            content: ContentVerdict(.consistent, nil, "content of " + text), dialect: .probe)
         return IntendedArrival(
             facts: facts, identity: FileIdentity(device: 1, inode: UInt64(text.utf8.count)), isDelivered: isDelivered)
     }

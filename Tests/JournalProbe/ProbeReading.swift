@@ -7,7 +7,7 @@ struct ProbeReading {
     private let reader: JournalReader
 
     init(folder: String) {
-        reader = JournalReader(folder: folder) { fault in tell("fault \(fault)") }
+        reader = JournalReader(folder: folder, dialects: .probe) { fault in tell("fault \(fault)") }
     }
 
     func run() throws {

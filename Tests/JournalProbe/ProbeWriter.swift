@@ -9,7 +9,7 @@ struct ProbeWriter {
     private var count = 0
 
     init(folder: String, seed: UInt64) throws {
-        journal = try Journal(folder: folder, unreadable: { fault in tell("fault \(fault)") })
+        journal = try Journal(folder: folder, dialects: .probe, unreadable: { fault in tell("fault \(fault)") })
         self.seed = seed
         random = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     }

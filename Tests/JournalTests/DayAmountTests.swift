@@ -15,7 +15,7 @@ struct DayAmountTests {
 
     /// Records an arrival of `size` bytes at a time of the clock.
     private func arrive(
-        _ size: UInt64, at hour: Int64, from peer: PeerID = .sample(1), by dialect: Dialect = .waft,
+        _ size: UInt64, at hour: Int64, from peer: PeerID = .sample(1), by dialect: Dialect = .keyed,
         isStored: Bool = true
     ) throws {
         var arrival = sampleArrival(0)
@@ -38,14 +38,14 @@ struct DayAmountTests {
         try arrive(1, at: 0)
         try arrive(10, at: 12)
         try arrive(100, at: 12, from: .sample(2))
-        try arrive(1_000, at: 12, from: .sample(3), by: .airdrop)
-        try arrive(10_000, at: 13, from: .sample(4), by: .airdrop)
+        try arrive(1_000, at: 12, from: .sample(3), by: .keyless)
+        try arrive(10_000, at: 13, from: .sample(4), by: .keyless)
         try arrive(100_000, at: 13, isStored: false)
         #expect(try received(at: 23) == 11)
         #expect(try received(at: 24) == 10)
         #expect(try received(at: 36) == 0)
         #expect(try received(.peer(.sample(2)), at: 23) == 100)
-        #expect(try received(.dialect(.airdrop), at: 23) == 11_000)
+        #expect(try received(.dialect(.keyless), at: 23) == 11_000)
     }
 
     @Test("counts what has left the Inbox, and sizes that are beyond everything")

@@ -17,7 +17,7 @@ func sampleFacts(_ number: Int) -> ArrivalFacts {
             entries: number % ItemKind.allCases.count == 1 ? nil : 1),
         size: UInt64(number), digest: Digest.of(.xxh3_128, Array("\(number)".utf8)), peer: .sample(UInt8(number % 256)),
         senderName: "a test", annotation: number.isMultiple(of: 3) ? [:] : ["note": "number \(number)"],
-        dialect: number.isMultiple(of: 2) ? .waft : .airdrop)
+        dialect: number.isMultiple(of: 2) ? .keyed : .keyless)
 }
 
 private func transfer(_ number: Int) -> TransferID {
@@ -99,3 +99,22 @@ func fault(_ body: () throws -> Void) -> String? {
 
 /// The contents of a file.
 func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
+
+extension Journal {
+    convenience init(
+        folder: String, now: (@Sendable () -> WallTime)? = nil,
+        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
+    ) throws(JournalFault) {
+        try self.init(folder: folder, dialects: .samples, now: now, unreadable: unreadable)
+    }
+
+    static func openingOrReplacing(folder: String, damaged: (String) -> Void) throws(JournalFault) -> Journal {
+        try openingOrReplacing(folder: folder, dialects: .samples, damaged: damaged)
+    }
+}
+
+extension JournalReader {
+    init(folder: String, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }) {
+        self.init(folder: folder, dialects: .samples, unreadable: unreadable)
+    }
+}

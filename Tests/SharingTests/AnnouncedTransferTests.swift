@@ -32,20 +32,20 @@ struct AnnouncedTransferTests {
     @Test("by which protocol it came stands in what is known of an arrival")
     func dialect() throws {
         var offer = Offer.sample()
-        offer.dialect = .airdrop
+        offer.dialect = .keyless
         let receiving = Receiving(offer)
         try receiving.sendItem(0, Array("hello".utf8))
         _ = try receiving.transfer.finish()
-        #expect(receiving.arrivals.all.map(\.dialect) == [.airdrop])
-        #expect(Offer.sample().dialect == .waft)
+        #expect(receiving.arrivals.all.map(\.dialect) == [.keyless])
+        #expect(Offer.sample().dialect == .keyed)
     }
 
     @Test("an unproven id is the same for the same seed, and another for another seed or protocol")
     func unproven() {
-        let id = PeerID.unproven(.airdrop, seed: [1])
-        #expect(id == .unproven(.airdrop, seed: [1]))
-        #expect(id != .unproven(.airdrop, seed: [2]))
-        #expect(id != .unproven(.waft, seed: [1]))
+        let id = PeerID.unproven(.keyless, seed: [1])
+        #expect(id == .unproven(.keyless, seed: [1]))
+        #expect(id != .unproven(.keyless, seed: [2]))
+        #expect(id != .unproven(.keyed, seed: [1]))
         // The fingerprint of a key that has the seed's bytes is something else.
         #expect(id.bytes != Digest.of(.sha256, [1]).bytes)
     }

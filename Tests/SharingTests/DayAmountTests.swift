@@ -41,12 +41,12 @@ struct ReceptionDayTests {
     func airdrop() async {
         let receiver = Receiver()
         var offer = Offer.sample()
-        offer.dialect = .airdrop
-        _ = await receiver.judge(offer, from: .unproven(.airdrop))
+        offer.dialect = .keyless
+        _ = await receiver.judge(offer, from: .unproven(.keyless))
         var other = Offer.sample()
         #expect(amount(receiver, other) == 105)
-        other.dialect = .airdrop
-        #expect(amount(receiver, other, from: .unproven(.airdrop)) == 110)
+        other.dialect = .keyless
+        #expect(amount(receiver, other, from: .unproven(.keyless)) == 110)
     }
 
     @Test("is not known where the journal cannot be read, and does not overflow")

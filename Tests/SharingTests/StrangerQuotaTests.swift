@@ -79,7 +79,7 @@ struct StrangerQuotaTests {
             let item = OfferedItem(
                 kind: .tree, name: try SafeName("tree"), type: .folder, size: entries == nil ? nil : 0, entries: entries
             )
-            return Offer(items: [item], senderName: "s", dialect: .airdrop)
+            return Offer(items: [item], senderName: "s", dialect: .keyless)
         }
         #expect(await reception.judge(try offer(51), from: .sample(1)).items.map(\.answer) == [.noRoom])
         let unknown = try offer(nil)

@@ -3,6 +3,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Pairing
 import Sharing
 import TestSupport
 import Testing

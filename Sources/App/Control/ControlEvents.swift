@@ -63,7 +63,7 @@ package struct SettledOffer: Codable, Sendable, Equatable {
     package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
         self.number = number
         self.peer = peer.provenText
-        via = offer.dialect.rawValue
+        via = offer.dialect.name
         transfer = offer.transfer.text
         peerName = offer.senderName
         self.contact = contact
@@ -100,16 +100,16 @@ package struct ArrivalSummary: Codable, Sendable, Equatable {
     package var content: String?
 
     /// The sender's id, or an unproven one if the sender proved no key. Nil if it cannot be read.
-    package var sender: PeerID? {
+    package func sender(_ dialects: DialectTable) -> PeerID? {
         if let peer { return PeerID(text: peer) }
-        return via.flatMap(Dialect.init(rawValue:)).map { .unproven($0, seed: []) }
+        return via.map { .unproven(dialects[$0], seed: []) }
     }
 
     /// - Parameter content: the verdict on its content.
     package init(_ arrival: Arrival, contact: String?, content: String?) {
         self.arrival = arrival.number.value
         peer = arrival.peer.provenText
-        via = arrival.dialect.rawValue
+        via = arrival.dialect.name
         peerName = arrival.senderName
         self.contact = contact
         transfer = arrival.transfer.text

@@ -102,6 +102,19 @@ package struct PresentItem: Codable, Sendable, Equatable {
     }
 }
 
+/// How a receiver can be reached by a dialect.
+package struct DialectStatus: Codable, Sendable, Equatable {
+    package var name: String
+    /// The name of the dialect for people.
+    package var title: String
+    /// `published as NAME, port N`, or the reason why its peers do not find this machine.
+    package var words: String
+
+    package init(name: String, title: String, words: String) {
+        (self.name, self.title, self.words) = (name, title, words)
+    }
+}
+
 /// How a receiver is doing.
 package struct DaemonStatus: Codable, Sendable, Equatable {
     package var name: String
@@ -111,9 +124,8 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     package var accept: String
     /// `avahi-daemon`, `embedded`, `off`, or the error.
     package var discovery: String
-    /// `published as NAME, port N`, or why AirDrop's peers do not find it. Nil from a receiver that is older than the
-    /// command line.
-    package var airdrop: String?
+    /// The other dialects. Nil from a receiver that is older than the command line.
+    package var dialects: [DialectStatus]?
     /// Bytes free for the Inbox; nil when it cannot be reached.
     package var freeRoom: UInt64?
     /// Why it cannot be reached; nil where it can.
@@ -245,7 +257,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
         number = waiting.number
         peer = waiting.peer.provenText
         peerID = peer == nil ? nil : waiting.peer.short
-        via = offer.dialect.rawValue
+        via = offer.dialect.name
         peerName = offer.senderName
         self.asker = asker
         transfer = offer.transfer.text

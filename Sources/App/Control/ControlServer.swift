@@ -3,6 +3,7 @@ package import Logging
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
+import Sharing
 
 /// The daemon's end of the control socket: 0600 in a 0700 folder. Only this user's own programs may command, and no
 /// handler, although it has the same uid (security rules 13 and 17).

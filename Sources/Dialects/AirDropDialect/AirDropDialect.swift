@@ -1,4 +1,4 @@
-import Sharing
+package import Sharing
 
 /// AirDrop's facts that both sides share, as observed in independent implementations and in Apple's devices.
 package enum AirDropDialect {
@@ -131,4 +131,10 @@ enum AirDropLimits {
     static let folderPathBytes = 32 << 20
     /// Maximum bytes of members that are not kept, such as sidecars.
     static let ignoredBytes: UInt64 = 256 << 20
+}
+
+extension Dialect {
+    /// AirDrop: no key is proved, nothing resumes, and the receiver says only that it has everything.
+    package static let airdrop = Dialect(
+        name: "airdrop", title: "AirDrop", provesKeys: false, givesReceipts: false, resumes: false)
 }

@@ -55,7 +55,8 @@ extension OfferMessage {
             annotation: annotation,
             senderName: PeerName.fit(sender?.name ?? ""),
             digests: digests,
-            takesPart: partial ?? false
+            takesPart: partial ?? false,
+            dialect: .waft
         )
     }
 }

@@ -1,6 +1,7 @@
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
+package import Pairing
 package import Sharing
 
 /// The sender's side of the protocol, on one connection. One task uses it, on an executor whose threads may block.

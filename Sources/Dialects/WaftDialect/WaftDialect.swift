@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import Sharing
+package import Sharing
 
 /// The constants of the protocol that both sides share.
 package enum WaftDialect {
@@ -97,4 +97,10 @@ package enum WaftDialect {
             throw .notTheJSON
         }
     }
+}
+
+extension Dialect {
+    /// Waft's own: keys are proved, interrupted transfers resume, and each item gets a receipt.
+    package static let waft = Dialect(
+        name: "waft", title: "Waft", provesKeys: true, givesReceipts: true, resumes: true)
 }

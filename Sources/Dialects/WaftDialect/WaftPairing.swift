@@ -1,28 +1,16 @@
 import Foundation
 import NIOCore
+package import Pairing
 import Sharing
 
-/// One message of a pairing, as this dialect carries it (Protocol, section 3.5).
-package struct PairingLetter: Sendable, Hashable {
-    /// The message: JSON of at most `byteLimit` bytes. The Pairing module checks its meaning.
-    package var message: [UInt8]
-    /// The sender's own name, fit to show; it decides nothing. Nil if the sender gives none.
-    package var name: String?
-
-    package init(message: [UInt8], name: String? = nil) {
-        self.message = message
-        self.name = name
-    }
-
-    /// Maximum bytes of a message, including its name (Pairing, section 3).
-    package static let byteLimit = 1_024
-
+/// A letter is the body of a request or answer (Protocol, section 3.5).
+extension PairingLetter {
     private struct Name: Decodable {
         var name: String?
     }
 
     init(_ body: ByteBuffer) {
-        message = Array(body.readableBytesView)
+        self.init(message: Array(body.readableBytesView))
         guard (try? JSONBounds.check(body)) != nil,
             let found = try? JSONDecoder().decode(Name.self, from: Data(message))
         else { return }

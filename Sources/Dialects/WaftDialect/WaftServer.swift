@@ -1,6 +1,7 @@
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
+import Pairing
 package import Sharing
 package import UniformTypes
 

@@ -20,7 +20,7 @@ private enum DayAmounts {
         let (whose, value) =
             switch sender {
             case .peer(let peer): ("peer", peer.bareText)
-            case .dialect(let dialect): ("dialect", dialect.rawValue)
+            case .dialect(let dialect): ("dialect", dialect.name)
             }
         // `total` adds floating-point numbers, which cannot overflow; sizes are bit patterns.
         let statement = try database.cachedStatement(

@@ -10,7 +10,7 @@ extension Journal {
             return try changing("could not record the arriving items") { database in
                 let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
                 return try arrivals.map { arrival in
-                    try insertion.execute(arguments: try ArrivalRow.arguments(arrival, at: time))
+                    try insertion.execute(arguments: try ArrivalRow.arguments(arrival, at: time, self.dialects))
                     return ArrivalNumber(database.lastInsertedRowID)
                 }
             }
@@ -25,7 +25,7 @@ extension Journal {
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE transfer = ? AND peer = ? AND stored_name IS NOT NULL ORDER BY number")
             return try Row.fetchCursor(statement, arguments: [transfer.text, peer.bareText])
-                .readable(reporting: self.unreadable) { try ArrivalRow.entry($0).arrival }
+                .readable(reporting: self.unreadable) { try ArrivalRow.entry($0, self.dialects).arrival }
         }
     }
 
@@ -43,7 +43,7 @@ extension Journal {
                 Int64(bitPattern: item.entries ?? 0),
             ]
             return try Row.fetchCursor(statement, arguments: arguments)
-                .readable(limit: limit, reporting: self.unreadable) { try ArrivalRow.entry($0).arrival }
+                .readable(limit: limit, reporting: self.unreadable) { try ArrivalRow.entry($0, self.dialects).arrival }
         }
     }
 

@@ -11,6 +11,7 @@ extension Journal {
     /// - Throws: as `init`, except for a damaged file that can be moved aside.
     package static func openingOrReplacing(
         folder: String,
+        dialects: DialectTable,
         now: (@Sendable () -> WallTime)? = nil,
         unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in },
         damaged: (String) -> Void
@@ -19,12 +20,13 @@ extension Journal {
         let now = now ?? { .now }
         do throws(JournalTrouble) {
             do throws(JournalTrouble) {
-                return try Journal(opening: file, now: now, unreadable: unreadable)
+                return try Journal(opening: file, dialects: dialects, now: now, unreadable: unreadable)
             } catch  where error.isDamage {
                 // While this lock is held, no other receiver has the file open.
                 let lock = try JournalLock(file)
                 let aside = try file.setAside()
-                let journal = try Journal(opening: file, lock: lock, now: now, unreadable: unreadable)
+                let journal = try Journal(
+                    opening: file, dialects: dialects, lock: lock, now: now, unreadable: unreadable)
                 let last = lastNumber(in: aside)
                 let inboxes = inboxes(in: aside)
                 try journal.goOn(after: last, inboxes)

@@ -12,7 +12,9 @@ extension Journal {
     }
 
     package func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival? {
-        try reading("could not read arrival \(number)") { try JournalReader.entry(number, in: $0)?.arrival }
+        try reading("could not read arrival \(number)") {
+            try JournalReader.entry(number, self.dialects, in: $0)?.arrival
+        }
     }
 
     package func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool {
@@ -121,7 +123,7 @@ extension Journal {
     package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
         try writing("could not restart the delivery of item \(number)") { database in
             // The entry is read first: a row that cannot be read cannot be delivered, and stays unchanged.
-            guard let entry = try JournalReader.entry(number, in: database) else { return nil }
+            guard let entry = try JournalReader.entry(number, self.dialects, in: database) else { return nil }
             try Self.change(
                 number, "state = 'waiting', due = ?, deferred_since = NULL, deferrals = 0, refused_by = '[]'",
                 [time.milliseconds], in: database)

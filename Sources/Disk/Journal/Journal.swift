@@ -15,6 +15,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     package static let keptAttempts = 64
 
     let file: JournalFile
+    let dialects: DialectTable
     let queue: DatabaseQueue
     /// This reference only prevents the release of the connection. The release takes a thread of libdispatch, whose
     /// monitor then wakes up each second until the process ends.
@@ -36,6 +37,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     ///
     /// - Parameters:
     ///   - folder: an absolute path, without a slash at its end.
+    ///   - dialects: for the names of protocols in it.
     ///   - now: returns the time of an arrival; by default the system's clock.
     ///   - unreadable: called for each damaged row that a list skips, on the thread of the call. Meanwhile it must not
     ///     use the journal.
@@ -43,11 +45,13 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     ///   newer version. The file then stays unchanged.
     package convenience init(
         folder: String,
+        dialects: DialectTable,
         now: (@Sendable () -> WallTime)? = nil,
         unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
     ) throws(JournalFault) {
         do throws(JournalTrouble) {
-            try self.init(opening: JournalFile(folder: folder), now: now ?? { .now }, unreadable: unreadable)
+            try self.init(
+                opening: JournalFile(folder: folder), dialects: dialects, now: now ?? { .now }, unreadable: unreadable)
         } catch {
             throw error.journalFault
         }
@@ -56,11 +60,13 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     /// - Parameter lock: the lock that the caller holds; with nil, this initializer takes it.
     init(
         opening file: JournalFile,
+        dialects: DialectTable,
         lock: JournalLock? = nil,
         now: @escaping @Sendable () -> WallTime,
         unreadable: @escaping @Sendable (JournalFault) -> Void
     ) throws(JournalTrouble) {
         self.file = file
+        self.dialects = dialects
         self.now = now
         self.unreadable = unreadable
         try file.prepare()

@@ -9,13 +9,18 @@ package struct JournalReader: Sendable {
     package static let mostEntriesOfAName = 1_000
 
     private let file: JournalFile
+    private let dialects: DialectTable
     private let unreadable: @Sendable (JournalFault) -> Void
 
     /// - Parameters:
     ///   - folder: an absolute path, without a slash at its end.
+    ///   - dialects: for the names of protocols in it.
     ///   - unreadable: called for each damaged row that a list skips.
-    package init(folder: String, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }) {
+    package init(
+        folder: String, dialects: DialectTable, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
+    ) {
         self.file = JournalFile(folder: folder)
+        self.dialects = dialects
         self.unreadable = unreadable
     }
 
@@ -35,7 +40,9 @@ package struct JournalReader: Sendable {
                     + "WHERE stored_name IS NOT NULL AND (?1 IS NULL OR number < ?1) AND \(Self.condition) "
                     + "ORDER BY number DESC")
             return try Row.fetchCursor(statement, arguments: Self.arguments(before, filter))
-                .readable(limit: count, where: filter.matches, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+                .readable(limit: count, where: filter.matches, reporting: self.unreadable) {
+                    try ArrivalRow.entry($0, self.dialects)
+                }
         }
     }
 
@@ -47,7 +54,9 @@ package struct JournalReader: Sendable {
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE stored_name = ? ORDER BY number DESC")
             return try Row.fetchCursor(statement, arguments: [name.text])
-                .readable(limit: Self.mostEntriesOfAName, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+                .readable(limit: Self.mostEntriesOfAName, reporting: self.unreadable) {
+                    try ArrivalRow.entry($0, self.dialects)
+                }
         }
     }
 
@@ -65,7 +74,9 @@ package struct JournalReader: Sendable {
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
                     + "WHERE \(DepartureRow.isThere) AND number > ?1 AND \(Self.condition) ORDER BY number")
             return try Row.fetchCursor(statement, arguments: Self.arguments(after ?? ArrivalNumber(.min), filter))
-                .readable(limit: count, where: filter.matches, reporting: self.unreadable) { try ArrivalRow.entry($0) }
+                .readable(limit: count, where: filter.matches, reporting: self.unreadable) {
+                    try ArrivalRow.entry($0, self.dialects)
+                }
         }
     }
 
@@ -110,7 +121,7 @@ package struct JournalReader: Sendable {
     /// - Throws: also if the row of the arrival cannot be read; unreadable attempts are skipped.
     package func entry(_ number: ArrivalNumber) throws(JournalFault) -> JournalEntry? {
         try read(orElse: nil) { database in
-            guard var entry = try Self.entry(number, in: database) else { return nil }
+            guard var entry = try Self.entry(number, self.dialects, in: database) else { return nil }
             let statement = try database.cachedStatement(
                 sql: "SELECT \(AttemptRow.columns) FROM attempts WHERE arrival = ? ORDER BY number")
             entry.attempts = try Row.fetchCursor(statement, arguments: [number.value])
@@ -135,10 +146,12 @@ package struct JournalReader: Sendable {
         return configuration
     }
 
-    static func entry(_ number: ArrivalNumber, in database: Database) throws -> JournalEntry? {
+    static func entry(
+        _ number: ArrivalNumber, _ dialects: DialectTable, in database: Database
+    ) throws -> JournalEntry? {
         let statement = try database.cachedStatement(
             sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE number = ? AND stored_name IS NOT NULL")
-        return try Row.fetchOne(statement, arguments: [number.value]).map { try ArrivalRow.entry($0) }
+        return try Row.fetchOne(statement, arguments: [number.value]).map { try ArrivalRow.entry($0, dialects) }
     }
 
     static func summary(_ database: Database) throws -> (waiting: Int, parked: Int, failed: Int) {

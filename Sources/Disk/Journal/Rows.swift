@@ -25,7 +25,9 @@ enum ArrivalRow {
         """
 
     /// The values of `insertion`.
-    static func arguments(_ arrival: IntendedArrival, at time: WallTime) throws -> StatementArguments {
+    static func arguments(
+        _ arrival: IntendedArrival, at time: WallTime, _ dialects: DialectTable
+    ) throws -> StatementArguments {
         let facts = arrival.facts
         let state: DeliveryState = arrival.isDelivered ? .waiting : .none
         let values: [DatabaseValue?] = [
@@ -43,16 +45,16 @@ enum ArrivalRow {
             arrival.identity.map { Int64(bitPattern: $0.inode).databaseValue },
             time.milliseconds.databaseValue, state.rawValue.databaseValue, time.milliseconds.databaseValue,
             facts.destination.folder?.text.databaseValue, facts.destination.handler?.databaseValue,
-            facts.dialect == .waft ? nil : facts.dialect.rawValue.databaseValue,
+            facts.dialect == dialects.standard ? nil : facts.dialect.name.databaseValue,
             facts.sentDigest?.description.databaseValue, facts.entries.map { Int64(bitPattern: $0).databaseValue },
         ]
         return StatementArguments(values)
     }
 
-    static func entry(_ row: Row) throws(UnreadableRow) -> JournalEntry {
+    static func entry(_ row: Row, _ dialects: DialectTable) throws(UnreadableRow) -> JournalEntry {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
-        var facts = try facts(&columns)
+        var facts = try facts(&columns, dialects)
         let stored = StoredItem(
             name: try columns.text("name in the Inbox", safeName),
             path: try columns.text("path") { PathText.isAbsolute($0) ? $0 : nil })
@@ -60,7 +62,7 @@ enum ArrivalRow {
         let state = try columns.text("state", DeliveryState.init(rawValue:))
         let waiting = try DeliveryRow.delivery(&columns, number: number, transfer: facts.transfer, peer: facts.peer)
         facts.destination = try destination(&columns)
-        facts.dialect = try columns.optionalText("protocol", Dialect.init(rawValue:)) ?? .waft
+        facts.dialect = try columns.optionalText("protocol") { dialects[$0] } ?? dialects.standard
         facts.peer = facts.peer.visiting(by: facts.dialect)
         facts.sentDigest = try columns.optionalText("sender's digest") { Digest($0) }
         facts.entries = try columns.optionalBits("number of entries that came")
@@ -70,7 +72,9 @@ enum ArrivalRow {
             departure: try DepartureRow.departure(&columns))
     }
 
-    private static func facts(_ columns: inout ColumnReader) throws(UnreadableRow) -> ArrivalFacts {
+    private static func facts(
+        _ columns: inout ColumnReader, _ dialects: DialectTable
+    ) throws(UnreadableRow) -> ArrivalFacts {
         let transfer = try columns.text("transfer") { TransferID($0) }
         let itemNumber = try columns.count("place in its offer")
         let itemsInOffer = try columns.count("offer's number of items")
@@ -82,7 +86,8 @@ enum ArrivalRow {
         let annotation: [String: String] = try columns.json("annotation")
         return ArrivalFacts(
             transfer: transfer, itemNumber: itemNumber, itemsInOffer: itemsInOffer, item: item, size: size,
-            digest: digest, peer: peer, senderName: senderName, annotation: annotation, content: try content(&columns))
+            digest: digest, peer: peer, senderName: senderName, annotation: annotation, content: try content(&columns),
+            dialect: dialects.standard)
     }
 
     private static func destination(_ columns: inout ColumnReader) throws(UnreadableRow) -> Destination {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contacts
+import Settings
 import Sharing
 
 /// `waft contacts set`.

@@ -1,10 +1,11 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import Foundation
 import HandlerCatalog
 import Journal
-import Peer
+import Settings
 import Sharing
 import UniformTypes
 
@@ -82,7 +83,7 @@ extension ContactsPlace {
                 return try home.ownID()
             },
             registry: { home.typeRegistry() },
-            amounts: JournalReader(folder: home.state),
+            amounts: JournalReader(folder: home.state, dialects: .known),
             findHandler: { name throws(CatalogError) in
                 _ = try home.handlerCatalog(settings, includingHook: true).load().bundle(named: name)
             }

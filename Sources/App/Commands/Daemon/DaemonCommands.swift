@@ -1,8 +1,9 @@
 import ArgumentParser
 import Control
+import Endpoints
 import Foundation
 import NIOPosix
-import Peer
+import Settings
 import Sharing
 
 /// Asks the running receiver.
@@ -85,7 +86,10 @@ struct StatusCommand: AsyncParsableCommand {
             ("name", status.name), ("id", PeerID(text: status.id)?.short ?? status.id),
             ("port", String(status.port)), ("inbox", status.inbox),
             ("free", free), ("accepts", status.accept), ("visible to", Self.visibility(status)),
-            ("discovery", status.discovery), ("AirDrop", status.airdrop ?? "unknown"),
+            ("discovery", status.discovery),
+        ]
+        lines += (status.dialects ?? []).map { ($0.title, $0.words) }
+        lines += [
             ("handlers", status.handlers.map(String.init) ?? "unknown"), ("hook", status.hook ?? "none"),
             ("sandbox", status.sandbox ?? "unknown"), ("deliveries", Self.deliveries(status)),
             ("outbox", Self.jobs(status)),

@@ -1,4 +1,5 @@
 import Control
+import Sending
 import Sharing
 
 extension EventLine {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Sending
 import Sharing
 
 /// One event of `--json`: one JSON document a line. Fields that do not apply are left out; new ones can come.
@@ -52,7 +53,7 @@ struct EventLine: Encodable {
     var to: String?
     var peer: Peer?
     var from: Peer?
-    /// The dialect of the transfer: `waft`, `airdrop`.
+    /// The dialect of the transfer: `waft` and others.
     var via: String?
     var transfer: String?
     /// The first `shownItems` of the items; `count` says how many there are.

@@ -5,7 +5,7 @@ import Sharing
 package enum EventName: String, Encodable, CaseIterable, Sendable {
     // `waft send`
     case item, skipped, queued, offered, busy, resuming
-    /// AirDrop gives no receipt: the other side has said that it has everything.
+    /// The dialect gives no receipts: the other side has said that it has everything.
     case sent
 
     // Both sides of a transfer

@@ -10,7 +10,8 @@ struct StatusDocument: Encodable {
     var inbox: String
     var accept: String
     var discovery: String
-    var airdrop: String?
+    /// How the receiver can be reached by the other dialects, by their names.
+    var dialects: [String: String]?
     /// Bytes free for the Inbox; nil if it cannot be reached, and the reason.
     var free: UInt64?
     var inboxFault: String?
@@ -39,7 +40,8 @@ struct StatusDocument: Encodable {
 
     init(_ status: DaemonStatus) {
         (name, id, port, inbox) = (status.name, status.id, status.port, status.inbox)
-        (accept, discovery, airdrop) = (status.accept, status.discovery, status.airdrop)
+        (accept, discovery) = (status.accept, status.discovery)
+        dialects = status.dialects.map { all in Dictionary(all.map { ($0.name, $0.words) }) { first, _ in first } }
         (free, inboxFault, journalFault) = (status.freeRoom, status.inboxFault, status.journalFault)
         (waitingOffers, activeTransfers) = (status.waitingOffers, status.activeTransfers)
         (processID, hook, kernel) = (status.processID, status.hook, status.sandbox)

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Control
+import Endpoints
 import Foundation
 import HandlerCatalog
 import HookSandbox
-import Peer
+import Settings
 
 /// `waft handlers`: the programs that open arrivals.
 struct HandlersCommand: AsyncParsableCommand {

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Control
+import Endpoints
 import Foundation
 import Journal
-import Peer
+import Settings
 import Sharing
 
 /// Reads the journal: while a receiver writes it, and when none is running.
@@ -12,7 +13,7 @@ enum JournalReading {
     ) throws(CommandFailure) -> Value {
         let home = try Surroundings().home
         do {
-            return try body(JournalReader(folder: home.state))
+            return try body(JournalReader(folder: home.state, dialects: .known))
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped(error.description, limit: 1_000))
         }

@@ -37,7 +37,7 @@ enum JournalText {
             ("size", ByteCount.text(arrival.size)),
             ("digest", arrival.digest.description),
             ("from", people.line(arrival.peer, callingItself: arrival.senderName)),
-            ("via", arrival.dialect.rawValue),
+            ("via", arrival.dialect.name),
             ("arrived", time(entry.arrived)),
             ("transfer", "\(arrival.transfer), item \(arrival.itemNumber + 1) of \(arrival.itemsInOffer)"),
         ]
@@ -152,7 +152,7 @@ struct JournalLine: Encodable {
     var size: UInt64
     var digest: String
     var from: EventLine.Peer
-    /// The protocol of the transfer: `waft`, `airdrop`.
+    /// The dialect of the transfer: `waft` and others.
     var via: String
     var transfer: String
     var item: Int
@@ -178,7 +178,7 @@ struct JournalLine: Encodable {
         type = arrival.type.identifier
         size = arrival.size
         digest = arrival.digest.description
-        via = arrival.dialect.rawValue
+        via = arrival.dialect.name
         from = EventLine.Peer(id: arrival.peer.provenText, name: arrival.senderName)
         transfer = arrival.transfer.text
         item = arrival.itemNumber

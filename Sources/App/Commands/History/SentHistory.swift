@@ -1,4 +1,6 @@
-import Peer
+import Endpoints
+import Sending
+import Settings
 import Sharing
 
 /// Words for answers and outcomes, for people.
@@ -37,7 +39,7 @@ struct SentLine: Encodable {
         var size: UInt64?
         var stored: String?
         var digest: String?
-        /// `stored`, `alreadyThere`, `sent` (AirDrop, no receipt), `notSent`, `failed`, `unread`, or the answer.
+        /// `stored`, `alreadyThere`, `sent` (no receipt), `notSent`, `failed`, `unread`, or the answer.
         var state: String
         var reason: String?
         var handlerAnswer: String?
@@ -89,7 +91,7 @@ enum SentHistory {
         let first = entry.items.first.map { TerminalText.escaped($0.name) } ?? "nothing"
         let rest = entry.count > 1 ? " and \(entry.count - 1) more" : ""
         let key = entry.id?.short ?? entry.peer.map { TerminalText.escaped($0, limit: 64) }
-        let via = Dialect(rawValue: entry.dialect).map { "by \($0.title)" } ?? "no key"
+        let via = "by \(DialectTable.known[entry.dialect].title)"
         let name = entry.name.map(TerminalText.peerName)
         let peer = key.map { key in name.map { "\($0) (\(key))" } ?? key } ?? "\(name ?? "unnamed") \(via)"
         return "\(time)  \(first)\(rest) \(Glyph.arrow) \(peer): \(outcome(entry))"

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import HandlerCatalog
 import Journal
-import Peer
+import Settings
 import Sharing
 import UniformTypes
 
@@ -126,7 +127,7 @@ struct ArrivalChoice: Sendable {
     }
 
     private func isWanted(_ arrival: ArrivalSummary) -> Bool {
-        guard let type = UniformType(arrival.type), let peer = arrival.sender else { return false }
+        guard let type = UniformType(arrival.type), let peer = arrival.sender(.known) else { return false }
         return isWanted(type, from: peer)
     }
 

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Control
+import Endpoints
 import Inbox
 import Journal
-import Peer
+import Settings
 import Sharing
 
 /// `waft inbox adopt`.
@@ -39,7 +40,7 @@ struct InboxAdoptCommand: AsyncParsableCommand {
 
     private static func adopt(_ home: Home) throws(CommandFailure) {
         do {
-            try FileInbox.adopt(home.inbox, memory: try Journal(folder: home.state))
+            try FileInbox.adopt(home.inbox, memory: try Journal(folder: home.state, dialects: .known))
         } catch {
             throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 400))
         }

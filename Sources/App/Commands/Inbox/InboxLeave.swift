@@ -1,12 +1,13 @@
 import ArgumentParser
 import ContentCheck
 import Control
+import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
 import Inbox
 import Journal
-import Peer
+import Settings
 import Sharing
 
 /// `waft inbox take`: move items out.
@@ -227,7 +228,8 @@ enum JournalWriting {
             default: throw failure
             }
             do throws(JournalFault) {
-                try Journal(folder: folder).departed([number], Departure(how, at: .now, toward: toward))
+                try Journal(folder: folder, dialects: .known).departed(
+                    [number], Departure(how, at: .now, toward: toward))
                 return
             } catch {
                 failure = CommandFailure(.unexpected, error.description)

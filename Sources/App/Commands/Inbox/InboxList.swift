@@ -1,9 +1,11 @@
 import ArgumentParser
 import Contacts
+import Endpoints
 import Foundation
 import Inbox
 import Journal
-import Peer
+import Sending
+import Settings
 import Sharing
 import UniformTypes
 

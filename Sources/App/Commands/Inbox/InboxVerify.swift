@@ -1,8 +1,9 @@
 import ArgumentParser
+import Endpoints
 import Foundation
 import Inbox
 import Journal
-import Peer
+import Settings
 import Sharing
 
 /// `waft inbox verify`: compares the contents of the Inbox with the received items.

@@ -1,4 +1,5 @@
 import Control
+import Endpoints
 import Sharing
 
 /// `waft inbox list --watch`: shows arrivals, the answers of handlers, and departures.
@@ -22,7 +23,7 @@ struct InboxWatch {
         switch event {
         case .stored(let arrival):
             let sender =
-                arrival.sender.map { people.line($0, callingItself: arrival.peerName) } ?? "somebody"
+                arrival.sender(.known).map { people.line($0, callingItself: arrival.peerName) } ?? "somebody"
             let lies = arrival.content == "lying" ? ": content does not match its type, no handler asked" : ""
             return "\(head(arrival))  \(ByteCount.text(arrival.size)) from \(sender)\(lies)"
         case .opened(let arrival, let answer, _):

@@ -1,9 +1,10 @@
 import ArgumentParser
+import Endpoints
 import Foundation
 import HandlerCatalog
 import Handlers
 import Logging
-import Peer
+import Settings
 import Sharing
 
 /// `waft open`: opens URLs with the handlers of their schemes.

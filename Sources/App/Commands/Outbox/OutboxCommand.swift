@@ -1,9 +1,10 @@
 import ArgumentParser
 import Control
+import Endpoints
 import Foundation
 import NIOPosix
 import Outbox
-import Peer
+import Settings
 import Sharing
 
 /// `waft outbox`: the jobs that wait to be sent.

@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Outbox
+import Sending
 import Sharing
 
 /// The receiver's report on the jobs that it is sending.

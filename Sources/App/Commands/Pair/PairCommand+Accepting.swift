@@ -1,5 +1,6 @@
 import Control
-import Peer
+import Endpoints
+import Settings
 import Sharing
 
 /// Lets a peer pair with this machine: opens pairing mode of the running receiver, follows it and answers.

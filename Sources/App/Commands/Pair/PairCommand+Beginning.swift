@@ -1,7 +1,9 @@
 import Contacts
 import Control
+import Endpoints
 import Pairing
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// Pairs with a peer that is in pairing mode.
@@ -15,9 +17,10 @@ struct PairBeginning: Sendable {
     /// - Parameter code: nil where people compare.
     func run(code: PairingCode?) async throws -> PairRendering.End {
         let surroundings = try Surroundings()
-        let network = try CommandNetwork.make(surroundings)
+        let finder = try CommandFinder.make(surroundings)
         let initiator = PairingInitiator(
-            network: network, contacts: surroundings.home.contactBook(), ownName: surroundings.settings.name)
+            own: try surroundings.home.ownID(), finder: finder, contacts: surroundings.home.contactBook(),
+            ownName: surroundings.settings.name)
         let cancellation = Cancellation()
         let end = try await Interruption.watching(cancellation, goodbye: .zero) {
             await pair(initiator, code.map { .code($0) } ?? .compare)

@@ -1,7 +1,9 @@
 import Contacts
 import Control
+import Endpoints
 import Pairing
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// The output of `waft pair`: text for people, or one JSON document a line.

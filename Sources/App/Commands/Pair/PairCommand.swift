@@ -1,8 +1,10 @@
 import ArgumentParser
 import Contacts
+import Endpoints
 import Foundation
 import Pairing
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// `waft pair`: makes a machine a contact, once it is certain that no third party is in between.

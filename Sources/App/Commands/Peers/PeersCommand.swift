@@ -1,6 +1,8 @@
 import ArgumentParser
+import Endpoints
 import Foundation
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// `waft peers`: the peers on the network.
@@ -27,7 +29,7 @@ struct PeersCommand: AsyncParsableCommand {
         var handle: String?
         var name: String?
         var device: String?
-        /// The protocol with which it is reached: `waft`, `airdrop`.
+        /// The dialect by which it is reached: `waft` and others.
         var via: String?
         var addresses: [String]?
     }
@@ -37,13 +39,13 @@ struct PeersCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
         }
         let surroundings = try Surroundings()
-        let network = try CommandNetwork.make(surroundings)
+        let finder = try CommandFinder.make(surroundings)
         let cancellation = Cancellation()
         let (watch, output) = (self.watch, self.output)
         do {
             try await Interruption.watching(cancellation, goodbye: .zero) {
                 var shown: [PeerID: Card?] = [:]
-                for await event in network.peers(for: watch ? nil : limit) {
+                for await event in finder.peers(for: watch ? nil : limit) {
                     switch event {
                     case .found(let peer):
                         // Its addresses become known one by one. Programs that watch see each change, people do not.
@@ -74,14 +76,14 @@ struct PeersCommand: AsyncParsableCommand {
             let line = Line(
                 event: .found, id: peer.id.provenText, handle: handle(peer.id), name: peer.card?.name,
                 device: peer.card?.device,
-                via: peer.dialect.rawValue,
+                via: peer.dialect.name,
                 addresses: peer.target.addressTexts)
             return Console.shared.result(JSONText.line(line))
         }
         let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
         let padding = String(repeating: " ", count: max(1, 24 - name.count))
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
-        let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue), proves no key)"
+        let via = peer.dialect.provesKeys ? "" : "  (\(peer.dialect.name), proves no key)"
         Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)\(via)")
     }
 

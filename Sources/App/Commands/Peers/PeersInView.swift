@@ -1,4 +1,5 @@
-import Peer
+import Endpoints
+import Settings
 import Sharing
 
 /// The peers that a search has found, in the order of their first sighting, each once.

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Contacts
+import Endpoints
 import ItemSources
+import Sending
 import Sharing
 import UniformTypes
 
@@ -72,7 +74,9 @@ struct PolicyTestCommand: ContactsVerb {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Sender: a contact's name, a key id, stranger, or airdrop.", valueName: "peer"),
+        help: ArgumentHelp(
+            "Sender: a contact's name, a key id, stranger, or \(DialectTable.known.unproven.map(\.name).joined(separator: ", ")).",
+            valueName: "peer"),
         completion: .contacts)
     var from: String
 
@@ -108,7 +112,7 @@ struct PolicyTestCommand: ContactsVerb {
                 throw CommandFailure(error)
             }
         }
-        let offer = Offer(items: offered, senderName: "", dialect: Dialect(rawValue: from) ?? .waft)
+        let offer = Offer(items: offered, senderName: "", dialect: sender?.dialect ?? DialectTable.known.standard)
         let decisions = place.policy.decide(
             offer, from: standing, setting, dayAmount: dayAmount(with: offer, from: sender, on: place))
         var report = VerbReport()
@@ -123,7 +127,9 @@ struct PolicyTestCommand: ContactsVerb {
         _ snapshot: ContactSnapshot
     ) throws(CommandFailure) -> (PeerStanding, sender: AmountSender?) {
         if from == "stranger" { return (.stranger, nil) }
-        if from == Dialect.airdrop.rawValue { return (.stranger, .dialect(.airdrop)) }
+        if let dialect = DialectTable.known.unproven.first(where: { $0.name == from }) {
+            return (.stranger, .dialect(dialect))
+        }
         let peer = try KeyWord.peer(from, in: snapshot)
         return (snapshot.standing(of: peer), .peer(peer))
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
+import Endpoints
 import Foundation
 import Logging
-import Peer
+import Settings
 
 /// Options for the output of a command.
 struct OutputOptions: ParsableArguments {
@@ -21,7 +22,8 @@ struct Surroundings {
             home = try Home(environment: environment)
             // Checked before any file in it is read.
             try home.checkTrust()
-            let file = try Settings.Partial(file: home.configurationFile, registry: home.typeRegistry())
+            let file = try Settings.Partial(
+                file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
             let variables = try Settings.Partial(environment: environment)
             settings = Settings([flags, variables, file], hostName: Self.hostName)
         } catch {

@@ -1,11 +1,13 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import Foundation
 import HandlerCatalog
 import Inbox
 import Outbox
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// Words that the shell offers at the Tab key. A fault means that nothing is offered.
@@ -78,11 +80,11 @@ extension CompletionKind {
     /// Machines in view that tell their names.
     private static var peersInView: [String] {
         get async {
-            guard let surroundings = try? Surroundings(), let network = try? CommandNetwork.make(surroundings) else {
+            guard let surroundings = try? Surroundings(), let finder = try? CommandFinder.make(surroundings) else {
                 return []
             }
             var names: [String] = []
-            for await event in network.peers(for: looking) {
+            for await event in finder.peers(for: looking) {
                 if case .found(let peer) = event, let name = peer.card?.name { names.append(name) }
             }
             return names

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Sending
 package import Sharing
 
 /// The exit codes of all commands: one table, the contract with scripts. The README shows it.

@@ -1,9 +1,11 @@
 package import ArgumentParser
 import Contacts
+import Endpoints
 import Glibc
 import Logging
-import Peer
+import Receiving
 import ServiceLifecycle
+import Settings
 import Sharing
 
 /// `waftd`: the receiver as a daemon.

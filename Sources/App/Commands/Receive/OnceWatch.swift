@@ -1,4 +1,6 @@
-import Peer
+import Endpoints
+import Receiving
+import Settings
 import Sharing
 import Synchronization
 

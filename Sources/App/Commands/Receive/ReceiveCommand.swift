@@ -1,8 +1,10 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import Logging
-import Peer
+import Receiving
+import Settings
 import Sharing
 
 extension AcceptRule: ExpressibleByArgument {}

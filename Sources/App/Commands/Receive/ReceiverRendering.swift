@@ -1,7 +1,10 @@
 import Contacts
 import ContentCheck
 import Digests
-import Peer
+import Endpoints
+import Receiving
+import Sending
+import Settings
 import Sharing
 import UniformTypes
 
@@ -99,7 +102,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.offered(let offer, let peer)):
             var line = EventLine(.offer)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
             line.transfer = offer.transfer.text
             line.note = offer.annotation["note"]
             line.size = offer.knownSize
@@ -108,7 +111,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .reception(.judged(let offer, let verdict, let peer)):
             var line = EventLine(.answered)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
             line.transfer = offer.transfer.text
             line.acceptedCount = verdict.items.count { $0.answer == .accepted }
             line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
@@ -135,7 +138,7 @@ struct ReceiverRendering: Sendable {
             line.print()
         case .remarked(let offer, let peer, let entry, let reason):
             var line = EventLine(.altered)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.rawValue)
+            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
             (line.transfer, line.name, line.reason) = (offer.transfer.text, entry, reason)
             line.print()
         case .reception(.began):
@@ -147,7 +150,7 @@ struct ReceiverRendering: Sendable {
     private func line(_ event: EventName, _ arrival: Arrival) -> EventLine {
         var line = EventLine(event)
         line.from = people.document(arrival.peer, callingItself: arrival.senderName)
-        line.via = arrival.dialect.rawValue
+        line.via = arrival.dialect.name
         line.transfer = arrival.transfer.text
         line.arrival = arrival.number.value
         line.item = arrival.itemNumber

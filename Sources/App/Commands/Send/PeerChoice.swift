@@ -1,4 +1,6 @@
-import Peer
+import Endpoints
+import Sending
+import Settings
 import Sharing
 
 /// The peers that a person chooses from, and the answer that is typed.

@@ -1,5 +1,7 @@
+import Endpoints
 import Foundation
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// Lets a person choose a peer; without a terminal, reports the peers in view.
@@ -20,10 +22,10 @@ enum PeerPicker {
 
     /// - Returns: the whole id of the chosen peer, or an address.
     /// - Throws: `CommandFailure`, 64 if there is no terminal, 130 if no peer is chosen.
-    static func pick(_ network: PeerNetwork) async throws(CommandFailure) -> String {
+    static func pick(_ finder: PeerFinder) async throws(CommandFailure) -> String {
         guard LineReader.hasTerminal else {
             var view = PeersInView()
-            for await event in network.peers(for: looking) {
+            for await event in finder.peers(for: looking) {
                 switch event {
                 case .found(let peer): view.found(peer.id, name: peer.card?.name)
                 case .gone(let id): view.gone(id)
@@ -38,7 +40,7 @@ enum PeerPicker {
         let end = await withTaskGroup(of: Void.self) { group in
             let (inputs, feed) = AsyncStream<Input>.makeStream()
             group.addTask {
-                for await event in network.peers(for: nil) { feed.yield(.peers(event)) }
+                for await event in finder.peers(for: nil) { feed.yield(.peers(event)) }
                 feed.yield(.late)
             }
             group.addTask {
@@ -78,7 +80,7 @@ enum PeerPicker {
             case .peers(.found(let peer)):
                 guard let number = choice.found(peer.id, name: peer.card?.name) else { continue }
                 let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
-                let via = peer.dialect == .waft ? "" : "  (\(peer.dialect.rawValue))"
+                let via = peer.dialect.provesKeys ? "" : "  (\(peer.dialect.name))"
                 Console.shared.note("  \(number)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):
                 say(reason)

@@ -1,12 +1,14 @@
 import ArgumentParser
 import Contacts
 import Control
+import Endpoints
 import Foundation
 import Inbox
 import ItemSources
 import NIOPosix
 import Outbox
-import Peer
+import Sending
+import Settings
 import Sharing
 
 /// How `waft send` leaves things to the daemon.

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Endpoints
 import Foundation
 import ItemSources
-import Peer
+import Sending
+import Settings
 import Sharing
 import UniformTypes
 import Wakefulness
@@ -129,13 +131,13 @@ struct SendCommand: AsyncParsableCommand {
         }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
-        let network = try CommandNetwork.make(surroundings)
+        let finder = try CommandFinder.make(surroundings)
         let cancellation = Cancellation()
-        if names.isEmpty { names = [try await PeerPicker.pick(network)] }
+        if names.isEmpty { names = [try await PeerPicker.pick(finder)] }
         if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
         let references = try names.map(Self.reference)
         let sender = Sender(
-            network: network, ownName: surroundings.settings.name, logger: surroundings.logger("waft"),
+            finder: finder, ownName: surroundings.settings.name, sentLog: surroundings.home.sentLog,
             inhibitor: surroundings.settings.inhibitsSleep
                 ? SleepInhibitor(logger: surroundings.logger("waft")) : nil)
         let rendering = SendRendering(

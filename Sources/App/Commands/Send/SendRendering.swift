@@ -1,6 +1,8 @@
 import ContentCheck
 import Digests
-import Peer
+import Endpoints
+import Sending
+import Settings
 import Sharing
 import Synchronization
 import UniformTypes
@@ -48,7 +50,7 @@ final class SendRendering: Sendable {
             let only = offer.items.count == 1 ? offer.items.first : nil
             let items = only.map { TerminalText.escaped($0.name.text) } ?? "\(offer.items.count) items"
             let again: SendCancellation.Again =
-                isRepeatable ? offer.dialect == .waft ? .resumes : .begins : .needsInput
+                isRepeatable ? offer.dialect.resumes ? .resumes : .begins : .needsInput
             state.withLock { state in
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
@@ -177,7 +179,7 @@ final class SendRendering: Sendable {
         var line = addressed(EventLine(outcome.event), peer)
         let id = report.peer.provenText
         line.peer = id == nil && report.name == nil ? nil : EventLine.Peer(id: id, name: report.name)
-        line.via = report.offer.dialect.rawValue
+        line.via = report.offer.dialect.name
         line.transfer = report.offer.transfer.text
         line.item = number
         line.name = report.offer.items[number].name.text
@@ -231,7 +233,7 @@ struct ItemText {
     var isAlready = false
 
     /// - Parameter dialect: the protocol of the transfer, on which the words depend.
-    init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect = .waft) {
+    init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect) {
         switch item {
         case .notAccepted(let verdict):
             self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), event: .failed)
@@ -239,14 +241,14 @@ struct ItemText {
             self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: .failed)
         case .lost(let fault):
             self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: .failed)
-        case .acknowledged(let receipt, _) where dialect == .airdrop:
+        case .acknowledged(let receipt, _) where !dialect.givesReceipts:
             self.init(taken: receipt)
         case .acknowledged(let receipt, _):
             self.init(receipt, wait: wait)
         }
     }
 
-    /// AirDrop gives no receipt: the other side reports that it has everything, but not where or under which name.
+    /// Some dialects give no receipt: the other side reports that it has everything, but not where or under which name.
     private init(taken receipt: ItemReceipt) {
         self.init(exit: .done, text: "the other side says it has it", event: .sent)
         if case .stored(let name, let size, _) = receipt.outcome {

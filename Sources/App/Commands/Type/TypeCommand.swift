@@ -1,8 +1,9 @@
 import ArgumentParser
 import ContentCheck
+import Endpoints
 import Foundation
 import ItemSources
-import Peer
+import Settings
 import Sharing
 import UniformTypes
 

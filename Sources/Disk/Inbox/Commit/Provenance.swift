@@ -14,7 +14,7 @@ import UniformTypes
 /// | attribute | form |
 /// |---|---|
 /// | `user.waft.peer` | the sender's key id, in full, as `waft contacts me` prints it; absent without a proved key |
-/// | `user.waft.via` | the dialect of the transfer: `waft`, `airdrop` |
+/// | `user.waft.via` | the dialect of the transfer: `waft` and others |
 /// | `user.waft.sender` | the sender's own name for itself: foreign text, to be escaped, at most 63 bytes |
 /// | `user.waft.received` | the time at which it was whole: `2026-11-21T09:30:00Z`, UTC |
 /// | `user.waft.type` | the uniform type identifier under which it was handed on |
@@ -35,7 +35,7 @@ package enum Provenance {
 
     static func attributes(_ facts: ArrivalFacts, at time: time_t) -> [(name: String, value: [UInt8])] {
         let texts: [(String, String?)] = [
-            (peer, facts.peer.provenText), (via, facts.dialect.rawValue), (sender, facts.senderName),
+            (peer, facts.peer.provenText), (via, facts.dialect.name), (sender, facts.senderName),
             (received, utc(time)), (type, facts.type.identifier),
             (digest, facts.digest.description), (transfer, facts.transfer.text),
         ]

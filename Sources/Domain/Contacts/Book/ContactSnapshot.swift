@@ -60,7 +60,7 @@ package struct ContactSnapshot: Sendable {
     /// The standing of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
     /// stranger.
     func standing(of id: PeerID, by dialect: Dialect) -> PeerStanding {
-        dialect == .waft ? standing(of: id) : .stranger
+        dialect.provesKeys ? standing(of: id) : .stranger
     }
 
     /// The contacts that `name` resembles although the peer's key is another. In this order: equal names, names that

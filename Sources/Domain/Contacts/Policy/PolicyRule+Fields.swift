@@ -1,4 +1,4 @@
-import Sharing
+package import Sharing
 package import UniformTypes
 
 /// A value of a rule in its written form.
@@ -19,7 +19,7 @@ extension PolicyRule {
     ///
     /// | key | value |
     /// |---|---|
-    /// | `from` | contacts' names, `contacts`, `strangers`, `everyone`, `airdrop` |
+    /// | `from` | contacts' names, `contacts`, `strangers`, `everyone`, a dialect that proves no key |
     /// | `type` | uniform types; the item's type conforms to one of them |
     /// | `name` | patterns with `*` and `?` |
     /// | `sizeAtMost`, `sizeAtLeast` | of one item, such as `5 GB` |
@@ -34,16 +34,19 @@ extension PolicyRule {
 
     /// Reads a rule from plain values of a configuration file.
     ///
-    /// - Parameter registry: all known types: a misspelled type would make a rule that never matches.
+    /// - Parameters:
+    ///   - registry: all known types: a misspelled type would make a rule that never matches.
+    ///   - dialects: those whose peers prove no key can be senders.
     /// - Throws: `ContactError` `unfit` with one line; the caller puts the file and the line number before it.
-    package init(fields: [String: PolicyValue], registry: TypeRegistry) throws(ContactError) {
+    package init(fields: [String: PolicyValue], registry: TypeRegistry, dialects: DialectTable) throws(ContactError) {
         if let unknown = fields.keys.sorted().first(where: { !Self.keys.contains($0) }) {
             let known = Self.keys.joined(separator: ", ")
             throw .unfit("a rule cannot have \(unknown.quoted); there are: \(known)")
         }
         let fields = RuleFields(fields)
         var conditions: [Condition] = []
-        if let parties = try fields.list("from", Self.party) { conditions.append(.from(parties)) }
+        let parties = try fields.list("from") { text throws(ContactError) in try Self.party(text, dialects) }
+        if let parties { conditions.append(.from(parties)) }
         let types = try fields.list("type") { text throws(ContactError) in try Self.type(text, registry) }
         if let types { conditions.append(.types(types)) }
         let patterns = try fields.list("name") { text throws(ContactError) in try NamePattern(text) }
@@ -67,14 +70,15 @@ extension PolicyRule {
         self.init(conditions, outcome, try Self.destination(fields, outcome))
     }
 
-    private static func party(_ text: String) throws(ContactError) -> Party {
-        switch text.lowercased() {
-        case "contacts": .contacts
-        case "strangers": .strangers
-        case "everyone": .everyone
-        // Waft's own dialect has no such word: its peers have proved their keys.
-        case Dialect.airdrop.rawValue: .dialect(.airdrop)
-        default: .contact(try ContactName(text))
+    private static func party(_ text: String, _ dialects: DialectTable) throws(ContactError) -> Party {
+        let word = text.lowercased()
+        switch word {
+        case "contacts": return .contacts
+        case "strangers": return .strangers
+        case "everyone": return .everyone
+        default:
+            if let dialect = dialects.unproven.first(where: { $0.name == word }) { return .dialect(dialect) }
+            return .contact(try ContactName(text))
         }
     }
 

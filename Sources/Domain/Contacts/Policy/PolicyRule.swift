@@ -14,7 +14,7 @@ package struct OfferTotals: Hashable, Sendable {
     package var dayAmount: UInt64?
 
     package init(
-        items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dialect: Dialect = .waft, dayAmount: UInt64? = nil
+        items: Int, knownSize: UInt64, isSizeKnown: Bool = true, dialect: Dialect, dayAmount: UInt64? = nil
     ) {
         self.dayAmount = dayAmount
         self.items = items
@@ -86,7 +86,7 @@ package struct PolicyRule: Hashable, Sendable {
             case .contacts: "contacts"
             case .strangers: "strangers"
             case .everyone: "everyone"
-            case .dialect(let dialect): dialect.rawValue
+            case .dialect(let dialect): dialect.name
             }
         }
 
@@ -109,7 +109,8 @@ package struct PolicyRule: Hashable, Sendable {
         /// Bytes of the item. An item of unknown size exceeds any bound.
         case sizeAtMost(UInt64)
         case sizeAtLeast(UInt64)
-        /// Bytes received in 24 hours from the same sender, this offer included; all AirDrop senders count together.
+        /// Bytes received in 24 hours from the same sender, this offer included; all senders of a dialect that proves no key
+        /// count together.
         case sizePerDay(UInt64)
         case time(TimeWindow)
     }

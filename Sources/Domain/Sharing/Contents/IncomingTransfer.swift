@@ -146,8 +146,7 @@ package final class IncomingTransfer {
         let isTree = offer.items[number].kind == .tree
         staged = try inbox.stage(
             transfer: offer.transfer, item: number, isTree: isTree,
-            // Other protocols cannot resume items.
-            partial: offer.dialect == .waft ? PartialKey(offer.items[number], from: peer) : nil)
+            partial: offer.dialect.resumes ? PartialKey(offer.items[number], from: peer) : nil)
         listing = isTree ? TreeListing(digestAlgorithm) : nil
         soleFileDigest = nil
     }
@@ -395,7 +394,7 @@ package final class IncomingTransfer {
 
     /// Leaves out items that another transfer of the peer has stored since this one was offered.
     private func leaveOutPresent() {
-        guard offer.dialect == .waft else { return }
+        guard offer.dialect.givesReceipts else { return }
         let arrivals = EarlierArrivals(inbox: inbox, journal: journal)
         whole = whole.filter { item in
             guard

@@ -8,7 +8,7 @@ extension PeerID {
     /// - Parameter seed: distinguishes this id from others; random bytes if nothing does.
     package static func unproven(_ dialect: Dialect, seed: [UInt8]) -> PeerID {
         var state = DigestState(.sha256)
-        let label = Array("waft: no key was proved: \(dialect.rawValue)".utf8) + [0] + seed
+        let label = Array("waft: no key was proved: \(dialect.name)".utf8) + [0] + seed
         label.withUnsafeBytes { state.update($0) }
         guard let id = PeerID(fingerprint: state.finalize().bytes) else {
             preconditionFailure("a SHA-256 has \(PeerID.byteCount) bytes")

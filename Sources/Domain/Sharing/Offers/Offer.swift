@@ -39,23 +39,6 @@ package enum ItemKind: String, Sendable, Codable, CaseIterable {
     case text
 }
 
-/// The protocol of a transfer.
-package enum Dialect: String, Sendable, Codable, CaseIterable {
-    case waft
-    case airdrop
-
-    /// Whether its peers prove that they hold a key.
-    package var provesKeys: Bool { self == .waft }
-
-    /// Its name as people know it.
-    package var title: String {
-        switch self {
-        case .waft: "Waft"
-        case .airdrop: "AirDrop"
-        }
-    }
-}
-
 /// How far an offer binds the contents that follow it.
 package enum OfferBinding: Sendable {
     /// Items come in the order of the offer, each with the size that it says.
@@ -110,7 +93,7 @@ package struct Offer: Sendable {
         senderName: String,
         digests: [DigestAlgorithm] = [.xxh3_128, .sha256],
         takesPart: Bool = false,
-        dialect: Dialect = .waft
+        dialect: Dialect
     ) {
         self.transfer = transfer
         self.items = items

@@ -60,7 +60,7 @@ package struct ArrivalFacts: Hashable, Sendable {
         annotation: [String: String],
         content: ContentVerdict? = nil,
         destination: Destination = .usual,
-        dialect: Dialect = .waft
+        dialect: Dialect
     ) {
         self.transfer = transfer
         self.itemNumber = itemNumber

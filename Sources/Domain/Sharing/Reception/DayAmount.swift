@@ -6,7 +6,12 @@ package enum AmountSender: Hashable, Sendable {
     case dialect(Dialect)
 
     package init(_ peer: PeerID, by dialect: Dialect) {
-        self = dialect == .waft ? .peer(peer) : .dialect(dialect)
+        self = dialect.provesKeys ? .peer(peer) : .dialect(dialect)
+    }
+
+    /// The protocol of the sender; nil for a peer with a key.
+    package var dialect: Dialect? {
+        if case .dialect(let dialect) = self { dialect } else { nil }
     }
 
     func includes(_ peer: PeerID, by dialect: Dialect) -> Bool { self == AmountSender(peer, by: dialect) }

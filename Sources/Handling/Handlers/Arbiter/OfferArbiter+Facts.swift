@@ -24,7 +24,7 @@ package struct OfferFacts: Sendable {
     var environment: [String: String?] {
         var variables = HookCall.withoutItems
         variables["WAFT_PEER_ID"] = .some(peer.provenText)
-        variables["WAFT_VIA"] = .some(offer.dialect.rawValue)
+        variables["WAFT_VIA"] = .some(offer.dialect.name)
         variables["WAFT_PEER_NAME"] = .some(offer.senderName)
         variables["WAFT_PEER_CONTACT"] = .some(contact)
         variables["WAFT_TRANSFER"] = .some(offer.transfer.text)
@@ -102,7 +102,7 @@ private struct Document: Encodable {
         let offer = facts.offer
         transfer = offer.transfer.text
         peer = Peer(id: facts.peer.provenText, name: offer.senderName, contact: facts.contact)
-        via = offer.dialect.rawValue
+        via = offer.dialect.name
         items = offer.items.map { item in
             Item(
                 name: item.name.text, kind: item.kind.rawValue, type: item.type.identifier, size: item.size,

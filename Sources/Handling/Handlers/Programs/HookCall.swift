@@ -206,7 +206,7 @@ extension HookCall {
 
         init(_ arrival: Arrival) {
             peer = Peer(id: arrival.peer.provenText, name: arrival.senderName)
-            via = arrival.dialect.rawValue
+            via = arrival.dialect.name
             application = SourceApplication.named(in: arrival.annotation)
             transfer = arrival.transfer.text
             annotation = SourceApplication.removed(from: arrival.annotation)

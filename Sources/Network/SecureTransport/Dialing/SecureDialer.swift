@@ -12,7 +12,7 @@ package struct SecureDialer: Sendable {
     /// - Throws: `TLSError` if TLS cannot be set up.
     package init(
         identity: Identity,
-        profile: TLSProfile = .waft,
+        profile: TLSProfile,
         limits: TransportLimits = TransportLimits(),
         group: MultiThreadedEventLoopGroup,
         logger: Logger

@@ -23,7 +23,7 @@ package struct SecureListener: Sendable {
         /// Limits on connections, times and sizes.
         package var limits = TransportLimits()
 
-        package init(host: String? = nil, port: Int = 0, identity: Identity, profile: TLSProfile = .waft) {
+        package init(host: String? = nil, port: Int = 0, identity: Identity, profile: TLSProfile) {
             self.host = host
             self.port = port
             self.identity = identity

@@ -43,19 +43,8 @@ package struct TLSProfile: Sendable {
     /// The order of cipher suites of TLS 1.3 that this side prefers.
     package var cipherOrder: CipherOrder = .automatic
 
-    /// The rules of `waft`, with other application protocols.
+    /// TLS 1.3 only, with a P-256 key on both sides.
     package init(applicationProtocols: [String]) {
         self.applicationProtocols = applicationProtocols
     }
-
-    /// Between Waft's own peers: TLS 1.3 only, a P-256 key on both sides.
-    package static let waft = TLSProfile(applicationProtocols: ["waft/1"])
-
-    /// With AirDrop's peers: any peer, by TLS 1.2 or 1.3, without names of protocols. This side has an RSA key.
-    package static let airdrop: TLSProfile = {
-        var profile = TLSProfile(applicationProtocols: [])
-        profile.proof = .nothing(in: .airdrop)
-        profile.versions = .tls12 ... .tls13
-        return profile
-    }()
 }

@@ -1,0 +1,129 @@
+import AirDropDialect
+import Contacts
+import Discovery
+import HTTPChannel
+import Logging
+import NIOPosix
+import SecureTransport
+import Settings
+import Sharing
+import Synchronization
+
+// The listener is open while this machine is visible to everyone: AirDrop proves no key.
+
+extension AirDropEndpoint {
+    /// Listens while this machine is visible to everyone, until the task is cancelled. An error is reported, and ends
+    /// nothing else.
+    package func listen(_ host: ReceivingHost) async throws {
+        // A connection on which a transfer was accepted outlives the visibility: nothing could resume the transfer.
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                guard options.isEnabled, host.visibility.visibility == .everyone else {
+                    let reason = options.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml"
+                    host.report(EndpointStatus(reason))
+                    await host.visibility.wait { options.isEnabled && $0 == .everyone }
+                    continue
+                }
+                do {
+                    let listener = try await bind()
+                    group.addTask {
+                        do { try await self.serve(listener, host) } catch { self.failed(error, host) }
+                    }
+                    await whileVisible(host) { await self.announce(port: listener.port, host) }
+                    listener.stopAccepting()
+                } catch {
+                    failed(error, host)
+                    await host.visibility.wait { $0 != .everyone }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Runs `body` until this machine is no longer visible to everyone, or the task is cancelled.
+    private func whileVisible(_ host: ReceivingHost, _ body: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask { await host.visibility.wait { $0 != .everyone } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func failed(_ error: any Error, _ host: ReceivingHost) {
+        guard !(error is CancellationError) else { return }
+        host.report(EndpointStatus("failed: \(error)"))
+        logger.warning("no AirDrop here", metadata: ["reason": "\(error)"])
+    }
+
+    private func serve(_ listener: SecureListener, _ host: ReceivingHost) async throws {
+        let card = AirDropCard(name: host.name, model: options.modelName)
+        let visibility = host.visibility
+        let log = logger
+        let refusals = Mutex(LogRateLimiter(interval: .seconds(10)))
+        let server = AirDropServer(
+            reception: host.reception, registry: host.registry,
+            refused: { fault in
+                // Strangers do not fill the log.
+                guard refusals.withLock({ $0.mayBeSaid(now: .now) }) else { return }
+                log.notice("a question by AirDrop was refused", metadata: ["reason": "\(fault.message)"])
+            },
+            remarked: { offer, peer, remarks in
+                for remark in remarks { host.remarked(offer, peer, remark.entry, remark.reason) }
+            },
+            card: { visibility.visibility == .everyone ? card : nil })
+        try await listener.run { channel, _ in
+            try HTTPServer.configure(channel)
+        } onConnection: { connection in
+            await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
+                await server.serve(
+                    connection.output, visitor: Visitor(connection.peerID, at: connection.place?.address),
+                    isIdle: { connection.place?.isIdle($0) })
+            }
+        }
+    }
+
+    private func bind() async throws -> SecureListener {
+        func bind(_ port: Int) async throws -> SecureListener {
+            try await SecureListener.bind(
+                // New each time, as the name is: nothing is to be recognised by it (security rule 14).
+                SecureListener.Configuration(port: port, profile: .airdrop) { try Identity.make(kind: .rsa2048) },
+                group: .singleton, logger: logger)
+        }
+        do {
+            return try await bind(Int(AirDropDialect.defaultPort))
+        } catch let error as ListenerError where error.code == .addressInUse {
+            return try await bind(0)
+        }
+    }
+
+    private func announce(port: Int, _ host: ReceivingHost) async {
+        func report(_ words: String, isReady: Bool = true) {
+            host.report(EndpointStatus(port: port, "\(words); port \(port)", isReady: isReady))
+        }
+        var publication: (any Publication)?
+        let instance = AirDropDialect.makeInstance()
+        do {
+            if let directory {
+                report("being published", isReady: false)
+                var service = ServiceDescription(
+                    type: AirDropDialect.serviceType, instance: instance, port: UInt16(clamping: port),
+                    txt: AirDropDialect.txt(options.flags))
+                // Peers that know only Apple's radio links connect to link-local addresses only.
+                service.hasOwnHost = true
+                publication = try await directory.get().publish(service)
+                host.report(EndpointStatus(port: port, "published as \(instance), port \(port)", isReady: true))
+                logger.info("reachable by AirDrop", metadata: ["port": "\(port)"])
+            } else {
+                report("not published: discovery is off")
+            }
+        } catch is CancellationError {
+            return
+        } catch {
+            report("not published: \(error)")
+            logger.warning("not published for AirDrop", metadata: ["reason": "\(error)"])
+        }
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+        await publication?.withdraw()
+    }
+}

@@ -1,0 +1,77 @@
+import AirDropDialect
+import Discovery
+import HTTPChannel
+import SecureTransport
+import Settings
+import Sharing
+
+extension AirDropEndpoint {
+    /// Timeout for a peer to send its name, and number of attempts: at the first, the peer often is only waking up.
+    private static let discoverTimeout: Duration = .seconds(3)
+    private static let discoverAttempts = 3
+    /// Peers in view that are asked: anybody on the link can announce thousands.
+    private static let peersInView = 256
+
+    /// Each service in view is asked for its name.
+    package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+        guard options.isEnabled, let directory = try? directory?.get() else { return }
+        let view = AirDropView(limit: Self.peersInView)
+        await withDiscardingTaskGroup { group in
+            for await event in directory.browse(type: AirDropDialect.serviceType) {
+                switch event {
+                case .updated(let service):
+                    guard !Self.isOwn(service) else { continue }
+                    let target = Self.target(of: service)
+                    guard view.enter(service.instance, at: target) else { continue }
+                    group.addTask {
+                        guard let peer = await self.ask(target) else { return }
+                        if view.has(service.instance, at: target) { found.yield(.found(peer)) }
+                    }
+                case .removed(let instance):
+                    if view.leave(instance) { found.yield(.gone(Self.target(of: instance).airDropID)) }
+                // The other search says it too.
+                case .failed, .allForNow: continue
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Whether a receiver is an earlier Waft, which declares this in its TXT record. This version declares it with its
+    /// name: a strict sender may expect no other key in the record.
+    private static func isOwn(_ service: DiscoveredService) -> Bool { service.txt["waft"] != nil }
+
+    private static func target(of service: DiscoveredService) -> PeerTarget {
+        var target = target(of: service.instance, service.txt)
+        target.addresses = service.addresses.map {
+            DialAddress(host: $0.host, port: Int($0.port), scopeID: $0.scope)
+        }
+        return target
+    }
+
+    private static func target(of instance: String, _ txt: [String: String] = [:]) -> PeerTarget {
+        PeerTarget(.airdrop, addresses: [], announcement: .init(instance: instance, facts: txt))
+    }
+
+    /// - Returns: nil for a peer that does not show itself.
+    private func ask(_ target: PeerTarget) async -> FoundPeer? {
+        for attempt in 0..<Self.discoverAttempts {
+            if attempt > 0 { try? await Task.sleep(for: .seconds(1)) }
+            guard !Task.isCancelled else { return nil }
+            guard let connection = try? await dial(target, within: Self.discoverTimeout) else {
+                continue
+            }
+            let card = try? await HTTPClient.run(connection) { http in
+                try await AirDropClient(http, card: side.card, instance: side.instance)
+                    .discover(patience: Self.discoverTimeout)
+            }
+            guard let card else { continue }
+            // The peer also publishes Waft's own service, which proves its key. It must not be shown twice.
+            guard !card.isWaft else { return nil }
+            var named = target
+            named.name = card.name
+            return FoundPeer(id: target.airDropID, card: Card(name: card.name, device: card.model), target: named)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,83 @@
+import AirDropDialect
+import HTTPChannel
+import Logging
+import SecureTransport
+import Settings
+import Sharing
+
+extension AirDropEndpoint {
+    package func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+        let (target, offer) = (request.target, request.offer)
+        let name = target.airDropName
+        guard options.isEnabled else { throw SendFailure(.unreachable, "AirDrop is switched off here") }
+        // Exit code 0 would say that it was opened.
+        guard request.options.wait != .opened else {
+            throw SendFailure(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
+        }
+        do {
+            let plan = try SendingPlan(offer, request.sources, to: target.airDropFlags)
+            let (items, moved) = try await send(plan, request)
+            return SendReport(peer: target.airDropID, name: target.name, offer: offer, items: items, movedBytes: moved)
+        } catch let fault as SourceFault {
+            throw SendFailure(.refused(fault.code == .changed ? .changed : .unreadable), fault.message)
+        } catch let fault as TransferFault {
+            throw SendFailure(.refused(fault.code), fault.message)
+        } catch let error as DialError {
+            throw SendFailure(.unreachable, "\(error)")
+        } catch {
+            throw SendFailure(error, to: name)
+        }
+    }
+
+    /// Asks and sends, in the form that the receiver announces. A receiver that does not take that form is asked once more,
+    /// and gets the other one: an answer with a question before it holds for one connection.
+    private func send(
+        _ plan: SendingPlan, _ request: SendRequest
+    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
+        do {
+            return try await attempt(plan, request, request.target.airDropFlags, isFirst: true)
+        } catch is BodyFormRefusal {
+            logger.debug("the receiver refused the form of the contents, and is asked again for the other form")
+        }
+        do {
+            return try await attempt(plan, request, request.target.airDropFlags.inOtherForm, isFirst: false)
+        } catch let refusal as BodyFormRefusal {
+            throw refusal.fault
+        }
+    }
+
+    private func attempt(
+        _ plan: SendingPlan, _ request: SendRequest, _ flags: AirDropFlags, isFirst: Bool
+    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
+        let (peer, options, observe) = (request.target, request.options, request.observe)
+        let connection = try await dial(peer, within: options.finding)
+        if isFirst { observe(.connected(peer.airDropID, name: peer.name)) }
+        return try await withTaskExecutorPreference(blocking) {
+            try await HTTPClient.converse(connection) { http in
+                let client = AirDropClient(http, card: side.card, instance: side.instance)
+                if isFirst { observe(.offered(plan.offer)) }
+                let verdict: Verdict
+                do {
+                    verdict = try await client.ask(plan, patience: options.answer)
+                } catch let fault as HTTPFault where fault == .silence {
+                    throw SendFailure.unanswered(peer.airDropName, within: options.answer)
+                }
+                if isFirst { observe(.answered(verdict)) }
+                var moved: UInt64 = 0
+                guard verdict.acceptsAnything else {
+                    return (SendOutcome(verdict).items, moved)
+                }
+                let total = plan.offer.knownSize
+                let outcome = try await client.upload(
+                    plan, to: flags, patience: options.silence, stall: options.stall,
+                    cancellation: request.cancellation
+                ) { bytes in
+                    moved = bytes
+                    observe(.progressed(bytes, of: total, moved: bytes))
+                }
+                observe(.settled)
+                return (outcome.items, moved)
+            }
+        }
+    }
+}

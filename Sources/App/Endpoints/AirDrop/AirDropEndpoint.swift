@@ -1,0 +1,84 @@
+import AirDropDialect
+import Discovery
+import Executors
+import HTTPChannel
+import Logging
+import NIOPosix
+import SecureTransport
+import Settings
+package import Sharing
+import Synchronization
+
+/// AirDrop on the network: HTTP over TLS without a proof of keys, found by mDNS.
+package struct AirDropEndpoint: Endpoint {
+    package let dialect = Dialect.airdrop
+    let options: AirDropSettings
+    let side: AirDropSide
+    /// Nil if nothing is published or searched for.
+    let directory: Result<any ServiceDirectory, any Error>?
+    /// Threads for conversations that read or write the disk.
+    let blocking: BlockingExecutor
+    let logger: Logger
+
+    package init(_ parts: EndpointParts) {
+        options = parts.settings.airdrop
+        (directory, blocking, logger) = (parts.directory, parts.blocking, parts.logger)
+        side = AirDropSide(AirDropCard(name: parts.settings.name, model: options.modelName))
+    }
+
+    func dial(_ target: PeerTarget, within limit: Duration) async throws -> HTTPClient.Connection {
+        var limits = TransportLimits()
+        limits.dialDeadline = min(limits.dialDeadline, limit)
+        let key = try await withTaskExecutorPreference(blocking) { try side.key() }
+        let dialer = try SecureDialer(
+            identity: key, profile: .airdrop, limits: limits, group: .singleton, logger: logger)
+        return try await dialer.dial(target.addresses) { channel, _ in
+            try HTTPClient.configure(channel, answerLimit: 1 << 20)
+        }.output
+    }
+}
+
+/// This side as an AirDrop sender: its card, and its key for peers that ask for one.
+final class AirDropSide: Sendable {
+    let card: AirDropCard
+    /// New in each process, as the key is (security rule 14).
+    let instance = AirDropDialect.makeInstance()
+    private let identity = Mutex<Identity?>(nil)
+
+    init(_ card: AirDropCard) {
+        self.card = card
+    }
+
+    /// Makes it at the first call, which takes a while.
+    func key() throws -> Identity {
+        try identity.withLock { identity in
+            if let identity { return identity }
+            let made = try Identity.make(kind: .rsa2048)
+            identity = made
+            return made
+        }
+    }
+}
+
+extension TLSProfile {
+    /// With AirDrop's peers: any peer, by TLS 1.2 or 1.3, without names of protocols. This side has an RSA key.
+    static let airdrop: TLSProfile = {
+        var profile = TLSProfile(applicationProtocols: [])
+        profile.proof = .nothing(in: .airdrop)
+        profile.versions = .tls12 ... .tls13
+        return profile
+    }()
+}
+
+/// The facts about an AirDrop peer in a target.
+extension PeerTarget {
+    var airDropInstance: String { announcement?.instance ?? "" }
+
+    /// For messages.
+    var airDropName: String { name ?? airDropInstance }
+
+    var airDropFlags: AirDropFlags { AirDropDialect.flags(txt: announcement?.facts ?? [:]) }
+
+    /// Nobody's fingerprint; the same as long as the peer goes by this instance name.
+    var airDropID: PeerID { .unproven(.airdrop, seed: Array(airDropInstance.utf8)) }
+}

@@ -1,0 +1,30 @@
+import AirDropDialect
+package import Sharing
+import WaftDialect
+
+/// A dialect that this program speaks, and the way to make its endpoint.
+package struct EndpointKind: Sendable {
+    package let dialect: Dialect
+    package let make: @Sendable (EndpointParts) -> any Endpoint
+
+    package init(_ dialect: Dialect, _ make: @escaping @Sendable (EndpointParts) -> any Endpoint) {
+        (self.dialect, self.make) = (dialect, make)
+    }
+}
+
+/// The list of all dialects: a new one is a line here.
+package enum Endpoints {
+    /// In order of preference. The first one is spoken at addresses that the user types, and its port is the receiver's.
+    package static let all = [
+        EndpointKind(.waft) { WaftEndpoint($0) },
+        EndpointKind(.airdrop) { AirDropEndpoint($0) },
+    ]
+
+    /// The port of an address that the user types without one.
+    package static let defaultPort = WaftDialect.defaultPort
+}
+
+extension DialectTable {
+    /// The dialects that this program speaks.
+    package static let known = DialectTable(Endpoints.all.map(\.dialect))
+}

@@ -1,0 +1,45 @@
+package import Sharing
+
+/// One way to reach peers: a dialect with its listener, its search and its sender.
+///
+/// Everything that differs between dialects is asked of the endpoint, or of the abilities of its `Dialect`. To add a
+/// dialect, write its module and its endpoint, and add the endpoint to `Endpoints.all`.
+package protocol Endpoint: Sendable {
+    var dialect: Dialect { get }
+
+    /// Listens, announces this machine and feeds the reception while the host's visibility allows it, until the task is
+    /// cancelled. Everything that it started has ended when it returns.
+    /// - Throws: an error that ends the receiver, such as a `ListenerError` for a port that the user has set. An endpoint
+    ///   that the receiver can do without reports its errors as its status instead.
+    func listen(_ host: ReceivingHost) async throws
+
+    /// Looks for peers until the task is cancelled. Reports a peer again if the facts about it have changed, and never
+    /// reports this peer itself.
+    func search(_ found: AsyncStream<PeerEvent>.Continuation) async
+
+    /// Offers, moves the accepted items, and returns what became of each.
+    /// - Throws: `SendFailure`.
+    func send(_ request: SendRequest) async throws(SendFailure) -> SendReport
+
+    /// The target for an address that the user typed; nil if the dialect cannot be spoken there.
+    func target(host: String, port: UInt16) -> PeerTarget?
+
+    /// Whether a target answers with the key that it should have.
+    func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult
+
+    /// What a peer has of a transfer that was offered to it before.
+    /// - Parameter offer: with the number and as many items as it had.
+    /// - Returns: nil if the peer knows of no such transfer, or nothing of it has ended, or the dialect has no receipts.
+    /// - Throws: `SendFailure`.
+    func receipt(of offer: Offer, from target: PeerTarget, options: SendOptions) async throws(SendFailure) -> Receipt?
+}
+
+extension Endpoint {
+    package func target(host: String, port: UInt16) -> PeerTarget? { nil }
+
+    package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { .nothing }
+
+    package func receipt(
+        of offer: Offer, from target: PeerTarget, options: SendOptions
+    ) async throws(SendFailure) -> Receipt? { nil }
+}

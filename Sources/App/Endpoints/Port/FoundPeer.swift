@@ -1,0 +1,33 @@
+package import Sharing
+
+/// A peer that was found and answered.
+package struct FoundPeer: Sendable {
+    package var id: PeerID
+    /// Nil if the peer does not send it.
+    package var card: Card?
+    package var target: PeerTarget
+
+    package init(id: PeerID, card: Card?, target: PeerTarget) {
+        (self.id, self.card, self.target) = (id, card, target)
+    }
+
+    /// The dialect by which the peer is reached.
+    package var dialect: Dialect { target.dialect }
+}
+
+/// An event of a search for peers.
+package enum PeerEvent: Sendable {
+    /// The peer was found, or the facts about it changed.
+    case found(FoundPeer)
+    case gone(PeerID)
+    /// One line for the user: looking is hampered.
+    case trouble(String)
+}
+
+/// What answers at a target where a certain key should.
+package enum ProbeResult: Sendable {
+    case expected
+    /// Another peer, with the key that it proved.
+    case other(PeerID?)
+    case nothing
+}

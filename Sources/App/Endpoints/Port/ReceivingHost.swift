@@ -1,0 +1,47 @@
+package import Sharing
+package import UniformTypes
+
+/// The receiver, as an endpoint sees it.
+package struct ReceivingHost: Sendable {
+    /// Judges the offers and takes the contents.
+    package var reception: Reception
+    package var visibility: any VisibilityReading
+    /// The name that this receiver gives itself.
+    package var name: String
+    /// The types that are known now.
+    package var registry: @Sendable () -> TypeRegistry
+    /// Answers peers that want to pair; nil if pairing is not possible.
+    package var pairing: (any PairingAnswering)?
+    /// Threads that may wait for the disk, for the connections of contacts and for those of strangers: strangers cannot
+    /// occupy all threads.
+    package var threads: @Sendable (_ isContact: Bool) -> any TaskExecutor
+    /// Called when an entry of a transfer was left out or renamed: the entry as the sender calls it, and one clause.
+    package var remarked: @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void
+    /// Called when the endpoint's status has changed.
+    package var report: @Sendable (EndpointStatus) -> Void
+
+    package init(
+        reception: Reception, visibility: any VisibilityReading, name: String,
+        registry: @escaping @Sendable () -> TypeRegistry = { .system }, pairing: (any PairingAnswering)? = nil,
+        threads: @escaping @Sendable (_ isContact: Bool) -> any TaskExecutor,
+        remarked: @escaping @Sendable (Offer, PeerID, _ entry: String, _ reason: String) -> Void = { _, _, _, _ in },
+        report: @escaping @Sendable (EndpointStatus) -> Void = { _ in }
+    ) {
+        (self.reception, self.visibility, self.name, self.registry) = (reception, visibility, name, registry)
+        (self.pairing, self.threads, self.remarked, self.report) = (pairing, threads, remarked, report)
+    }
+}
+
+/// The state of an endpoint's listener, for `waft status`.
+package struct EndpointStatus: Sendable, Hashable {
+    /// 0 while it is closed.
+    package var port: Int
+    /// For people: `published`, or the reason why peers do not find it.
+    package var words: String
+    /// Whether the listener is open, and was published if it can be.
+    package var isReady: Bool
+
+    package init(port: Int = 0, _ words: String, isReady: Bool = false) {
+        (self.port, self.words, self.isReady) = (port, words, isReady)
+    }
+}

@@ -1,0 +1,19 @@
+package import Sharing
+
+/// An event of a sending, for display.
+package enum SendEvent: Sendable {
+    /// The peer was found and its key is known; its name where it tells it.
+    case connected(PeerID, name: String?)
+    case offered(Offer)
+    case answered(Verdict)
+    /// The receiver is busy and will get the same offer again. The reason is one line and may be empty.
+    case busy(String)
+    /// Bytes of contents handed over, or there already, and of all accepted items (nil where not known). Never less than
+    /// before.
+    /// - Parameter moved: bytes that were sent, in all attempts.
+    case progressed(UInt64, of: UInt64?, moved: UInt64)
+    /// The transfer was interrupted for this reason, one line, and is being resumed.
+    case resuming(String)
+    /// The other side has everything and works on it.
+    case settled
+}

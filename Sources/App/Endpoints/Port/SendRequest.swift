@@ -1,0 +1,29 @@
+package import Sharing
+
+/// One sending to one peer, as an endpoint carries it out.
+package struct SendRequest: Sendable {
+    /// One for each item of the offer.
+    package var sources: [any ItemSource]
+    package var offer: Offer
+    /// The place where the peer was found.
+    package var target: PeerTarget
+    /// The peer as the user calls it, for messages.
+    package var peerText: String
+    package var options: SendOptions
+    /// When it is requested, the other side is told, and `SendFailure.cancelled` is thrown.
+    package var cancellation: Cancellation
+    /// Called in order, from one task.
+    package var observe: @Sendable (SendEvent) -> Void
+    /// Looks for the peer again: its address may have changed.
+    package var findAgain: @Sendable () async throws(SendFailure) -> PeerTarget
+
+    package init(
+        sources: [any ItemSource], offer: Offer, target: PeerTarget, peerText: String, options: SendOptions,
+        cancellation: Cancellation, observe: @escaping @Sendable (SendEvent) -> Void,
+        findAgain: @escaping @Sendable () async throws(SendFailure) -> PeerTarget
+    ) {
+        (self.sources, self.offer, self.target, self.peerText) = (sources, offer, target, peerText)
+        (self.options, self.cancellation) = (options, cancellation)
+        (self.observe, self.findAgain) = (observe, findAgain)
+    }
+}

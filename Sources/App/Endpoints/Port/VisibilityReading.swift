@@ -1,0 +1,16 @@
+package import Contacts
+package import Sharing
+
+/// The peers that may see this receiver, by its current visibility and contacts.
+package protocol VisibilityReading: Sendable {
+    var visibility: Visibility { get }
+
+    /// Waits until the visibility is as wanted, or the task is cancelled.
+    func wait(until wanted: @Sendable (Visibility) -> Bool) async
+
+    /// Whether a peer is a contact, for which resources are kept from strangers.
+    func knows(_ peer: PeerID) -> Bool
+
+    /// Whether this receiver tells a peer its name.
+    func shows(itselfTo peer: PeerID) -> Bool
+}

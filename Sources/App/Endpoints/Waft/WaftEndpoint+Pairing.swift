@@ -1,0 +1,52 @@
+import HTTPChannel
+import NIOCore
+import Pairing
+import SecureTransport
+import Sharing
+import WaftDialect
+
+extension WaftEndpoint: PairingEndpoint {
+    package func pair<Result: Sendable>(
+        with target: PeerTarget, within limit: Duration,
+        _ body: @escaping @Sendable (any PairingConnection) async throws -> sending Result
+    ) async throws -> Result {
+        let connection = try await connect(to: target, within: limit)
+        return try await withTaskExecutorPreference(blocking) {
+            try await HTTPClient.run(connection.http) { http in
+                try await body(
+                    WaftPairingConnection(
+                        peer: connection.peer, client: WaftClient(http), channel: connection.http.channelBelow))
+            }
+        }
+    }
+}
+
+/// Pairing letters as requests and answers of one HTTP connection.
+private struct WaftPairingConnection: PairingConnection {
+    let peer: PeerID
+    let client: WaftClient
+    let channel: any Channel
+
+    var isOpen: Bool { channel.isActive }
+
+    func exporter() async throws -> [UInt8] {
+        try await channel.eventLoop.submit { [channel] in
+            try channel.tlsHandler().exportKeyingMaterial(
+                label: PairingSession.exporterLabel, context: [], length: PairingSession.exporterBytes)
+        }.get()
+    }
+
+    func exchange(_ letter: PairingLetter, silence: Duration, maximum: Duration?) async throws -> PairingLetter {
+        do {
+            return try await client.pair(letter, patience: silence, maximum: maximum)
+        } catch is HTTPFault {
+            throw PairingConnectionError()
+        }
+    }
+
+    var close: @Sendable () -> Void { { [channel] in channel.close(promise: nil) } }
+
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {
+        channel.closeFuture.whenComplete { _ in body() }
+    }
+}

@@ -1,0 +1,82 @@
+import HTTPChannel
+import Logging
+import Sharing
+import WaftDialect
+
+extension WaftEndpoint {
+    /// Accepted items are resumed over new connections, as long as there is progress: see `SendOptions.retryFor`.
+    package func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+        let (options, cancellation, observe) = (request.options, request.cancellation, request.observe)
+        let job = WaftSendJob(request: request)
+        var pause = WaftSendPause()
+        var told: String?
+        while true {
+            let isOffering = job.course.verdict == nil
+            let attempt = await attempt(job, at: isOffering || pause.count == 0 ? request.target : nil)
+            if isOffering, job.course.verdict != nil { pause = WaftSendPause() }
+            let hasProgressed = job.course.takeProgress()
+            let reason: String
+            switch attempt {
+            case .failed(let error) where job.course.verdict == nil:
+                guard options.waitsForTurn, WaftSendJob.isPassingBusyness(error, wasBusy: pause.count > 0),
+                    job.course.mayGoOn(for: options.retryFor), !cancellation.isRequested
+                else { throw SendFailure(error, to: request.peerText) }
+                if let away = error as? TurnedAway, away.reason != told {
+                    observe(.busy(away.reason))
+                    told = away.reason
+                }
+                try await pause.take(atMost: job.course.rest(of: options.retryFor), cancellation)
+                continue
+            case .ended(let report):
+                guard let why = job.reasonToGoOn(report) else { return report }
+                guard job.course.mayGoOn(for: options.retryFor) else { return report }
+                reason = why
+            case .failed(let error):
+                guard WaftSendJob.isPassing(error), !cancellation.isRequested else {
+                    throw SendFailure(error, to: request.peerText)
+                }
+                // Once in any case: everything may have been stored, and only the receipt been lost. And once after all
+                // progress: this program may have been stopped for longer than that.
+                guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 || hasProgressed else {
+                    throw SendFailure(afterContents: error, to: request.peerText)
+                }
+                reason = SendFailure(error, to: request.peerText).description
+            }
+            logger.info("the transfer resumes", metadata: ["reason": "\(reason)"])
+            if reason != told { observe(.resuming(reason)) }
+            told = reason
+            if hasProgressed { pause.shorten() }
+            try await pause.take(cancellation)
+        }
+    }
+
+    private enum Attempt {
+        case ended(SendReport)
+        case failed(any Error)
+    }
+
+    /// The steps that need one connection.
+    /// - Parameter known: the peer's target; nil to look for the peer again, because its address may have changed.
+    private func attempt(_ job: WaftSendJob, at known: PeerTarget?) async -> Attempt {
+        do {
+            var target: PeerTarget
+            if let known {
+                target = known
+            } else {
+                target = try await job.request.findAgain()
+            }
+            if let peer = job.course.peer { target = target.expecting(peer) }
+            let options = job.request.options
+            let connection = try await connect(to: target, within: options.finding, starting: options.starting)
+            // Reading the disk blocks: not on the threads that everything else shares.
+            return .ended(
+                try await withTaskExecutorPreference(blocking) {
+                    try await HTTPClient.converse(connection.http) { http in
+                        try await job.run(WaftClient(http), peer: connection.peer)
+                    }
+                })
+        } catch {
+            return .failed(error)
+        }
+    }
+}

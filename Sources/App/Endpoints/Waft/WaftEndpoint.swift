@@ -1,0 +1,158 @@
+import Contacts
+import Discovery
+import Executors
+import Foundation
+import HTTPChannel
+import Logging
+import NIOCore
+import NIOPosix
+import SecureTransport
+import Settings
+package import Sharing
+import WaftDialect
+
+/// Waft's own dialect on the network: HTTP over TLS, with a key on both sides, found by mDNS.
+package struct WaftEndpoint: Endpoint {
+    package let dialect = Dialect.waft
+    let identity: Identity
+    /// Nil if nothing is published or searched for.
+    let directory: Result<any ServiceDirectory, any Error>?
+    /// Where the addresses of contacts are noted; nil if there are no contacts.
+    let contacts: ContactBook?
+    /// The port that the user has set; nil for the usual one, or any other if that is taken.
+    let port: UInt16?
+    /// Threads for conversations that read or write the disk.
+    let blocking: BlockingExecutor
+    let logger: Logger
+    var limits = TransportLimits()
+    /// Interval between two checks for a silent connection.
+    var watchInterval: TimeAmount = .seconds(1)
+
+    package init(_ parts: EndpointParts) {
+        (identity, directory, contacts) = (parts.identity, parts.directory, parts.contacts)
+        (port, blocking, logger) = (parts.settings.port, parts.blocking, parts.logger)
+    }
+
+    /// TLS 1.3 with Waft's application protocol and a P-256 key on both sides.
+    static let profile = TLSProfile(applicationProtocols: [WaftDialect.alpn])
+
+    /// Bytes of the largest answer: a verdict or receipt on `Limits.items` items.
+    private static let answerLimit = Limits.offerBytes
+
+    package func target(host: String, port: UInt16) -> PeerTarget? {
+        PeerTarget(dialect, addresses: [DialAddress(host: host, port: Int(port))])
+    }
+
+    /// An open connection to a peer whose key is known.
+    struct OpenConnection: Sendable {
+        var peer: PeerID
+        var http: HTTPClient.Connection
+        var address: SocketAddress?
+    }
+
+    /// - Parameter starting: how long it is tried again where nothing listens.
+    /// - Throws: `SendFailure`: `unreachable` with the reason.
+    func connect(
+        to target: PeerTarget, within limit: Duration, starting: Duration = .zero
+    ) async throws(SendFailure) -> OpenConnection {
+        let end = ContinuousClock.now + min(starting, limit)
+        while true {
+            do {
+                let connection = try await dial(target, within: limit)
+                let open = OpenConnection(
+                    peer: connection.peerID, http: connection.output, address: connection.remoteAddress)
+                remember(open)
+                return open
+            } catch is CancellationError {
+                throw SendFailure(.cancelled, "cancelled")
+            } catch let error as DialError where error.mayBeStarting && ContinuousClock.now < end {
+                try? await Task.sleep(for: Self.startingPause)
+            } catch {
+                throw SendFailure(.unreachable, "\(error)")
+            }
+        }
+    }
+
+    /// Between two tries to connect to a receiver that is starting.
+    private static let startingPause: Duration = .milliseconds(100)
+
+    private func dial(
+        _ target: PeerTarget, within limit: Duration
+    ) async throws -> SecureConnection<HTTPClient.Connection> {
+        var limits = self.limits
+        limits.dialDeadline = min(limits.dialDeadline, limit)
+        let dialer = try SecureDialer(
+            identity: identity, profile: Self.profile, limits: limits, group: .singleton, logger: logger)
+        let watchInterval = self.watchInterval
+        return try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) { channel, _ in
+            try HTTPClient.configure(
+                channel, answerLimit: Self.answerLimit, passage: BodyPassage(channel), watchInterval: watchInterval)
+        }
+    }
+
+    package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult {
+        do {
+            let connection = try await dial(target, within: limit)
+            try await HTTPClient.run(connection.output) { _ in }
+            return .expected
+        } catch let error as DialError where error.kind == .wrongKey {
+            let keys = error.failures.lazy.compactMap { ($0.cause as? TLSError)?.actualPeer }
+            return .other(keys.first)
+        } catch {
+            return .nothing
+        }
+    }
+
+    /// Notes where a contact was reached: the next time it is looked for there as well.
+    private func remember(_ connection: OpenConnection) {
+        guard let address = connection.address, let port = address.port, let host = address.ipAddress,
+            // Means nothing without an interface, which may be another one tomorrow.
+            !host.lowercased().hasPrefix("fe80:")
+        else { return }
+        guard
+            let known = try? KnownAddress(
+                host: host, port: UInt16(clamping: port),
+                lastGood: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
+        else { return }
+        do {
+            try contacts?.remember(known, of: connection.peer)
+        } catch {
+            logger.warning("where a contact was reached cannot be noted", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    package func receipt(
+        of offer: Offer, from target: PeerTarget, options: SendOptions
+    ) async throws(SendFailure) -> Receipt? {
+        let connection = try await connect(to: target, within: options.finding)
+        do {
+            return try await HTTPClient.run(connection.http) { http in
+                try await WaftClient(http).receipt(
+                    of: offer, answered: options.wait == .opened, patience: options.silence,
+                    maximum: options.handlerWait(items: offer.items.count))
+            }
+        } catch let fault as TransferFault where fault.code == .notAccepted {
+            return nil
+        } catch {
+            throw SendFailure(error, to: target.addressTexts.first ?? "the peer")
+        }
+    }
+}
+
+extension BodyPassage {
+    /// Past a channel that a `SecureDialer` made.
+    fileprivate init(_ channel: any Channel) {
+        self.init {
+            guard let loan = await channel.borrowOutbound() else { return nil }
+            return { buffers in
+                switch loan.send(buffers) {
+                case .sent: .sent
+                case .left: .left
+                case .over: .over
+                }
+            }
+        } close: {
+            channel.returnOutbound()
+        }
+    }
+}

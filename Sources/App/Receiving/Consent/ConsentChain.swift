@@ -1,0 +1,56 @@
+import Contacts
+import Handlers
+import Inbox
+import Journal
+import Logging
+import Sharing
+
+/// Composes everything that has a say in an offer, from the first to the last.
+///
+/// ```
+///  Reception ─▶ JournalledConsent   noRoom if the journal was removed or replaced
+///                    │
+///                    ▼
+///               ConflictConsent     only with `conflict: skip`: after the answer, declines names that are taken
+///                    │
+///                    ▼
+///               GatedConsent        blocks, rules, policies of contacts; asks only about the items they leave open
+///                    │
+///                    ▼
+///               RememberedConsent   answers for a transfer that was accepted before and was interrupted
+///                    │
+///                    ▼
+///               RelayedConsent      publishes the answer of the ones below
+///                    │
+///                    ▼
+///               ArbitratedConsent   only with `arbiter`: the program and the people at the same time; the first wins
+///                    │
+///                    ▼
+///               ConsentQueue        people: terminal, notification, `waft accept`; and `--accept`
+/// ```
+///
+/// Each one answers itself or asks the next one. Steps that refuse stand above steps that accept from memory: a consent
+/// never outlives a block.
+enum ConsentChain {
+    /// - Parameter arbiter: asked beside the people; nil if none is set.
+    static func make(
+        people: ConsentQueue, arbiter: OfferArbiter?, relay: EventRelay, memory: ConsentMemory,
+        door: VisibilityController,
+        conflict: ConflictRule, inbox: FileInbox, journal: Journal, logger: Logger
+    ) -> any ConsentAsking {
+        var consent: any ConsentAsking = people
+        if let arbiter {
+            consent = ArbitratedConsent(
+                arbiter: arbiter, asking: consent, contactName: { door.contactName(of: $0) }, logger: logger)
+        }
+        consent = RelayedConsent(asking: consent, relay: relay)
+        consent = memory.wrapping(consent)
+        consent = GatedConsent(door.gate, asking: consent)
+        if conflict == .skip {
+            let earlier = EarlierArrivals(inbox: inbox, journal: journal)
+            consent = ConflictConsent(
+                asking: consent, isTaken: { inbox.holds($0, in: $1) }, isKnown: { earlier.contain($0, from: $1) })
+        }
+        return JournalledConsent(asking: consent, journal: journal)
+    }
+}

@@ -1,0 +1,269 @@
+import Contacts
+import Control
+import Executors
+import Logging
+import Pairing
+import Sending
+import Sharing
+import Synchronization
+
+/// Pairing mode of a receiver, as its user sees it: a command opens it, follows it and answers for the user; connections
+/// come and go.
+///
+/// One command at a time has it. It ends by itself: see `PairingDesk`, and when the command is not heard of any more.
+final class PairingAcceptance: Sendable {
+    let desk: PairingDesk
+    /// The name that this peer gives itself.
+    let ownName: String
+    /// Threads that may derive keys and wait for the disk.
+    let blocking: BlockingExecutor
+    private let contacts: ContactBook
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// How long a command may be silent.
+    private static let patience: Duration = .seconds(30)
+    /// How long `follow` waits for news at most.
+    private static let longestWait: Duration = .seconds(4)
+
+    private struct State {
+        var opening: Opening?
+        var followers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastFollower = 0
+
+        /// Changes the standing and tells those who follow it.
+        mutating func change(_ body: (inout PairingStanding) -> Void) {
+            guard opening != nil else { return }
+            if var standing = opening?.standing {
+                body(&standing)
+                standing.revision += 1
+                opening?.standing = standing
+            }
+            for follower in followers.values { follower.finish() }
+            followers = [:]
+        }
+    }
+
+    private struct Opening {
+        let method: PairingMethod
+        let name: ContactName?
+        let until: ContinuousClock.Instant
+        var heard: ContinuousClock.Instant
+        var standing: PairingStanding
+        /// The connection of the running pairing, and the name that its peer gives itself.
+        var responder: PairingResponder?
+        var calledItself: String?
+
+        var isOver: Bool { standing.phase == .paired || standing.phase == .failed }
+        var isAbandoned: Bool { heard + PairingAcceptance.patience < .now }
+    }
+
+    init(own: PeerID, name: String, contacts: ContactBook, blocking: BlockingExecutor, logger: Logger) {
+        desk = PairingDesk(own: own)
+        ownName = name
+        self.contacts = contacts
+        self.blocking = blocking
+        self.logger = logger
+    }
+
+    /// Whether strangers may come: then they may know who this is.
+    var isOpen: Bool {
+        let isHeard = state.withLock { state in state.opening.map { !$0.isAbandoned } ?? false }
+        return isHeard && desk.standing(now: .now).openUntil != nil
+    }
+
+    /// Whether a peer may come, or has come and is not known here yet: a code is spent before that.
+    private var isExpecting: Bool {
+        let standing = desk.standing(now: .now)
+        return standing.openUntil != nil || standing.underWay != nil
+    }
+
+    // MARK: The command
+
+    /// - Throws: `PairingEnd` with the reason for the user.
+    func open(_ wanted: PairingOpening) throws(PairingEnd) -> PairingStanding {
+        let isTaken = state.withLock { state in state.opening.map { !$0.isOver && !$0.isAbandoned } ?? false }
+        guard !isTaken else { throw PairingEnd(.failed, "another command has opened pairing mode") }
+        let name: ContactName?
+        do {
+            name = try wanted.name.map { text throws(ContactError) in try ContactName(text) }
+        } catch {
+            throw PairingEnd(.failed, error.description)
+        }
+        let code = wanted.method == .code ? PairingCode.random() : nil
+        let method = code.map { PairingMethod.code($0) } ?? .compare
+        let now = ContinuousClock.now
+        let seconds = wanted.seconds.isFinite ? min(max(wanted.seconds, 1), 600) : 600
+        let until = now + .seconds(seconds)
+        do throws(PairingFault) {
+            try desk.open(method, until: until, now: now)
+        } catch {
+            throw PairingEnd(error)
+        }
+        var standing = PairingStanding(ticket: Int.random(in: 1...(1 << 52)))
+        state.withLock { state in
+            state.opening = Opening(method: method, name: name, until: until, heard: now, standing: standing)
+        }
+        standing.code = code?.text
+        return standing
+    }
+
+    /// - Returns: nil for a ticket of another time.
+    func follow(_ ticket: Int, seen: Int) async -> PairingStanding? {
+        expire()
+        let (news, feed) = AsyncStream<Void>.makeStream()
+        let number = state.withLock { state -> Int? in
+            guard state.opening?.standing.ticket == ticket else { return nil }
+            state.opening?.heard = .now
+            guard state.opening?.standing.revision == seen, state.followers.count < 32 else { return nil }
+            state.lastFollower += 1
+            state.followers[state.lastFollower] = feed
+            return state.lastFollower
+        }
+        if let number {
+            let limit = Task { [wait = newsWait] in
+                try? await Task.sleep(for: wait)
+                feed.finish()
+            }
+            for await _ in news {}
+            limit.cancel()
+            state.withLock { _ = $0.followers.removeValue(forKey: number) }
+            expire()
+        }
+        return state.withLock { state in
+            state.opening.flatMap { $0.standing.ticket == ticket ? $0.standing : nil }
+        }
+    }
+
+    /// How long `follow` waits: that time is over is news, too.
+    private var newsWait: Duration {
+        let now = ContinuousClock.now
+        guard let until = desk.standing(now: now).openUntil else { return Self.longestWait }
+        return min(Self.longestWait, now.duration(to: until))
+    }
+
+    /// No peer has come in time, or none is admitted any more.
+    private func expire() {
+        let isExpecting = self.isExpecting
+        state.withLock { state in
+            guard let opening = state.opening, opening.standing.phase == .waiting, !isExpecting else { return }
+            let end = opening.until <= .now ? PairingEnd.nobodyCame : PairingEnd(.declined, "pairing mode was closed")
+            state.change { standing in (standing.phase, standing.failure) = (.failed, end) }
+        }
+    }
+
+    /// - Throws: `PairingEnd` if there is nothing to answer.
+    func answer(_ ticket: Int, isSame: Bool) throws(PairingEnd) {
+        let responder = state.withLock { state -> PairingResponder? in
+            guard let opening = state.opening, opening.standing.ticket == ticket else { return nil }
+            guard opening.standing.phase == .comparing else { return nil }
+            if isSame { state.change { $0.phase = .confirmed } }
+            return opening.responder
+        }
+        guard let responder else { throw PairingEnd(.failed, "there is nothing to compare") }
+        do throws(PairingFault) {
+            try responder.confirm(isSame)
+        } catch {
+            throw PairingEnd(error)
+        }
+    }
+
+    /// Ends pairing mode, and the pairing that is under way.
+    func close(_ ticket: Int) {
+        let (isCurrent, responder) = state.withLock { state -> (Bool, PairingResponder?) in
+            guard let opening = state.opening, opening.standing.ticket == ticket else { return (false, nil) }
+            if !opening.isOver { state.change { ($0.phase, $0.failure) = (.failed, .givenUp) } }
+            return (true, opening.responder)
+        }
+        guard isCurrent else { return }
+        desk.close()
+        // If there is something to refuse, the other side's user gets a no instead of a fault.
+        try? responder?.confirm(false)
+        responder?.end()
+    }
+
+    // MARK: Connections
+
+    /// Whether a peer may begin. No peer may if the command is gone, and a blocked peer never may.
+    func admits(_ peer: PeerID) -> Bool {
+        let isAbandoned = state.withLock { $0.opening?.isAbandoned ?? true }
+        if isAbandoned {
+            desk.close()
+            return false
+        }
+        guard let standing = try? contacts.snapshot().standing(of: peer) else { return true }
+        if case .blocked = standing { return false }
+        return true
+    }
+
+    func began(_ responder: PairingResponder, callingItself name: String?) {
+        let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
+        let peer = PairingStanding.Peer(
+            id: responder.peer.text, key: responder.peer.short,
+            name: introduction?.name ?? PeerName.fit(name ?? ""), isContact: introduction?.isContact ?? false,
+            warning: introduction?.warning)
+        logger.notice("pairing", metadata: ["peer": "\(responder.peer.short)"])
+        state.withLock { state in
+            state.opening?.responder = responder
+            state.opening?.calledItself = name
+            state.change { ($0.phase, $0.peer) = (.trying, peer) }
+        }
+    }
+
+    /// A peer was not admitted, which can have spent a code.
+    func turnedAway(_ fault: PairingFault) {
+        settle(PairingEnd(fault)) { $0.standing.phase == .waiting }
+    }
+
+    func show(_ string: ShortString, _ responder: PairingResponder) {
+        state.withLock { state in
+            guard state.opening?.responder === responder else { return }
+            state.change { ($0.phase, $0.digits, $0.words) = (.comparing, string.digits, string.words) }
+        }
+    }
+
+    /// Stores a peer that was verified.
+    /// - Returns: whether that worked.
+    func verified(_ responder: PairingResponder) -> Bool {
+        let opening = state.withLock { state in
+            state.opening?.responder === responder ? state.opening : nil
+        }
+        guard let opening else { return false }
+        do {
+            let contact = try PairedContact.store(
+                responder.peer, in: contacts, wanted: opening.name, calledItself: opening.calledItself,
+                Verification.Method(opening.method))
+            logger.notice("paired", metadata: ["peer": "\(responder.peer.short)"])
+            state.withLock { $0.change { ($0.phase, $0.contact, $0.failure) = (.paired, contact.name.text, nil) } }
+            return true
+        } catch {
+            logger.error("a verified contact could not be stored", metadata: ["reason": "\(error)"])
+            state.withLock { $0.change { ($0.phase, $0.failure) = (.failed, PairingEnd(error)) } }
+            return false
+        }
+    }
+
+    /// A pairing ended without a verified peer.
+    func ended(_ responder: PairingResponder, _ end: PairingEnd) {
+        guard settle(end, where: { $0.responder === responder }) else { return }
+        logger.notice("pairing ended", metadata: ["peer": "\(responder.peer.short)", "reason": "\(end.reason)"])
+    }
+
+    /// Stores how the pairing ended. If other peers may still come, the standing is again that none has come.
+    /// - Returns: whether the standing has changed.
+    @discardableResult
+    private func settle(_ end: PairingEnd, where isMeant: (Opening) -> Bool) -> Bool {
+        let isExpecting = self.isExpecting
+        return state.withLock { state in
+            guard let opening = state.opening, !opening.isOver, isMeant(opening) else { return false }
+            if isExpecting {
+                guard opening.responder != nil else { return false }
+                state.opening?.responder = nil
+                state.change { ($0.phase, $0.peer) = (.waiting, nil) }
+            } else {
+                state.change { ($0.phase, $0.failure) = (.failed, end) }
+            }
+            return true
+        }
+    }
+}

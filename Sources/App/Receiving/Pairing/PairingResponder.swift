@@ -1,0 +1,150 @@
+import Control
+import Endpoints
+import Pairing
+import Sending
+import Sharing
+import Synchronization
+
+/// The answering side of pairing on one connection, with at most one pairing that gets under way.
+///
+/// Every call may derive keys and write to the disk: `answer` does so on the threads for that.
+final class PairingResponder: PairingResponding {
+    /// Whose key the connection's handshake proved.
+    let peer: PeerID
+    private let acceptance: PairingAcceptance
+    private let exporter: @Sendable () async throws -> [UInt8]
+    private let state = Mutex(State())
+    /// Answers to the request that waits for the user; ends with the pairing.
+    private let answers: AsyncStream<[UInt8]>
+    private let feed: AsyncStream<[UInt8]>.Continuation
+
+    private struct State {
+        var session: PairingSession?
+        /// Ends the pairing at its deadline.
+        var watch: Task<Void, Never>?
+    }
+
+    /// - Parameter exporter: returns the connection's export for `PairingSession.exporterLabel`.
+    init(_ acceptance: PairingAcceptance, peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]) {
+        self.acceptance = acceptance
+        self.peer = peer
+        self.exporter = exporter
+        (answers, feed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    // MARK: Messages of the connection
+
+    /// The answer to a message, which can wait for the user; cancelling the task gives the pairing up.
+    func answer(_ letter: PairingLetter) async -> PairingLetter {
+        let bytes = await withTaskExecutorPreference(acceptance.blocking) { await self.reply(to: letter) }
+        // A stranger that is turned away does not hear the name.
+        let isUnderWay = state.withLock { $0.session != nil }
+        return PairingLetter(message: bytes, name: isUnderWay ? acceptance.ownName : nil)
+    }
+
+    private func reply(to letter: PairingLetter) async -> [UInt8] {
+        guard let session = state.withLock(\.session) else { return await begin(letter) }
+        do throws(PairingFault) {
+            return await perform(try session.receive(letter.message, now: .now), session)
+        } catch {
+            finish(session)
+            return error.reply
+        }
+    }
+
+    private func begin(_ letter: PairingLetter) async -> [UInt8] {
+        guard let exported = try? await exporter() else { return Self.failed }
+        guard acceptance.admits(peer) else { return Self.closed }
+        do throws(PairingFault) {
+            let (session, answer) = try acceptance.desk.respond(
+                to: letter.message, from: peer, exporter: exported, now: .now)
+            state.withLock { state in
+                state.session = session
+                state.watch = watch(session)
+            }
+            acceptance.began(self, callingItself: letter.name)
+            return answer
+        } catch {
+            acceptance.turnedAway(error)
+            return error.reply
+        }
+    }
+
+    private func perform(_ actions: [PairingAction], _ session: PairingSession) async -> [UInt8] {
+        if let answer = perform(actions) {
+            if session.shown == nil { finish(session) }
+            return answer
+        }
+        for await answer in answers { return answer }
+        // The client has left, or the time is over.
+        finish(session)
+        return session.end()?.reply ?? Self.failed
+    }
+
+    /// - Returns: the message to send, if there is one yet.
+    private func perform(_ actions: [PairingAction]) -> [UInt8]? {
+        for action in actions {
+            switch action {
+            case .show(let string): acceptance.show(string, self)
+            case .verified: if !acceptance.verified(self) { return Self.failed }
+            case .send(let bytes): return bytes
+            }
+        }
+        return nil
+    }
+
+    /// The connection is gone.
+    func end() {
+        guard let session = state.withLock(\.session) else { return }
+        finish(session)
+    }
+
+    // MARK: The user's answer
+
+    /// - Throws: `PairingFault` if the question is over.
+    func confirm(_ isSame: Bool) throws(PairingFault) {
+        guard let session = state.withLock(\.session) else { return }
+        let actions = try session.confirm(isSame, now: .now)
+        if let answer = perform(actions) { feed.yield(answer) }
+        if session.shown == nil { finish(session) }
+    }
+
+    // MARK: The end
+
+    /// Ends the pairing if it has not ended, and says how it did.
+    private func finish(_ session: PairingSession) {
+        let fault = session.end()
+        state.withLock { state in
+            state.watch?.cancel()
+            state.watch = nil
+        }
+        feed.finish()
+        if let fault { acceptance.ended(self, PairingEnd(fault)) }
+    }
+
+    private func watch(_ session: PairingSession) -> Task<Void, Never> {
+        Task { [weak self] in
+            // It moves once.
+            while session.deadline > .now {
+                do { try await Task.sleep(until: session.deadline, clock: .continuous) } catch { return }
+            }
+            self?.finish(session)
+        }
+    }
+
+    /// Refusals that pairing itself knows nothing of (Pairing, section 3).
+    private static let closed = refusal("closed")
+    private static let failed = refusal("failed")
+
+    private static func refusal(_ reason: String) -> [UInt8] {
+        Array(#"{"reason":"\#(reason)","step":"refused","v":1}"#.utf8)
+    }
+}
+
+extension PairingAcceptance: PairingAnswering {
+    func responder(
+        for peer: PeerID, exporter: @escaping @Sendable () async throws -> [UInt8]
+    ) -> any PairingResponding {
+        PairingResponder(self, peer: peer, exporter: exporter)
+    }
+}

@@ -1,0 +1,194 @@
+import Contacts
+package import Control
+import Endpoints
+import Glibc
+import HandlerCatalog
+import Handlers
+import HookSandbox
+import Inbox
+import Journal
+import Outbox
+import Sending
+import Settings
+package import Sharing
+import Synchronization
+
+extension Receiver {
+    /// An offer as it is shown to people, with its sender. Reads the contacts.
+    package func summary(of offer: WaitingOffer) -> OfferSummary { relay.summary(of: offer) }
+
+    /// Answers a request from the control socket.
+    func reply(to request: ControlRequest, _ parts: ReceiverParts) async -> ControlReply {
+        switch request {
+        case .offers:
+            return .offers(consent.offers.map(summary))
+        case .items(let number, let first):
+            guard let items = consent.offers.first(where: { $0.number == number })?.offer.items else {
+                return .unknown("no offer \(number) waits for an answer")
+            }
+            let page = items.dropFirst(max(first, 0)).prefix(OfferSummary.itemsPerPage)
+            return .items(page.map(OfferSummary.Item.init))
+        case .watch:
+            // The server's own.
+            return .refused("this cannot be watched")
+        case .answer(let number, let accept):
+            guard consent.answer(number, accept: accept) else {
+                return .unknown("no offer \(number) waits for an answer")
+            }
+            return .done
+        case .acceptItems(let number, let items, let folder):
+            return accept(number, items, into: folder, parts)
+        case .block(let number):
+            guard let offer = consent.offers.first(where: { $0.number == number }) else {
+                return .unknown("no offer \(number) waits for an answer")
+            }
+            if let dialect = offer.peer.unprovenBy {
+                return .refused(
+                    "the sender of offer \(number) cannot be blocked: \(dialect.title) proves no key; without --block the offer is declined"
+                )
+            }
+            do {
+                try parts.door.block(offer.peer, callingItself: offer.offer.senderName)
+            } catch {
+                return .refused("\(error)")
+            }
+            for other in consent.offers where other.peer == offer.peer { consent.answer(other.number, accept: false) }
+            return .done
+        case .lookAgain:
+            parts.door.lookAgain()
+            return .done
+        case .refreshHandlers:
+            await parts.refreshHandlers()
+            return .done
+        case .adoptInbox:
+            do {
+                try parts.inbox.adopt()
+                return .done
+            } catch {
+                return .refused(error.description)
+            }
+        case .retry(let number):
+            switch await parts.engine.retry(ArrivalNumber(number)) {
+            case .begun: return .done
+            case .unknown: return .unknown("no item is numbered \(number)")
+            case .left: return .unknown("item \(number) has left the Inbox")
+            case .underWay: return .refused("a handler is already working on item \(number)")
+            case .fault(let reason): return .refused(reason)
+            }
+        case .release(let number, let now):
+            switch await parts.engine.release(ArrivalNumber(number), within: now ? .zero : .seconds(5)) {
+            case .free: return .done
+            case .read(let handler, let time):
+                return .beingRead(handler: handler, seconds: Int(time.components.seconds))
+            }
+        case .departed(let number, let how, let toward):
+            do {
+                let departure = Departure(how, at: .now, toward: toward)
+                for number in try parts.journal.departed([ArrivalNumber(number)], departure) {
+                    if let arrival = try parts.journal.arrival(number) { relay.left(arrival, departure) }
+                }
+                return .done
+            } catch {
+                return .refused(error.description)
+            }
+        case .pairing(.open) where parts.door.visibility == .off:
+            return .refused("this receiver is off, and nobody can reach it; see: waft visible")
+        case .pairing(let request):
+            return await parts.pairing.reply(to: request)
+        case .outbox(let request):
+            return await parts.outbox.reply(to: request)
+        case .status:
+            return .status(status(parts))
+        }
+    }
+
+    private func accept(
+        _ number: Int, _ items: [Int]?, into text: String?, _ parts: ReceiverParts
+    ) -> ControlReply {
+        guard let offer = consent.offers.first(where: { $0.number == number }) else {
+            return .unknown("no offer \(number) waits for an answer")
+        }
+        if let missing = items?.first(where: { !offer.offer.items.indices.contains($0) }) {
+            return .unknown("offer \(number) has no item \(missing + 1)")
+        }
+        var folder: SafeRelativePath?
+        do {
+            folder = try text.map { try SafeRelativePath($0) }
+        } catch {
+            return .refused("that is not a folder below the Inbox: \(error)")
+        }
+        // Before the answer: then the contents come.
+        let present = folder.map { self.present(items, of: offer, outside: $0, parts) }
+        guard consent.answer(number, accepting: items.map(Set.init), into: folder) else {
+            return .unknown("no offer \(number) waits for an answer")
+        }
+        return present.map { .accepted(present: $0) } ?? .done
+    }
+
+    /// The items that a folder will not get, because they seem to be somewhere else in the Inbox.
+    private func present(
+        _ items: [Int]?, of waiting: WaitingOffer, outside folder: SafeRelativePath, _ parts: ReceiverParts
+    ) -> [PresentItem] {
+        let arrivals = EarlierArrivals(inbox: parts.inbox, journal: parts.journal)
+        let offered = waiting.offer.items
+        return (items ?? Array(offered.indices)).prefix(PresentItem.maximumItems).compactMap { number in
+            guard let arrival = arrivals.latest(offered[number], from: waiting.peer),
+                arrival.destination.folder != folder
+            else { return nil }
+            return PresentItem(
+                name: offered[number].name.text, arrival: arrival.number.value, stored: arrival.stored.name.text)
+        }
+    }
+
+    private func status(_ parts: ReceiverParts) -> DaemonStatus {
+        let standing = standing.withLock { $0 }
+        let first = parts.endpoints.first.flatMap { standing.endpoints[$0.dialect] }
+        let snapshot = parts.catalog.current
+        var status = DaemonStatus(
+            name: settings.name,
+            id: standing.id?.text ?? "",
+            port: first?.port ?? 0,
+            inbox: home.inbox,
+            accept: settings.accept.rawValue,
+            discovery: first?.words ?? "off",
+            freeRoom: try? parts.inbox.freeRoom(),
+            waitingOffers: consent.offers.count,
+            activeTransfers: parts.reception.openTransfers,
+            processID: Int(getpid()),
+            hook: plan.hook?.executable
+        )
+        if status.freeRoom == nil {
+            do throws(TransferFault) { status.freeRoom = try parts.inbox.freeRoom() } catch {
+                status.inboxFault =
+                    error.message
+                    + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
+            }
+        }
+        status.settingsChanged = settingsStamp.withLock { $0 } != home.configurationStamp ? true : nil
+        status.dialects = parts.endpoints.dropFirst().map { endpoint in
+            DialectStatus(
+                name: endpoint.dialect.name, title: endpoint.dialect.title,
+                words: standing.endpoints[endpoint.dialect]?.words ?? "off")
+        }
+        status.visible = parts.door.visibility.rawValue
+        status.visibleStored = parts.door.overriddenVisibility?.rawValue
+        if let next = parts.door.nextVisibility {
+            (status.visibleSeconds, status.visibleThen) = (next.seconds, next.visibility.rawValue)
+        }
+        status.sandbox = "\(HookSandbox.support)"
+        status.handlers = snapshot.bundles.count(where: snapshot.isEnabled)
+        let jobs = parts.outbox.summary
+        (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
+        let partials = parts.inbox.partials
+        (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
+        do throws(JournalFault) { try parts.journal.checkPlace() } catch { status.journalFault = error.description }
+        if let deliveries = try? parts.journal.summary() {
+            status.waitingDeliveries = deliveries.waiting
+            status.parkedDeliveries = deliveries.parked
+            status.failedDeliveries = deliveries.failed
+        }
+        let damage = home.damage(home.contactBook(logger), parts.journal)
+        status.damage = damage.isEmpty ? nil : damage
+        return status
+    }
+}

@@ -1,0 +1,170 @@
+package import Contacts
+import Control
+package import Endpoints
+import HandlerCatalog
+import Handlers
+package import Logging
+import NIOPosix
+import SecureTransport
+import Sending
+import ServiceLifecycle
+package import Settings
+package import Sharing
+import Synchronization
+import SystemCalls
+import Wakefulness
+
+/// A whole receiver: listens, is found, judges, stores, calls the hook, and answers on the control socket.
+package final class Receiver: Service {
+    let plan: ReceiverPlan
+    /// The events for watchers on the control socket.
+    let events: EventFeed
+    /// The status of each endpoint, by the name of its dialect, and the id of this peer once it is known.
+    let standing = Mutex(Standing())
+    /// The state of the configuration file when the settings were read; nil for no file.
+    let settingsStamp: Mutex<FileStamp?>
+
+    /// The facts for `waft status`, filled in as they become known.
+    struct Standing {
+        var id: PeerID?
+        var endpoints: [Dialect: EndpointStatus] = [:]
+    }
+
+    var home: Home { plan.home }
+    var settings: Settings { plan.settings }
+    var relay: EventRelay { plan.relay }
+    var logger: Logger { plan.logger }
+    /// The offers that wait. Every source of answers uses this queue.
+    package var consent: ConsentQueue { plan.consent }
+
+    /// - Parameters:
+    ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
+    ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
+    ///   - kinds: the dialects to speak, in order of preference.
+    ///   - observe: called for each event, from any thread; returns soon.
+    /// - Throws: `ReceiverFailure` for a hook that cannot be run.
+    package init(
+        home: Home,
+        settings: Settings,
+        visibility: Visibility? = nil,
+        kinds: [EndpointKind] = Endpoints.all,
+        logger: Logger,
+        observe: @escaping @Sendable (ReceiverEvent) -> Void
+    ) throws(ReceiverFailure) {
+        settingsStamp = Mutex(home.configurationStamp)
+        let events = EventFeed()
+        let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
+        let announcement = OfferAnnouncement(settings.accept) { event in
+            observe(event)
+            relay.see(event)
+        }
+        let consent = ConsentQueue(rule: settings.accept) { offer in
+            announcement.entered(offer)
+            relay.entered(offer)
+        }
+        do {
+            plan = ReceiverPlan(
+                home: home, settings: settings, hook: try HandlerProgram.hook(settings, home),
+                visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
+                relay: relay, observe: { announcement.see($0) },
+                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, logger: logger)
+        } catch {
+            throw ReceiverFailure(.setting, error.description)
+        }
+        self.events = events
+    }
+
+    /// Runs until the service group shuts down.
+    package func run() async throws {
+        try await cancelWhenGracefulShutdown { try await self.receive() }
+    }
+
+    /// Runs until the task is cancelled. Everything it has started has ended when it returns.
+    /// - Throws: `ReceiverFailure` when it cannot start or a part of it broke.
+    package func receive() async throws {
+        do {
+            try home.makeFolders()
+            // The template sets nothing: it is no change.
+            if ConfigurationTemplate.writeIfMissing(at: home.configurationFile) {
+                settingsStamp.withLock { $0 = home.configurationStamp }
+            }
+            try home.checkTrust()
+            try home.checkInboxTrust()
+            let socket = try ControlSocket(folder: home.run)
+            let control = try await ControlServer.bind(
+                socket, on: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let parts = try ReceiverParts(plan)
+                standing.withLock { $0.id = parts.identity.peerID }
+                parts.sayWhatIsMissing()
+                group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
+                group.addTask { try await self.listen(parts) }
+                group.addTask { await parts.deliver() }
+                group.addTask { await parts.notify() }
+                group.addTask { await parts.outbox.run(on: parts.blocking) }
+                group.addTask {
+                    await Housekeeping(
+                        inbox: parts.inbox, journal: parts.journal, executor: parts.blocking, logger: self.logger
+                    ).run()
+                }
+                // Either ends only when it is cancelled, or broken.
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch let failure as ReceiverFailure {
+            throw failure
+        } catch is CancellationError {
+            return
+        } catch let error as PathTrustError {
+            throw ReceiverFailure(.setting, error.description)
+        } catch let error as ControlError where error.code == .pathTooLong {
+            throw ReceiverFailure(.setting, error.description)
+        } catch let error as ControlError where error.code == .alreadyRunning {
+            throw ReceiverFailure(.alreadyRunning, error.description)
+        } catch let error as ListenerError {
+            throw ReceiverFailure(.setting, "\(error); choose another with --port")
+        } catch {
+            throw ReceiverFailure(.unexpected, "\(error)")
+        }
+    }
+
+    // MARK: The network
+
+    /// Listens by all dialects. The first one that ends, broken, ends the others.
+    private func listen(_ parts: ReceiverParts) async throws {
+        defer { parts.reception.stop() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for endpoint in parts.endpoints {
+                let host = host(for: endpoint.dialect, parts)
+                group.addTask { try await endpoint.listen(host) }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func host(for dialect: Dialect, _ parts: ReceiverParts) -> ReceivingHost {
+        let catalog = parts.catalog
+        let observe = plan.observe
+        return ReceivingHost(
+            reception: parts.reception, visibility: parts.door, name: settings.name,
+            registry: { catalog.current.registry }, pairing: parts.pairing,
+            threads: { isContact in isContact ? parts.blocking : parts.strangersThreads },
+            remarked: { observe(.remarked($0, from: $1, entry: $2, reason: $3)) },
+            report: { self.learn($0, of: dialect, parts) })
+    }
+
+    /// The first endpoint is the one by which this receiver is known: its port, and whether it can be reached.
+    private func learn(_ status: EndpointStatus, of dialect: Dialect, _ parts: ReceiverParts) {
+        standing.withLock { $0.endpoints[dialect] = status }
+        guard dialect == parts.endpoints.first?.dialect else { return }
+        if status.isReady {
+            plan.observe(
+                .ready(
+                    id: parts.identity.peerID, name: settings.name, port: status.port, inbox: home.inbox,
+                    visibility: parts.door.visibility))
+        } else if status.port == 0 {
+            events.becameUnreachable()
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import Contacts
+import ContentCheck
+import Discovery
+import Endpoints
+import Executors
+import Foundation
+import HandlerCatalog
+import Handlers
+import HookSandbox
+import Inbox
+import Journal
+import Logging
+import Notifications
+import SecureTransport
+import Sending
+import Settings
+import Sharing
+import UniformTypes
+
+/// The parts of a receiver, from the inside out.
+struct ReceiverParts: Sendable {
+    let identity: Identity
+    let inbox: FileInbox
+    let journal: Journal
+    let catalog: CatalogWatch
+    let engine: DeliveryEngine
+    let door: VisibilityController
+    let reception: Reception
+    let pairing: PairingAcceptance
+    let outbox: OutboxService
+    /// In order of preference; the receiver is known by the first one.
+    let endpoints: [any Endpoint]
+    private let plan: ReceiverPlan
+    private let awake: TransfersAwake
+    /// Threads that may wait for the disk.
+    let blocking: BlockingExecutor
+    /// Separate threads for strangers' connections, so that strangers cannot occupy all threads.
+    let strangersThreads: BlockingExecutor
+
+    /// - Throws: an error with one readable line.
+    init(_ plan: ReceiverPlan) throws {
+        self.plan = plan
+        let (home, settings, logger) = (plan.home, plan.settings, plan.logger)
+        blocking = BlockingExecutor(threads: 16)
+        strangersThreads = BlockingExecutor(threads: 12)
+        let directory: Result<any ServiceDirectory, any Error>? =
+            settings.discovery ? Result { try Directories.automatic(denied: settings.denied, logger: logger) } : nil
+        identity = try Identity.load(orMakeIn: home.state)
+        pairing = PairingAcceptance(
+            own: identity.peerID, name: settings.name, contacts: home.contactBook(logger), blocking: blocking,
+            logger: logger)
+        awake = TransfersAwake(plan.inhibitor)
+        let contacts = home.contactBook(logger)
+        let materials = EndpointParts(
+            settings: settings, identity: identity, directory: directory, contacts: contacts, blocking: blocking,
+            logger: logger)
+        endpoints = plan.kinds.map { $0.make(materials) }
+        // If nothing can be seen, addresses can be tried all the same.
+        let finder = PeerFinder(
+            endpoints: endpoints, contacts: contacts, searches: (try? directory?.get()) != nil)
+        do throws(HandlerProgram.Unfit) {
+            outbox = try OutboxService(
+                home: home, settings: settings,
+                sender: Sender(
+                    finder: finder, ownName: settings.name, sentLog: home.sentLog, inhibitor: plan.inhibitor),
+                logger: logger)
+        } catch {
+            throw ReceiverFailure(.setting, error.description)
+        }
+        let handlers = home.handlerCatalog(settings)
+        let catalog = CatalogWatch(handlers, logger: logger)
+        self.catalog = catalog
+        journal = try Journal.openingOrReplacing(
+            folder: home.state, dialects: DialectTable(plan.kinds.map(\.dialect)),
+            unreadable: { fault in
+                logger.error("a row of the journal cannot be read", metadata: ["reason": "\(fault)"])
+            },
+            damaged: { logger.error("the journal was damaged", metadata: ["reason": "\($0)"]) })
+        let inbox = try FileInbox(
+            path: home.inbox, reserve: settings.reserve, conflict: settings.conflict,
+            checker: ContentChecker(types: catalog.current.registry), partials: settings.partials,
+            memory: journal)
+        self.inbox = inbox
+        try Self.recover(journal, inbox, logger)
+        let runner = HandlerRunner(
+            inbox: inbox.path, scratchFolder: home.state + "/hooks", forbiddenPlaces: handlers.closed.paths,
+            firstLaunches: handlers.firstLaunches, logger: logger)
+        runner.sweep()
+        let choice = HandlerChoice(
+            catalog: { catalog.current },
+            hook: plan.hook,
+            openedSchemes: Set(settings.openReceivedURLs),
+            opener: SystemOpener()?.program,
+            defaultTimeLimit: settings.hookTimeout,
+            requiresSandbox: settings.requiresSandbox
+        )
+        let opensURLs = !settings.openReceivedURLs.isEmpty
+        let engine = DeliveryEngine(
+            journal: journal,
+            choice: choice,
+            caller: HandlerCalls(runner: runner),
+            subject: { arrival in
+                let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
+                return HandlerChoice.Subject(
+                    type: arrival.type, kind: arrival.item.kind, link: link, chosen: arrival.destination.handler)
+            },
+            observe: { plan.observe(.reception(.opened($0, $1))) },
+            left: { plan.relay.left($0, $1) },
+            isInboxThere: { inbox.isThere },
+            logger: logger
+        )
+        self.engine = engine
+        let amounts = DayAmounts(journal)
+        let door = VisibilityController(
+            home, settings, startingAs: plan.visibility, catalog: catalog,
+            dayAmount: { amounts.amount(with: $0, from: $1, at: $2) }, logger: logger)
+        self.door = door
+        let consents = ConsentMemory(inbox)
+        consents.mend(by: journal)
+        let consent = ConsentChain.make(
+            people: plan.consent, arbiter: try Self.arbiter(plan, handlers.closed), relay: plan.relay,
+            memory: consents, door: door, conflict: settings.conflict, inbox: inbox, journal: journal, logger: logger)
+        reception = Reception(
+            inbox: inbox,
+            journal: journal,
+            gate: door.gate,
+            consent: consent,
+            delivery: engine,
+            refusal: { choice.refusal(of: $0) },
+            quota: StrangerQuota(
+                limit: settings.strangerQuota, isStranger: { door.contactName(of: $0) == nil },
+                occupancy: InboxOccupancy(journal: journal)),
+            memory: consents,
+            observe: { [awake] event in
+                awake.hear(event)
+                plan.observe(.reception(event))
+            }
+        )
+        amounts.use(reception)
+    }
+
+    /// Warns the user before anything arrives.
+    func sayWhatIsMissing() {
+        let sandbox = HookSandbox.support
+        if !sandbox.gaps.isEmpty {
+            let consequence =
+                plan.settings.requiresSandbox && sandbox.abi == 0
+                ? "handlers are not run" : "handlers are not fully sandboxed"
+            plan.logger.warning("\(consequence)", metadata: ["sandbox": "\(sandbox)"])
+        }
+        door.sayUnknownContacts(plan.settings.policy)
+        for problem in catalog.current.problems where problem.severity == .unusable {
+            plan.logger.warning(
+                "a handler cannot be used", metadata: ["path": "\(problem.path)", "reason": "\(problem.reason)"])
+        }
+    }
+
+    /// The program that answers offers beside the people; nil if none is set.
+    private static func arbiter(_ plan: ReceiverPlan, _ closed: ClosedPlaces) throws -> OfferArbiter? {
+        guard let path = plan.settings.arbiter else { return nil }
+        do {
+            return try OfferArbiter(
+                path: path, scratchFolder: plan.home.state + "/hooks", rules: plan.settings.hookRules,
+                forbiddenPlaces: closed.paths, logger: plan.logger)
+        } catch {
+            throw ReceiverFailure(.setting, plan.settings.line(about: "arbiter", "\(error)"))
+        }
+    }
+
+    /// Shows offers on the desktop, if there is one, until the task is cancelled.
+    func notify() async {
+        guard plan.settings.notifications else { return await untilCancelled() }
+        let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
+        let door = self.door
+        let notifications = OfferNotifications(notifier: notifier, offers: plan.consent) { peer in
+            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+        }
+        await notifications.run()
+        await notifier.stop()
+    }
+
+    private func untilCancelled() async {
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+    }
+
+    /// Settles what an earlier process was about to move into the Inbox when it died.
+    private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
+        do throws(TransferFault) {
+            _ = try inbox.freeRoom()
+        } catch  where error == .anotherInbox {
+            // Unsettled items can be found only in the known Inbox. They wait until the receiver starts with it.
+            logger.error(
+                "nothing is stored", metadata: ["reason": "\(error)", "inbox": "\(inbox.path)", "see": "waft status"])
+            return
+        } catch {
+            // Senders get this error with each offer.
+        }
+        let unsettled = try journal.unsettled()
+        guard !unsettled.isEmpty else { return }
+        let folders = Set(unsettled.compactMap(\.folder))
+        let found = try inbox.find(Set(unsettled.compactMap(\.identity)), in: folders)
+        // The earlier process may have died before the names were on the disk, and settled items must be there.
+        try inbox.syncNames(in: folders)
+        let outcomes = unsettled.map { arrival in
+            let stored = arrival.identity.flatMap { found[$0] }
+            // A number of a file that has gone is given to another in time.
+            return (number: arrival.number, stored: stored?.name.isNumbered(arrival.name) == true ? stored : nil)
+        }
+        try journal.settle(outcomes)
+        logger.notice(
+            "finished the items that an earlier run was storing",
+            metadata: ["found": "\(outcomes.count { $0.stored != nil })", "of": "\(outcomes.count)"])
+    }
+
+    /// Delivers, and uses each change of the handlers, until the task is cancelled.
+    func deliver() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await engine.run(on: blocking) }
+            group.addTask {
+                for await snapshot in catalog.changes() { use(snapshot) }
+            }
+        }
+        catalog.stop()
+    }
+
+    /// Reads the handlers again. When this returns, they apply to all further offers and arrivals.
+    func refreshHandlers() async {
+        await Task(executorPreference: blocking) { use(catalog.refresh()) }.value
+    }
+
+    private func use(_ snapshot: CatalogSnapshot) {
+        inbox.use(ContentChecker(types: snapshot.registry))
+        engine.handlersChanged()
+    }
+}

@@ -1,0 +1,29 @@
+import Contacts
+import Control
+import Endpoints
+import HandlerCatalog
+import Handlers
+import Logging
+import Settings
+import Sharing
+import Wakefulness
+
+/// Everything from which the parts of a receiver are made.
+struct ReceiverPlan: Sendable {
+    let home: Home
+    let settings: Settings
+    /// The hook of the configuration; nil if none is set.
+    let hook: HandlerProgram?
+    /// Overrides the stored visibility until the user chooses one with `waft visible`; nil uses the stored one.
+    let visibility: Visibility?
+    /// The dialects to speak, in order of preference.
+    let kinds: [EndpointKind]
+    /// The offers that wait. Every source of answers uses this queue.
+    let consent: ConsentQueue
+    let relay: EventRelay
+    /// Called for each event, from any thread.
+    let observe: @Sendable (ReceiverEvent) -> Void
+    /// Nil if the machine may sleep.
+    let inhibitor: SleepInhibitor?
+    let logger: Logger
+}

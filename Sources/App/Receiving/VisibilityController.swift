@@ -1,0 +1,142 @@
+import Contacts
+import Endpoints
+import Foundation
+import HandlerCatalog
+import Logging
+import Settings
+import Sharing
+import Synchronization
+
+/// Decides which peers see this receiver, which may offer, and which offers need no question, by the current contacts,
+/// visibility and rules.
+final class VisibilityController: VisibilityReading {
+    let gate: OfferGate
+    private let book: ContactBook
+    private let file: VisibilityFile
+    private let start: StartVisibility
+    private let logger: Logger
+    /// Those who want to hear that the visibility may have changed.
+    private let listeners = Mutex<[Int: AsyncStream<Void>.Continuation]>([:])
+
+    /// - Parameters:
+    ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
+    ///   - dayAmount: as in `OfferGate.init`.
+    init(
+        _ home: Home, _ settings: Settings, startingAs visibility: Visibility?, catalog: CatalogWatch,
+        dayAmount: @escaping @Sendable (Offer, PeerID, WallTime) -> UInt64?, logger: Logger
+    ) {
+        let book = home.contactBook(logger)
+        let file = VisibilityFile(path: home.visibilityPath)
+        do {
+            try file.restart()
+        } catch {
+            logger.error("the visibility cannot be read; contacts only", metadata: ["reason": "\(error)"])
+        }
+        let start = StartVisibility(visibility, over: file)
+        (self.book, self.file, self.start, self.logger) = (book, file, start, logger)
+        let (policy, rule) = (settings.policy, ReceiverRule(settings.accept))
+        gate = OfferGate(
+            book: book,
+            policy: { policy },
+            setting: {
+                PolicySetting(
+                    at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)),
+                    registry: catalog.current.registry,
+                    visibility: start.current ?? file.visibility,
+                    receiver: rule
+                )
+            },
+            dayAmount: dayAmount
+        )
+    }
+
+    var visibility: Visibility { start.current ?? file.visibility }
+
+    /// The stored visibility if the receiver was started with one that overrides it; nil otherwise.
+    var overriddenVisibility: Visibility? { start.current == nil ? nil : file.visibility }
+
+    /// When a temporary visibility ends, and the next visibility.
+    var nextVisibility: VisibilityFile.State.Next? { start.current == nil ? (try? file.state())?.next : nil }
+
+    /// Whether this receiver tells a peer its name.
+    func shows(itselfTo peer: PeerID) -> Bool {
+        switch visibility {
+        case .everyone: return true
+        case .off: return false
+        case .contacts:
+            return knows(peer)
+        }
+    }
+
+    /// Whether a peer is a contact, which has resources reserved from strangers. If the contacts cannot be read, every
+    /// peer is a stranger.
+    func knows(_ peer: PeerID) -> Bool {
+        guard let snapshot = try? book.snapshot() else { return false }
+        if case .contact = snapshot.standing(of: peer) { return true }
+        return false
+    }
+
+    /// The user's name for a peer; nil for a stranger.
+    func contactName(of peer: PeerID) -> String? {
+        guard let snapshot = try? book.snapshot() else { return nil }
+        return snapshot[peer]?.name.text
+    }
+
+    /// Warns the user of rules that match no contact: a name that was misspelled, or has changed.
+    func sayUnknownContacts(_ policy: Policy) {
+        guard let snapshot = try? book.snapshot() else { return }
+        for (rule, name) in policy.unknownContacts(in: snapshot) {
+            logger.warning(
+                "a rule names a contact that does not exist", metadata: ["rule": "\(rule)", "contact": "\(name)"])
+        }
+    }
+
+    /// Declines all that a peer will offer from now on.
+    /// - Throws: `ContactError` where that cannot be written down.
+    func block(_ peer: PeerID, callingItself name: String) throws(ContactError) {
+        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        try book.block(peer, callingItself: name, at: now)
+    }
+
+    /// The user has chosen another visibility: look again.
+    func lookAgain() {
+        for listener in listeners.withLock({ Array($0.values) }) { listener.yield() }
+    }
+
+    /// Waits until the visibility is as wanted, or the task is cancelled.
+    func wait(until wanted: @Sendable (Visibility) -> Bool) async {
+        let (changes, feed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = listeners.withLock { listeners in
+            let number = (listeners.keys.max() ?? 0) + 1
+            listeners[number] = feed
+            return number
+        }
+        defer { listeners.withLock { $0[number] = nil } }
+        while !Task.isCancelled, !wanted(visibility) {
+            let timer = (try? file.state())?.next.map { next in
+                Task {
+                    try? await Task.sleep(for: next.remaining)
+                    feed.yield()
+                }
+            }
+            for await _ in changes { break }
+            timer?.cancel()
+            settle()
+        }
+    }
+
+    /// Stores that a time has ended, so that it does not begin again after a restart.
+    private func settle() {
+        do {
+            try file.settle()
+        } catch {
+            logger.error("the end of a visibility cannot be stored", metadata: ["reason": "\(error)"])
+        }
+    }
+}
+
+extension ReceiverRule {
+    init(_ rule: AcceptRule) {
+        self = ReceiverRule(rawValue: rule.rawValue) ?? .ask
+    }
+}

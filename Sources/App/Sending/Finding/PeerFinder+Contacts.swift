@@ -1,0 +1,92 @@
+import Contacts
+import Endpoints
+import Sharing
+
+extension PeerFinder {
+    /// The result of one search for a contact.
+    private enum Clue: Sendable {
+        case target(PeerTarget)
+        /// Another peer answers at the contact's address or under its name: the place, and the key.
+        case stranger(String, PeerID?)
+        case nothing
+    }
+
+    /// Known addresses that are tried.
+    private static let triedAddresses = 4
+
+    /// The contact of a name; nil if there is none.
+    ///
+    /// - Throws: `SendFailure` if the contacts cannot be read: the name may be that of a contact.
+    func contact(named name: String) throws(SendFailure) -> Contact? {
+        do {
+            return try contacts?.snapshot().contact(named: name)
+        } catch {
+            throw SendFailure(.unreachable, "\(error)")
+        }
+    }
+
+    /// Finds a contact by its key only: at its last addresses and by mDNS, at the same time. A peer with the same name
+    /// and another key is not the contact.
+    ///
+    /// - Throws: `SendFailure` `notFound`; `unreachable` if another peer answered in its place.
+    func find(_ contact: Contact, within limit: Duration) async throws(SendFailure) -> PeerTarget {
+        let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
+            for address in contact.addresses.prefix(Self.triedAddresses) {
+                group.addTask { await look(at: address, for: contact, within: limit) }
+            }
+            if searches { group.addTask { await look(for: contact, within: limit) } }
+            var clues: [Clue] = []
+            for await clue in group {
+                clues.append(clue)
+                if case .target = clue { break }
+            }
+            group.cancelAll()
+            return clues
+        }
+        var strangers: [(place: String, key: PeerID?)] = []
+        for clue in clues {
+            switch clue {
+            case .target(let target): return target
+            case .stranger(let place, let key): strangers.append((place, key))
+            case .nothing: continue
+            }
+        }
+        if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+        if let (place, key) = strangers.first {
+            let other = key.map { "another key (\($0.short))" } ?? "another key"
+            throw SendFailure(
+                .unreachable,
+                "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was "
+                    + "sent; if its key has changed, forget the contact and pair again")
+        }
+        throw SendFailure(
+            .notFound,
+            "\(contact.name.text) (\(contact.id.short)) was not found; is waftd or waft receive running there?")
+    }
+
+    private func look(at address: KnownAddress, for contact: Contact, within limit: Duration) async -> Clue {
+        for endpoint in endpoints {
+            guard let target = endpoint.target(host: address.host, port: address.port)?.expecting(contact.id) else {
+                continue
+            }
+            switch await endpoint.probe(target, within: limit) {
+            case .expected: return .target(target)
+            case .other(let key): return .stranger(target.addressTexts.joined(), key)
+            case .nothing: continue
+            }
+        }
+        return .nothing
+    }
+
+    private func look(for contact: Contact, within limit: Duration) async -> Clue {
+        var clue = Clue.nothing
+        for await event in peers(for: limit) {
+            guard case .found(let peer) = event else { continue }
+            if peer.id == contact.id { return .target(peer.target) }
+            if let name = peer.card?.name, (try? ContactName(name)) == contact.name {
+                clue = .stranger("the \(name) in view", peer.id)
+            }
+        }
+        return clue
+    }
+}

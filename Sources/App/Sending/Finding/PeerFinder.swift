@@ -1,0 +1,181 @@
+package import Contacts
+package import Endpoints
+import NIOCore
+import NIOPosix
+package import Sharing
+
+/// Finds peers by all dialects.
+package struct PeerFinder: Sendable {
+    /// In order of preference.
+    package let endpoints: [any Endpoint]
+    /// Nil if there are no contacts.
+    let contacts: ContactBook?
+    /// Whether peers can be searched for; otherwise they are reached by address only.
+    let searches: Bool
+
+    package init(endpoints: [any Endpoint], contacts: ContactBook? = nil, searches: Bool) {
+        (self.endpoints, self.contacts, self.searches) = (endpoints, contacts, searches)
+    }
+
+    /// The endpoint that speaks a target's dialect.
+    func endpoint(for target: PeerTarget) -> (any Endpoint)? { endpoints.first { $0.dialect == target.dialect } }
+
+    /// Peers as they are found by each endpoint.
+    ///
+    /// Never reports this peer itself, and reports a peer again only if the facts about it have changed.
+    /// - Parameter limit: how long to look; nil: until the stream is dropped.
+    package func peers(for limit: Duration?) -> AsyncStream<PeerEvent> {
+        guard searches else {
+            return AsyncStream { continuation in
+                continuation.yield(.trouble("discovery is off: peers are reached by address only"))
+                continuation.finish()
+            }
+        }
+        return AsyncStream { continuation in
+            let task = Task {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        await withDiscardingTaskGroup { searches in
+                            for endpoint in endpoints { searches.addTask { await endpoint.search(continuation) } }
+                        }
+                    }
+                    if let limit {
+                        group.addTask { try? await Task.sleep(for: limit) }
+                        await group.next()
+                        group.cancelAll()
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Finds the peer that `--to` names.
+    ///
+    /// The name of a contact means its key. Any other name is looked for among the peers in view, by name or beginning
+    /// of the id, and after that as a host's name.
+    /// - Parameter expected: the only key that is meant; nil for any.
+    /// - Throws: `SendFailure`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
+    package func resolve(
+        _ reference: PeerReference, expecting expected: PeerID? = nil, within limit: Duration
+    ) async throws(SendFailure) -> PeerTarget {
+        let target = try await look(for: reference, expected, within: limit)
+        return expected.map(target.expecting) ?? target
+    }
+
+    private func look(
+        for reference: PeerReference, _ expected: PeerID?, within limit: Duration
+    ) async throws(SendFailure) -> PeerTarget {
+        switch reference {
+        case .address(let host, let port):
+            guard let target = target(host: host, port: port) else {
+                throw SendFailure(.unreachable, "no dialect is spoken at \(reference)")
+            }
+            return target
+        case .name(let name):
+            if let contact = try contact(named: name) { return try await find(contact, within: limit) }
+            let search = try await find(name, expected, within: limit)
+            if let target = search.target { return target }
+            if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+            if await Self.isHost(name), let target = target(host: name, port: Endpoints.defaultPort) { return target }
+            let way = searches ? "" : " (discovery is off: give host:port)"
+            let advice = searches ? Self.advice(nameless: search.nameless, named: search.named) : ""
+            throw SendFailure(.notFound, "no machine named \(name) was found\(way)\(advice)")
+        }
+    }
+
+    private func target(host: String, port: UInt16) -> PeerTarget? {
+        endpoints.lazy.compactMap { $0.target(host: host, port: port) }.first
+    }
+
+    /// How long a second peer of the same name has to make itself known.
+    private static let settling: Duration = .milliseconds(150)
+
+    /// Names in a line.
+    private static let shownNames = 5
+
+    /// The next step for a user whose peer was not found.
+    /// - Parameters:
+    ///   - nameless: peers in view that tell their names to contacts only; one may be the peer that is meant.
+    ///   - named: names of the other peers in view, as they tell them.
+    static func advice(nameless: Set<PeerID>, named: Set<String>) -> String {
+        guard let some = nameless.min(by: { $0.text < $1.text }) else {
+            let names = named.sorted()
+            let more = names.count > shownNames ? " and \(names.count - shownNames) more" : ""
+            let view =
+                names.isEmpty
+                ? "no machine is in view" : "in view: \(names.prefix(shownNames).joined(separator: ", "))\(more)"
+            return "; \(view); is waftd or waft receive running there? An address also works: --to ADDRESS"
+        }
+        let others =
+            nameless.count == 1
+            ? "1 machine here does not tell its name (\(some.short))"
+            : "\(nameless.count) machines here do not tell their names"
+        let key = nameless.count == 1 ? String(some.short.prefix(4)) : "KEY-ID"
+        return "; \(others): if that is it, run there: waft visible everyone --for 10m, or pair: "
+            + "waft pair --accept there, waft pair \(key) here"
+    }
+
+    private struct Search {
+        var target: PeerTarget?
+        /// Peers in view that do not tell their names.
+        var nameless: Set<PeerID> = []
+        /// The names that others in view tell.
+        var named: Set<String> = []
+    }
+
+    private func find(
+        _ name: String, _ expected: PeerID?, within limit: Duration
+    ) async throws(SendFailure) -> Search {
+        var matches: [PeerID: FoundPeer] = [:]
+        var nameless: Set<PeerID> = []
+        var named: Set<String> = []
+        let (found, feed) = AsyncStream<PeerEvent?>.makeStream()
+        let search = Task {
+            for await event in peers(for: limit) { feed.yield(event) }
+            feed.finish()
+        }
+        defer { search.cancel() }
+        for await event in found {
+            guard let event else { break }
+            guard case .found(let peer) = event else { continue }
+            if peer.card == nil, peer.dialect.provesKeys { nameless.insert(peer.id) } else { nameless.remove(peer.id) }
+            if let card = peer.card { named.insert(ShownText.peerName(card.name)) }
+            guard Self.matches(peer, name), expected == nil || peer.id == expected else { continue }
+            if matches.isEmpty {
+                Task {
+                    try? await Task.sleep(for: Self.settling)
+                    feed.yield(nil)
+                }
+            }
+            // A peer without a key that was started again has another id, and its old record may live on for an hour.
+            matches = matches.filter { !peer.target.isLaterSighting(of: $0.value.target) }
+            matches[peer.id] = peer
+        }
+        // A peer that proves a key goes before a peer that proves none.
+        if matches.values.contains(where: { $0.dialect.provesKeys }) {
+            matches = matches.filter { $0.value.dialect.provesKeys }
+        }
+        guard matches.count <= 1 else {
+            let ids = matches.keys.map(\.short).sorted().joined(separator: ", ")
+            throw SendFailure(
+                .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
+        }
+        return Search(target: matches.values.first?.target, nameless: nameless, named: named)
+    }
+
+    private static func matches(_ peer: FoundPeer, _ name: String) -> Bool {
+        peer.card?.name == name || peer.card?.name.lowercased() == name.lowercased() || peer.id.hasPrefix(name)
+            || !peer.dialect.provesKeys && peer.target.announcement?.instance == name
+    }
+
+    /// Whether the system's resolver knows the name.
+    private static func isHost(_ name: String) async -> Bool {
+        guard name.unicodeScalars.allSatisfy({ $0.isASCII && $0.value > 32 }) else { return false }
+        return
+            (try? await NIOThreadPool.singleton.runIfActive {
+                try SocketAddress.makeAddressResolvingHost(name, port: 1)
+            }) != nil
+    }
+}

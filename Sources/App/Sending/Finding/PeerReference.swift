@@ -1,0 +1,57 @@
+import Endpoints
+import NIOCore
+
+/// Whom a user means by `--to`: an address, or a name that has to be found.
+package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
+    /// A host with its port: nothing has to be found.
+    case address(host: String, port: UInt16)
+    /// A peer's name, the beginning of its id, or a host's name.
+    case name(String)
+
+    /// Why a text cannot name a peer.
+    package struct Unreadable: Error, Hashable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Reads `kitchen`, `k7qf-9m2c`, `nas.lan`, `192.168.1.7`, `nas.lan:9238`, `fe80::1%eth0`, `[fd00::1]:9238`.
+    /// - Throws: `Unreadable` for an empty text, one too long, or a port that is none.
+    package init(_ text: String) throws(Unreadable) {
+        guard !text.isEmpty, text.utf8.count <= 255 else {
+            throw Unreadable(description: "a peer's name has 1 to 255 bytes")
+        }
+        let standard = Endpoints.defaultPort
+        if text.first == "[", let end = text.lastIndex(of: "]") {
+            let host = String(text[text.index(after: text.startIndex)..<end])
+            let rest = text[text.index(after: end)...]
+            self = .address(host: host, port: rest.isEmpty ? standard : try Self.port(rest.dropFirst(), of: text))
+        } else if Self.isAddress(text) {
+            self = .address(host: text, port: standard)
+        } else if let colon = text.lastIndex(of: ":") {
+            let host = String(text[..<colon])
+            let port = try Self.port(text[text.index(after: colon)...], of: text)
+            guard !host.isEmpty else { throw Unreadable(description: "\(text) names no host before its port") }
+            self = .address(host: host, port: port)
+        } else {
+            self = .name(text)
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .name(let name): name
+        }
+    }
+
+    private static func isAddress(_ text: String) -> Bool {
+        let bare = text.split(separator: "%", maxSplits: 1).first.map(String.init) ?? text
+        return (try? SocketAddress(ipAddress: bare, port: 0)) != nil
+    }
+
+    private static func port(_ digits: Substring, of text: String) throws(Unreadable) -> UInt16 {
+        guard let port = UInt16(digits), port > 0 else {
+            throw Unreadable(description: "\(text) ends with no port number (1 to 65535)")
+        }
+        return port
+    }
+}

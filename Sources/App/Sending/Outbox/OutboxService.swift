@@ -1,0 +1,124 @@
+package import Control
+package import Executors
+import HandlerCatalog
+package import Handlers
+import HookSandbox
+package import Logging
+import Notifications
+package import Outbox
+package import Settings
+import Sharing
+
+/// The outbox of a receiver: sends its jobs, and reports their outcomes to the user.
+package struct OutboxService: Sendable {
+    private let engine: OutboxEngine
+    private let reports: OutboxReports
+
+    /// Reads nothing yet.
+    /// - Throws: `HandlerProgram.Unfit` for a hook that cannot be run.
+    package init(home: Home, settings: Settings, sender: Sender, logger: Logger) throws(HandlerProgram.Unfit) {
+        let reports = try OutboxReports(home, settings, logger)
+        self.reports = reports
+        engine = OutboxEngine(
+            store: OutboxStore(folder: home.outbox),
+            sender: OutboxSender(sender: sender, ownName: settings.name),
+            report: { await reports.tell($0) },
+            logger: logger
+        )
+    }
+
+    package var summary: OutboxEngine.Summary { engine.summary }
+
+    /// Until the task is cancelled.
+    package func run(on executor: BlockingExecutor) async {
+        await engine.run(on: executor)
+        await reports.stop()
+    }
+
+    package func reply(to request: OutboxRequest) async -> ControlReply {
+        let error: OutboxError?
+        switch request {
+        case .lookAgain:
+            engine.lookAgain()
+            error = nil
+        case .cancel(let number):
+            error = await engine.cancel(JobNumber(number))
+        case .retry(let number):
+            error = await engine.retry(JobNumber(number))
+        case .progress:
+            return .progress(
+                engine.progress.map { JobProgress(job: $0.job.value, bytes: $0.bytes, total: $0.total) })
+        }
+        guard let error else { return .done }
+        return error.code == .unknown ? .unknown(error.description) : .refused(error.description)
+    }
+}
+
+/// Tells the user that a job is over: on the desktop, and through the program of the configuration.
+struct OutboxReports: Sendable {
+    private let notifier: DesktopNotifier?
+    private let program: NoticeProgram?
+    private let logger: Logger
+
+    init(_ home: Home, _ settings: Settings, _ logger: Logger) throws(HandlerProgram.Unfit) {
+        self.logger = logger
+        notifier = settings.notifications ? DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus) : nil
+        do throws(HandlerProgram.Unfit) {
+            program = try settings.outboxHook.map { path throws(HandlerProgram.Unfit) in
+                try NoticeProgram(
+                    path: path,
+                    name: "outbox hook",
+                    scratchFolder: home.state + "/hooks",
+                    timeLimit: settings.hookTimeout,
+                    sandbox: !settings.hookIsSandboxed ? .none : settings.requiresSandbox ? .require : .strict,
+                    rules: settings.hookRules,
+                    forbiddenPlaces: home.handlerCatalog(settings).closed.paths,
+                    logger: logger
+                )
+            }
+        } catch {
+            throw HandlerProgram.Unfit(description: settings.line(about: "outboxHook", error.description))
+        }
+    }
+
+    func tell(_ record: OutboxStore.Record) async {
+        let standing = record.standing
+        logger.notice(
+            "an outbox job is finished",
+            metadata: [
+                "job": "\(record.number)", "state": "\(standing.state.rawValue)",
+                "reason": "\(standing.failure?.code.rawValue ?? "-")",
+            ])
+        if let notifier { _ = notifier.show(OutboxNotice.request(for: record)) }
+        guard let program else { return }
+        await program.tell(OutboxFacts(record).document, call: "outbox", environment: OutboxFacts(record).environment)
+    }
+
+    func stop() async {
+        await notifier?.stop()
+    }
+}
+
+/// A notification about a finished job. The summary is our own text; foreign text is in the body.
+enum OutboxNotice {
+    static let surplus: @Sendable (Int) -> NotificationRequest = { count in
+        NotificationRequest(
+            summary: count == 1
+                ? "1 more outbox job is finished" : "\(count) more outbox jobs are finished",
+            body: "To see them all: waft outbox list", category: "transfer")
+    }
+
+    static func request(for record: OutboxStore.Record) -> NotificationRequest {
+        let (job, standing) = (record.job, record.standing)
+        let count = job.items.count == 1 ? "1 item" : "\(job.items.count) items"
+        let isDone = standing.state == .done
+        var lines = ["To \(standing.peerName ?? job.destination.text)"]
+        lines += job.items.prefix(3).map(\.name)
+        if job.items.count > 3 { lines.append("and \(job.items.count - 3) more") }
+        if let failure = standing.failure { lines.append(failure.reason) }
+        if !isDone { lines.append("waft outbox show \(record.number)") }
+        return NotificationRequest(
+            summary: isDone ? "Sent: \(count)" : "Could not be sent: \(count)",
+            body: lines.joined(separator: "\n"), category: isDone ? "transfer.complete" : "transfer.error")
+    }
+}

@@ -1,0 +1,58 @@
+package import Contacts
+package import Control
+package import Pairing
+import Sharing
+
+extension PairingEnd {
+    package init(_ fault: PairingFault) {
+        let code: Code =
+            switch fault.code {
+            case .declined, .mismatch, .wrongCode, .locked, .busy, .closed: .declined
+            case .timedOut: .noAnswer
+            case .cancelled: .lost
+            case .refusedByPeer: Self.code(fault.refusal)
+            default: .failed
+            }
+        self.init(code, fault.code == .cancelled ? Self.lost.reason : fault.description)
+    }
+
+    private static func code(_ refusal: PairingRefusal?) -> Code {
+        switch refusal {
+        case .expired: .noAnswer
+        case .declined, .mismatch, .code, .locked, .busy, .closed: .declined
+        default: .failed
+        }
+    }
+
+    package init(_ error: ContactError) {
+        self.init(.failed, "the contact could not be stored: \(error)")
+    }
+
+    package static let lost = PairingEnd(.lost, "the connection broke off before both sides had confirmed")
+    package static let nobodyCame = PairingEnd(.noAnswer, "no machine paired in time")
+    package static let givenUp = PairingEnd(.cancelled, "the pairing was cancelled on this side")
+}
+
+extension PairingSession {
+    /// Why a pairing that is over came to nothing; nil when its peer was verified. Ends one that is not over.
+    package func end() -> PairingFault? {
+        cancel(now: .now)
+        do throws(PairingFault) {
+            _ = try receive([], now: .now)
+            return nil
+        } catch {
+            // A verified peer sends nothing more.
+            return error.code == .outOfOrder ? nil : error
+        }
+    }
+}
+
+extension Verification.Method {
+    /// How a pairing by `method` verifies.
+    package init(_ method: PairingMethod) {
+        switch method {
+        case .compare: self = .comparedCode
+        case .code: self = .typedCode
+        }
+    }
+}

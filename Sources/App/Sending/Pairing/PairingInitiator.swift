@@ -1,0 +1,99 @@
+package import Contacts
+package import Control
+import Endpoints
+package import Pairing
+package import Sharing
+
+/// The question for the user who began a pairing.
+package struct PairingQuestion: Sendable {
+    package let peer: PeerID
+    /// How the peer is shown.
+    package let introduction: Introduction
+    package let string: ShortString
+}
+
+/// Why a pairing that this side began came to nothing.
+package struct PairingFailure: Error, Sendable {
+    package enum Code: Sendable {
+        case notFound
+        case ambiguous
+        /// It began, and ended as the other reasons do.
+        case ended(PairingEnd.Code)
+    }
+
+    package let code: Code
+    /// One line.
+    package let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    init(_ end: PairingEnd) { self.init(.ended(end.code), end.reason) }
+}
+
+/// Begins a pairing: finds the peer, connects, goes through it with the user, and stores the contact.
+package struct PairingInitiator: Sendable {
+    private let finder: PeerFinder
+    private let contacts: ContactBook
+    private let ownName: String
+    private let desk: PairingDesk
+
+    /// - Parameter own: the id of this peer.
+    package init(own: PeerID, finder: PeerFinder, contacts: ContactBook, ownName: String) {
+        (self.finder, self.contacts, self.ownName) = (finder, contacts, ownName)
+        desk = PairingDesk(own: own)
+    }
+
+    /// - Parameters:
+    ///   - name: the name for the contact here; nil for the name that it gives itself.
+    ///   - finding: how long to look for the peer.
+    ///   - ask: whether both sides show the same; nil without an answer. Cancelled when the pairing ends meanwhile.
+    ///   - confirmed: called when this user's yes is sent and the other user's is awaited.
+    /// - Throws: `PairingFailure`.
+    package func pair(
+        with reference: PeerReference,
+        _ method: PairingMethod,
+        name: ContactName?,
+        finding: Duration,
+        ask: @escaping @Sendable (PairingQuestion) async -> Bool?,
+        confirmed: @escaping @Sendable () -> Void
+    ) async throws(PairingFailure) -> Contact {
+        do {
+            let target = try await finder.resolve(reference, within: finding)
+            guard let endpoint = finder.endpoint(for: target) as? any PairingEndpoint else {
+                throw PairingEnd(.failed, "\(target.dialect.title) cannot pair")
+            }
+            return try await endpoint.pair(with: target, within: finding) { connection in
+                let (session, first) = try desk.initiate(
+                    with: connection.peer, method, exporter: try await connection.exporter(), now: .now)
+                let conversation = PairingConversation(
+                    connection: connection, session: session, contacts: contacts, name: name,
+                    method: Verification.Method(method), ask: ask, confirmed: confirmed)
+                return try await conversation.run(PairingLetter(message: first, name: ownName))
+            }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> PairingFailure {
+        switch error {
+        case let failure as SendFailure:
+            switch failure.code {
+            case .notFound: PairingFailure(.notFound, failure.description)
+            case .ambiguous: PairingFailure(.ambiguous, failure.description)
+            case .cancelled: PairingFailure(PairingEnd.givenUp)
+            default: PairingFailure(PairingEnd(.lost, failure.description))
+            }
+        case let end as PairingEnd: PairingFailure(end)
+        case let fault as PairingFault: PairingFailure(PairingEnd(fault))
+        case let error as ContactError: PairingFailure(PairingEnd(error))
+        case let fault as TransferFault:
+            PairingFailure(PairingEnd(.failed, "the peer does not pair: \(fault.message)"))
+        case is CancellationError: PairingFailure(PairingEnd.givenUp)
+        default: PairingFailure(PairingEnd(.lost, PairingEnd.lost.reason))
+        }
+    }
+}

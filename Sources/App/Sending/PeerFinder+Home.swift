@@ -1,0 +1,23 @@
+import Discovery
+import Endpoints
+import Executors
+package import Logging
+import SecureTransport
+package import Settings
+import Sharing
+
+extension PeerFinder {
+    /// Finds peers for this user: with the identity and contacts of the home, and discovery as set.
+    /// - Throws: an error with one readable line.
+    package static func make(home: Home, settings: Settings, logger: Logger) throws -> PeerFinder {
+        try home.makeFolders()
+        let contacts = home.contactBook(logger)
+        let directory: Result<any ServiceDirectory, any Error>? =
+            settings.discovery ? .success(try Directories.automatic(denied: settings.denied, logger: logger)) : nil
+        let parts = EndpointParts(
+            settings: settings, identity: try Identity.load(orMakeIn: home.state), directory: directory,
+            contacts: contacts, blocking: BlockingExecutor(threads: 8), logger: logger)
+        return PeerFinder(
+            endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, searches: directory != nil)
+    }
+}

@@ -1,0 +1,85 @@
+package import Endpoints
+package import Sharing
+package import Wakefulness
+
+/// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
+package struct Sender: Sendable {
+    let finder: PeerFinder
+    private let ownName: String
+    private let inhibitor: SleepInhibitor?
+    private let sentLog: SentLog?
+
+    /// - Parameters:
+    ///   - sentLog: the log of sent transfers; nil if none is kept.
+    ///   - inhibitor: keeps the machine awake once an item is accepted; nil if the machine may sleep.
+    package init(finder: PeerFinder, ownName: String, sentLog: SentLog? = nil, inhibitor: SleepInhibitor? = nil) {
+        (self.finder, self.ownName, self.sentLog, self.inhibitor) = (finder, ownName, sentLog, inhibitor)
+    }
+
+    /// Where the dialect can resume, accepted items are resumed over new connections, as long as there is progress: see
+    /// `SendOptions.retryFor`.
+    ///
+    /// - Parameters:
+    ///   - cancellation: when requested, informs the other side and throws `SendFailure.cancelled`.
+    ///   - observe: called in order, from one task.
+    /// - Throws: `SendFailure`.
+    package func send(
+        _ sources: [any ItemSource],
+        to reference: PeerReference,
+        options: SendOptions,
+        cancellation: Cancellation,
+        observe: @escaping @Sendable (SendEvent) -> Void
+    ) async throws(SendFailure) -> SendReport {
+        let report = try await run(
+            sources, to: reference, options: options, cancellation: cancellation, observe: observe)
+        sentLog?.note(report)
+        return report
+    }
+
+    private func run(
+        _ sources: [any ItemSource],
+        to reference: PeerReference,
+        options: SendOptions,
+        cancellation: Cancellation,
+        observe: @escaping @Sendable (SendEvent) -> Void
+    ) async throws(SendFailure) -> SendReport {
+        let awake = WakeHold(inhibitor)
+        defer { withExtendedLifetime(awake) {} }
+        let observe: @Sendable (SendEvent) -> Void = { event in
+            if case .answered(let verdict) = event, verdict.acceptsAnything { awake.take() }
+            observe(event)
+        }
+        let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
+        guard let endpoint = finder.endpoint(for: target) else {
+            throw SendFailure(.unreachable, "\(target.dialect.title) is not spoken here")
+        }
+        let offer = Offer(
+            transfer: options.transfer ?? TransferID(),
+            items: sources.map(\.offered), annotation: options.annotation, senderName: ownName,
+            takesPart: options.takesPart, dialect: target.dialect)
+        return try await endpoint.send(
+            SendRequest(
+                sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
+                cancellation: cancellation, observe: observe
+            ) { () async throws(SendFailure) in
+                let found = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
+                // A transfer that one dialect began cannot be resumed by another.
+                guard found.dialect == target.dialect else {
+                    throw SendFailure(.notFound, "\(reference) is not reachable now")
+                }
+                return found
+            })
+    }
+
+    /// Asks a peer what it has of a transfer that was offered to it before.
+    ///
+    /// - Parameter offer: with the number and as many items as it had.
+    /// - Returns: nil if the peer knows of no such transfer, or nothing of it has ended, or its dialect has no receipts.
+    /// - Throws: `SendFailure`.
+    func receipt(
+        of offer: Offer, from reference: PeerReference, options: SendOptions
+    ) async throws(SendFailure) -> Receipt? {
+        let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
+        return try await finder.endpoint(for: target)?.receipt(of: offer, from: target, options: options)
+    }
+}

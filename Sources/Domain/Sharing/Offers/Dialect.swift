@@ -1,0 +1,27 @@
+/// A protocol by which items are shared: its name, and what it can prove and promise.
+///
+/// Each dialect's own module declares its value. Decisions ask for these abilities, never for the name.
+package struct Dialect: Sendable {
+    /// The word for it in files, documents and variables: 1 to 32 lower-case ASCII letters and digits.
+    package let name: String
+    /// Its name as people know it: one or two words.
+    package let title: String
+    /// Whether its peers prove that they hold a key. Without a proof, every peer is a stranger.
+    package let provesKeys: Bool
+    /// Whether a sender learns of each item what became of it: the name in the Inbox, the digest, the handler's answer.
+    package let givesReceipts: Bool
+    /// Whether an interrupted transfer can be resumed, so that the parts of it are kept.
+    package let resumes: Bool
+
+    package init(name: String, title: String, provesKeys: Bool, givesReceipts: Bool, resumes: Bool) {
+        (self.name, self.title) = (name, title)
+        (self.provesKeys, self.givesReceipts, self.resumes) = (provesKeys, givesReceipts, resumes)
+    }
+}
+
+/// Dialects of one name are one dialect.
+extension Dialect: Hashable {
+    package static func == (left: Dialect, right: Dialect) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

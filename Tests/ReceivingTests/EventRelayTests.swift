@@ -1,0 +1,164 @@
+import Contacts
+import Control
+import Digests
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Receiving
+
+@Suite("Offers, as those hear of them who watch", .timeLimit(.minutes(1)))
+struct EventRelayTests {
+    private let friend = PeerID.sample(1)
+    private let stranger = PeerID.sample(2)
+
+    /// A queue whose offers are told, and what is asked about them.
+    private struct Desk: Sendable {
+        let folder = TemporaryFolder()
+        let book: ContactBook
+        let relay: EventRelay
+        let queue: ConsentQueue
+        let consent: RelayedConsent
+        let told = Recorder<ControlEvent>()
+
+        init(rule: AcceptRule = .ask) {
+            let book = ContactBook(path: folder / "contacts.json")
+            let told = self.told
+            let relay = EventRelay(book) { told.record($0) }
+            let queue = ConsentQueue(rule: rule) { relay.entered($0) }
+            (self.book, self.relay, self.queue) = (book, relay, queue)
+            consent = RelayedConsent(asking: queue, relay: relay)
+        }
+
+        func know(_ peer: PeerID, as name: String) throws {
+            let verification = Verification(.comparedCode, at: WallTime(milliseconds: 1_795_248_000_000))
+            try book.allow(peer, named: ContactName(name), verification)
+        }
+    }
+
+    private func offer(callingItself name: String, items: Int = 1) -> Offer {
+        var offer = Offer.sample(items: items)
+        offer.senderName = name
+        return offer
+    }
+
+    @Test("a contact is introduced by the user's own name for it, whatever it calls itself")
+    func contact() throws {
+        let desk = Desk()
+        try desk.know(friend, as: "Anna")
+        let summary = desk.relay.summary(
+            of: WaitingOffer(number: 1, offer: offer(callingItself: "Bob\u{1B}[2J"), peer: friend, freeRoom: 1))
+        #expect(summary.asker == OfferSummary.Asker(line: "Anna", contact: "Anna", warning: nil))
+        #expect(summary.peer == friend.text)
+    }
+
+    @Test("a stranger is introduced as one, with its key, and with a warning where it calls itself like a contact")
+    func strangers() throws {
+        let desk = Desk()
+        try desk.know(friend, as: "Anna")
+        for (name, isWarned) in [("Anna", true), ("аnna", true), ("Zoë", false)] {
+            let summary = desk.relay.summary(
+                of: WaitingOffer(number: 1, offer: offer(callingItself: name), peer: stranger, freeRoom: 1))
+            let asker = try #require(summary.asker)
+            #expect(asker.line == "stranger \"\(name)\" (\(stranger.short))")
+            #expect(asker.contact == nil)
+            #expect((asker.warning != nil) == isWarned, "\(name)")
+            #expect(asker.warning?.contains(friend.short) != false)
+        }
+    }
+
+    @Test("where the contacts cannot be read everybody is a stranger")
+    func unreadable() throws {
+        let desk = Desk()
+        desk.folder.file("contacts.json", "{")
+        let summary = desk.relay.summary(
+            of: WaitingOffer(number: 1, offer: offer(callingItself: "Anna"), peer: friend, freeRoom: 1))
+        #expect(summary.asker?.line == "stranger \"Anna\" (\(friend.short))")
+    }
+
+    @Test("an offer is told when it begins to wait, and once more with its answers", arguments: 0..<4)
+    func told(way: Int) async throws {
+        let desk = Desk()
+        let offer = offer(callingItself: "x", items: 3)
+        let asking = Task { await desk.consent.consent(to: offer, from: stranger, freeRoom: 9) }
+        guard case .offer(let summary) = try await desk.told.element(1) else {
+            Issue.record("what comes first is the offer")
+            return
+        }
+        #expect((summary.itemCount, summary.freeRoom, summary.transfer) == (3, 9, offer.transfer.text))
+        let number = summary.number
+        switch way {
+        case 0: desk.queue.answer(number, accept: true)
+        case 1: desk.queue.answer(number, accept: false)
+        case 2: desk.queue.answer(number, accepting: [0, 2])
+        default: asking.cancel()
+        }
+        let verdicts = await asking.value
+        #expect(desk.told.count == 2)
+        let settled = SettledOffer(number, offer, from: stranger, contact: nil, verdicts: verdicts)
+        #expect(desk.told.all.last == .settled(settled))
+        #expect(settled.accepted == [3, 0, 2, 0][way])
+        #expect(settled.answers.map(\.answer).contains(way == 3 ? "expired" : way == 0 ? "accepted" : "declined"))
+    }
+
+    @Test("many offers, answered from everywhere at once, each begin and end once")
+    func many() async throws {
+        let desk = Desk()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...100 {
+                let offer = offer(callingItself: "x")
+                let asking = Task { await desk.consent.consent(to: offer, from: stranger, freeRoom: 9) }
+                group.addTask { _ = await asking.value }
+                group.addTask {
+                    if number.isMultiple(of: 3) { asking.cancel() }
+                    for accept in [true, false] { desk.queue.answer(number, accept: accept) }
+                    // Entered after it was answered: nobody else would.
+                    asking.cancel()
+                }
+            }
+        }
+        var waiting: Set<Int> = []
+        var seen = 0
+        for event in desk.told.all {
+            switch event {
+            case .offer(let offer):
+                #expect(waiting.insert(offer.number).inserted)
+                seen += 1
+            case .settled(let offer): #expect(waiting.remove(offer.number) != nil)
+            default: Issue.record("\(event)")
+            }
+        }
+        #expect(waiting.isEmpty)
+        #expect(seen == 100)
+    }
+
+    @Test("offers that nobody is asked about are not told", arguments: [AcceptRule.everyone, .none])
+    func unasked(rule: AcceptRule) async throws {
+        let desk = Desk(rule: rule)
+        _ = await desk.consent.consent(to: offer(callingItself: "x"), from: stranger, freeRoom: 9)
+        #expect(desk.told.count == 0)
+    }
+
+    @Test(
+        "an arrival is told with the contact that sent it, and only where somebody watches", arguments: [false, true])
+    func arrivals(isWatched: Bool) throws {
+        let desk = Desk()
+        try desk.know(friend, as: "Anna")
+        let told = Recorder<ControlEvent>()
+        let relay = EventRelay(desk.book, isWatched: { isWatched }, tell: { told.record($0) })
+        let offer = offer(callingItself: "Bob")
+        let facts = ArrivalFacts(
+            transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
+            digest: .of(.xxh3_128, Array("hello".utf8)), peer: friend, senderName: "Bob", annotation: [:])
+        let arrival = Arrival(
+            number: ArrivalNumber(7), facts: facts,
+            stored: StoredItem(name: try SafeName("file-0"), path: "/in/file-0"))
+        relay.see(.reception(.stored(arrival)))
+        relay.see(.reception(.opened(arrival, HandlerAnswer(.no, exitCode: 1))))
+        relay.see(.reception(.opened(arrival, HandlerAnswer(.none))))
+        relay.see(.reception(.progressed(offer.transfer, from: friend, received: 1, of: 2)))
+        let summary = ArrivalSummary(arrival, contact: "Anna", content: nil)
+        let events: [ControlEvent] = [.stored(summary), .opened(summary, answer: "no", exitCode: 1)]
+        #expect(told.all == (isWatched ? events : []))
+    }
+}

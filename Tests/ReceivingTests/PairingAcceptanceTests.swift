@@ -1,0 +1,283 @@
+import Contacts
+import Control
+import Executors
+import Foundation
+import HTTPChannel
+import Logging
+import Pairing
+import Sending
+import Sharing
+import TestSupport
+import Testing
+import WaftDialect
+
+@testable import Receiving
+
+private let disk = BlockingExecutor(threads: 2)
+
+extension PeerID {
+    fileprivate static let kitchen = PeerID.sample(1)
+    fileprivate static let study = PeerID.sample(2)
+}
+
+/// A receiver's pairing mode, and a peer that comes: messages go by hand, so that each can be the last.
+private struct Acceptance {
+    let folder = TemporaryFolder()
+    let book: ContactBook
+    let acceptance: PairingAcceptance
+    private static let exported = [UInt8](repeating: 7, count: PairingSession.exporterBytes)
+
+    init() {
+        book = ContactBook(path: folder.path + "/contacts.json")
+        acceptance = PairingAcceptance(
+            own: .kitchen, name: "kitchen", contacts: book, blocking: disk,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    func open(_ method: PairingOpening.Method = .compare, name: String? = nil) throws -> PairingStanding {
+        try acceptance.open(PairingOpening(method: method, seconds: 600, name: name))
+    }
+
+    func responder(_ peer: PeerID = .study) -> PairingResponder {
+        PairingResponder(acceptance, peer: peer) { Self.exported }
+    }
+
+    func initiator(_ method: PairingMethod = .compare, own: PeerID = .study) throws -> (PairingSession, [UInt8]) {
+        let (session, first) = try PairingDesk(own: own).initiate(
+            with: .kitchen, method, exporter: Self.exported, now: .now)
+        return (session, first)
+    }
+
+    /// The standing, once it is another than `seen`.
+    func news(_ seen: PairingStanding) async throws -> PairingStanding {
+        var now = seen
+        while now.revision == seen.revision {
+            now = try #require(await acceptance.follow(seen.ticket, seen: seen.revision))
+        }
+        return now
+    }
+
+    func standing(_ opened: PairingStanding) async throws -> PairingStanding {
+        try #require(await acceptance.follow(opened.ticket, seen: -1))
+    }
+
+    /// Goes on until both sides have something to compare.
+    func compared(_ responder: PairingResponder) async throws -> (session: PairingSession, string: ShortString) {
+        let (session, first) = try initiator()
+        let nonce = await responder.answer(PairingLetter(message: first, name: "study"))
+        let agree = await responder.answer(
+            PairingLetter(message: try #require(sent(session.receive(nonce.message, now: .now)))))
+        _ = try session.receive(agree.message, now: .now)
+        return (session, try #require(session.shown))
+    }
+}
+
+private func sent(_ actions: [PairingAction]) -> [UInt8]? {
+    for case .send(let bytes) in actions { return bytes }
+    return nil
+}
+
+private func reason(_ letter: PairingLetter) -> String? {
+    struct Refusal: Decodable { var reason: String? }
+    return (try? JSONDecoder().decode(Refusal.self, from: Data(letter.message)))?.reason
+}
+
+@Suite("Pairing mode of a receiver", .timeLimit(.minutes(1)))
+struct PairingAcceptanceTests {
+    @Test("when both users say yes each side is verified, and the contact is stored before the last message")
+    func compare() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let responder = test.responder()
+        let (session, string) = try await test.compared(responder)
+        let comparing = try await test.standing(opened)
+        #expect(comparing.phase == .comparing)
+        #expect((comparing.digits, comparing.words) == (string.digits, string.words))
+        #expect((comparing.peer?.name, comparing.peer?.id) == ("study", PeerID.study.text))
+        let confirm = try #require(sent(session.confirm(true, now: .now)))
+        async let last = responder.answer(PairingLetter(message: confirm))
+        try test.acceptance.answer(opened.ticket, isSame: true)
+        #expect(try session.receive(await last.message, now: .now) == [.verified(.kitchen)])
+        #expect(try await test.standing(opened).phase == .paired)
+        let contact = try #require(try test.book.snapshot()[.study])
+        #expect((contact.name.text, contact.verification.method) == ("study", .comparedCode))
+        responder.end()
+        #expect(try await test.standing(opened).phase == .paired)
+    }
+
+    @Test("a no of this side's user reaches the request that waits, and nobody is stored")
+    func declinedHere() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let responder = test.responder()
+        let (session, _) = try await test.compared(responder)
+        let confirm = try #require(sent(session.confirm(true, now: .now)))
+        async let last = responder.answer(PairingLetter(message: confirm))
+        try test.acceptance.answer(opened.ticket, isSame: false)
+        #expect(reason(await last) == "declined")
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.failure?.code) == (.failed, .declined))
+        #expect(try test.book.snapshot()[.study] == nil)
+    }
+
+    @Test("a no of the other side's user ends it here as well")
+    func declinedThere() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let responder = test.responder()
+        let (session, _) = try await test.compared(responder)
+        try test.acceptance.answer(opened.ticket, isSame: true)
+        _ = await responder.answer(
+            PairingLetter(message: try #require(sent(session.confirm(false, now: .now)))))
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.failure?.code) == (.failed, .declined))
+        #expect(try test.book.snapshot()[.study] == nil)
+    }
+
+    @Test("the right code pairs, and is spent")
+    func code() async throws {
+        let test = Acceptance()
+        let opened = try test.open(.code, name: "anna")
+        let code = try #require(opened.code.flatMap { PairingCode(text: $0) })
+        #expect(try await test.standing(opened).code == nil, "it is told once")
+        let responder = test.responder()
+        let (session, first) = try test.initiator(.code(code))
+        let share = await responder.answer(PairingLetter(message: first))
+        let proof = try #require(sent(try session.receive(share.message, now: .now)))
+        let last = await responder.answer(PairingLetter(message: proof))
+        #expect(try session.receive(last.message, now: .now) == [.verified(.kitchen)])
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.contact) == (.paired, "anna"))
+        #expect(try test.book.snapshot()[.study]?.verification.method == .typedCode)
+        let (_, again) = try test.initiator(.code(code), own: .sample(3))
+        #expect(reason(await test.responder(.sample(3)).answer(PairingLetter(message: again))) == "closed")
+    }
+
+    @Test("a wrong code stores nobody, and spends the right one")
+    func wrongCode() async throws {
+        let test = Acceptance()
+        let opened = try test.open(.code)
+        let shown = try #require(opened.code)
+        let wrong = shown == "000-000-000" ? "000-000-001" : "000-000-000"
+        let responder = test.responder()
+        let (session, first) = try test.initiator(.code(try #require(PairingCode(text: wrong))))
+        let share = await responder.answer(PairingLetter(message: first))
+        let proof = try #require(sent(try session.receive(share.message, now: .now)))
+        #expect(reason(await responder.answer(PairingLetter(message: proof))) == "code")
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.failure?.code) == (.failed, .declined))
+        #expect(try test.book.snapshot()[.study] == nil)
+    }
+
+    @Test("nobody is let in, nor told the name, before pairing mode is open and after it was closed")
+    func closed() async throws {
+        let test = Acceptance()
+        let (_, first) = try test.initiator()
+        let before = await test.responder().answer(PairingLetter(message: first))
+        #expect((reason(before), before.name) == ("closed", nil))
+        let opened = try test.open()
+        #expect(test.acceptance.isOpen)
+        test.acceptance.close(opened.ticket)
+        #expect(!test.acceptance.isOpen)
+        let after = await test.responder().answer(PairingLetter(message: first))
+        #expect((reason(after), after.name) == ("closed", nil))
+        #expect(try await test.standing(opened).failure?.code == .cancelled)
+    }
+
+    @Test("a second peer hears that it is busy, and the first goes on")
+    func busy() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let responder = test.responder()
+        let (session, first) = try test.initiator()
+        let nonce = await responder.answer(PairingLetter(message: first, name: "study"))
+        let (_, other) = try test.initiator(own: .sample(3))
+        #expect(reason(await test.responder(.sample(3)).answer(PairingLetter(message: other))) == "busy")
+        #expect(try await test.standing(opened).peer?.id == PeerID.study.text)
+        let reveal = try #require(sent(try session.receive(nonce.message, now: .now)))
+        _ = try session.receive(await responder.answer(PairingLetter(message: reveal)).message, now: .now)
+        #expect(session.shown != nil)
+    }
+
+    @Test("one command has pairing mode at a time")
+    func oneCommand() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        #expect(throws: PairingEnd.self) { try test.open() }
+        test.acceptance.close(opened.ticket)
+        _ = try test.open()
+        #expect(await test.acceptance.follow(opened.ticket, seen: 0) == nil)
+        #expect(throws: PairingEnd.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
+    }
+
+    @Test("a connection that breaks after the first message leaves pairing mode open; after the string it is over")
+    func cut() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let early = test.responder()
+        _ = await early.answer(PairingLetter(message: try test.initiator().1))
+        early.end()
+        let waiting = try await test.standing(opened)
+        #expect((waiting.phase, waiting.peer) == (.waiting, nil))
+        let late = test.responder()
+        _ = try await test.compared(late)
+        late.end()
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.failure?.code) == (.failed, .lost))
+        #expect(throws: PairingEnd.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
+        #expect(try test.book.snapshot()[.study] == nil)
+    }
+
+    @Test("a client that leaves while its confirmation waits ends the pairing")
+    func cutWhileWaiting() async throws {
+        let test = Acceptance()
+        let opened = try test.open()
+        let responder = test.responder()
+        let (session, _) = try await test.compared(responder)
+        let confirm = try #require(sent(session.confirm(true, now: .now)))
+        let waiting = Task { await responder.answer(PairingLetter(message: confirm)) }
+        waiting.cancel()
+        _ = await waiting.value
+        let end = try await test.standing(opened)
+        #expect((end.phase, end.failure?.code) == (.failed, .lost))
+    }
+
+    @Test("what is no message is refused, in every step, and nobody is stored")
+    func hostile() async throws {
+        for junk in [[], Array("{}".utf8), [UInt8](repeating: 0xFF, count: 1_024), Array("[".utf8)] {
+            let test = Acceptance()
+            _ = try test.open()
+            #expect(reason(await test.responder().answer(PairingLetter(message: junk))) == "protocol")
+            let second = test.responder()
+            _ = await second.answer(PairingLetter(message: try test.initiator().1))
+            #expect(reason(await second.answer(PairingLetter(message: junk))) == "protocol")
+            let third = test.responder()
+            _ = try await test.compared(third)
+            #expect(reason(await third.answer(PairingLetter(message: junk))) == "protocol")
+            #expect(try test.book.snapshot().contacts.isEmpty)
+        }
+    }
+
+    @Test("a peer that is blocked finds pairing mode closed")
+    func blocked() async throws {
+        let test = Acceptance()
+        try test.book.block(.study, callingItself: "study", at: WallTime(milliseconds: 0))
+        _ = try test.open()
+        #expect(reason(await test.responder().answer(PairingLetter(message: try test.initiator().1))) == "closed")
+    }
+
+    @Test("names that are taken get a number, unfit ones the key's name, and a contact keeps its own")
+    func names() throws {
+        let test = Acceptance()
+        func store(_ number: UInt8, _ name: String?) throws -> String {
+            try PairedContact.store(
+                .sample(number), in: test.book, wanted: nil, calledItself: name, .comparedCode
+            ).name.text
+        }
+        #expect(try store(1, "study") == "study")
+        #expect(try store(2, "Study") == "Study 2")
+        #expect(try store(3, nil) == PeerID.sample(3).short)
+        #expect(try store(4, "strangers") == PeerID.sample(4).short)
+        #expect(try store(1, "other") == "study")
+    }
+}

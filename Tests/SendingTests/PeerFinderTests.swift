@@ -1,0 +1,71 @@
+import Endpoints
+import SecureTransport
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Sending
+
+@Suite("A search for a peer by name", .timeLimit(.minutes(1)))
+struct PeerFinderTests {
+    private let old = DialAddress(host: "192.0.2.1", port: 8_770)
+    private let new = DialAddress(host: "192.0.2.2", port: 8_770)
+
+    private func peer(_ dialect: Dialect, _ seed: UInt8, _ addresses: [DialAddress]) -> FoundPeer {
+        let id = dialect.provesKeys ? PeerID.sample(seed) : .unproven(dialect, seed: [seed])
+        var target = PeerTarget(
+            dialect, addresses: addresses, announcement: .init(instance: "instance-\(seed)", facts: [:]))
+        target.name = "Mac"
+        return FoundPeer(id: id, card: Card(name: "Mac", device: "x"), target: target)
+    }
+
+    private func find(_ peers: FoundPeer...) async throws -> PeerTarget {
+        let finder = PeerFinder(endpoints: [ScriptedEndpoint(dialect: .keyless, peers: peers)], searches: true)
+        return try await finder.resolve(.name("mac"), within: .seconds(20))
+    }
+
+    @Test("finds one peer without a key that was started again, while the record of its old instance is still there")
+    func restarted() async throws {
+        let target = try await find(peer(.keyless, 1, [old]), peer(.keyless, 2, [old]))
+        #expect(target.announcement?.instance == "instance-2")
+    }
+
+    @Test("prefers a peer that proves a key to peers of the same name that prove none")
+    func preference() async throws {
+        let target = try await find(peer(.keyless, 1, [old]), peer(.keyed, 2, [new]))
+        #expect(target.dialect == .keyed)
+    }
+
+    @Test("asks for the beginning of the id if several peers have the name")
+    func ambiguous() async throws {
+        let failure = await #expect(throws: SendFailure.self) {
+            try await find(peer(.keyed, 1, [old]), peer(.keyed, 2, [new]))
+        }
+        #expect(failure?.description.hasPrefix("2 peers are called mac: ") == true)
+    }
+
+    @Test("passes over peers with another key than the expected one")
+    func expected() async throws {
+        let peers = [peer(.keyed, 1, [old]), peer(.keyed, 2, [new])]
+        let finder = PeerFinder(endpoints: [ScriptedEndpoint(dialect: .keyed, peers: peers)], searches: true)
+        let target = try await finder.resolve(.name("Mac"), expecting: .sample(2), within: .seconds(20))
+        #expect(target.expected == .sample(2) && target.addresses == [new])
+    }
+}
+
+/// An endpoint whose search finds the given peers.
+private struct ScriptedEndpoint: Endpoint {
+    let dialect: Dialect
+    let peers: [FoundPeer]
+
+    func listen(_ host: ReceivingHost) async throws {}
+
+    func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
+        for peer in peers { found.yield(.found(peer)) }
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+    }
+
+    func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+        throw SendFailure(.unreachable, "nothing is sent here")
+    }
+}

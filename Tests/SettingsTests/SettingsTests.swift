@@ -1,0 +1,170 @@
+import AirDropDialect
+import Foundation
+import HandlerCatalog
+import Inbox
+import Logging
+import Sharing
+import TestSupport
+import Testing
+
+@testable import Settings
+
+@Suite("Settings")
+struct SettingsTests {
+    private func file(_ text: String) throws -> Settings.Partial {
+        let path = "/tmp/waft-\(UInt64.random(in: 0...(.max))).yaml"
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try Settings.Partial(file: path, dialects: .samples)
+    }
+
+    @Test("flags come before the environment, that before the file, that before the defaults")
+    func order() throws {
+        var flags = Settings.Partial()
+        flags.name = "flag"
+        let environment = try Settings.Partial(environment: ["WAFT_NAME": "variable", "WAFT_PORT": "7"])
+        let file = try file("name: file\nport: 8\naccept: none\n")
+        let settings = Settings([flags, environment, file], hostName: "host")
+        #expect(settings.name == "flag")
+        #expect(settings.port == 7)
+        #expect(settings.accept == .none)
+        #expect(settings.discovery)
+        #expect(Settings([], hostName: "host").name == "host")
+        #expect(Settings([], hostName: "").name == "unnamed")
+        #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
+    }
+
+    @Test("what is set for AirDrop is read, and what cannot be is said with its line")
+    func airdrop() throws {
+        let partial = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
+        #expect(partial.airdrop?.isEnabled == false)
+        #expect(partial.airdrop?.flags.rawValue == 0x88)
+        #expect(partial.airdrop?.modelName == "Kettle")
+        #expect(try file("dialects:\n  airdrop:\n").airdrop == AirDropSettings())
+        #expect(try file("dialects:\n").airdrop == AirDropSettings())
+        for text in [
+            "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
+            "airdrop: {colour: red}", "airdrop: yes", "localsend: {}",
+        ] {
+            let error = #expect(throws: Settings.Unusable.self) { try file("name: x\ndialects:\n  \(text)\n") }
+            #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test("sizes and shares are read as people write them, and have defaults")
+    func room() throws {
+        for (text, reserve) in [
+            ("2 GB", .bytes(2_000_000_000)), ("64 MiB", .bytes(64 << 20)), ("0", .bytes(0)), ("5%", .percent(5)),
+            ("100 %", .percent(100)),
+        ] as [(String, DiskReserve)] {
+            #expect(try Settings.Partial(environment: ["WAFT_RESERVE": text]).reserve == reserve)
+        }
+        for text in ["%", "101 %", "-1", "5 % %", "much", "1e3%"] {
+            #expect(throws: Settings.Unusable.self, "\(text)") {
+                try Settings.Partial(environment: ["WAFT_RESERVE": text])
+            }
+        }
+        for (variable, text) in [("WAFT_STRANGER_QUOTA", "all"), ("WAFT_CONFLICT", "replace")] {
+            #expect(throws: Settings.Unusable.self) { try Settings.Partial(environment: [variable: text]) }
+        }
+        let settings = Settings([], hostName: "host")
+        #expect(settings.reserve == .standard)
+        #expect(settings.strangerQuota == 10 << 30)
+        #expect(settings.conflict == .keepBoth)
+    }
+
+    @Test("a file of every setting is read")
+    func everything() throws {
+        let partial = try file(
+            """
+            name: kitchen
+            port: 4001
+            accept: everyone
+            hook: /bin/true
+            hookTimeout: 5
+            hookWritable: [/home/me/Pictures]
+            hookSandbox: none
+            eligibility: handlers
+            openReceivedURLs: [https, Notes]
+            sandbox: require
+            discovery: false
+            skipInterfaces: [docker*, wg0]
+            reserve: 3 %
+            strangerQuota: 0
+            conflict: skip
+            partialLifetime: 12h
+            partialQuota: 0
+            logLevel: debug
+            """)
+        #expect(partial.name == "kitchen")
+        #expect(partial.port == 4_001)
+        #expect(partial.accept == .everyone)
+        #expect(partial.reserve == .percent(3))
+        #expect(partial.strangerQuota == 0)
+        #expect(partial.conflict == .skip)
+        #expect(partial.partialLifetime == .seconds(43_200))
+        #expect(partial.partialQuota == 0)
+        #expect(partial.hook == "/bin/true")
+        #expect(partial.hookTimeout == .seconds(5))
+        #expect(partial.hookWritable == ["/home/me/Pictures"])
+        #expect(partial.hookIsSandboxed == false)
+        #expect(partial.eligibility == .handlers)
+        #expect(partial.openReceivedURLs?.map(\.text) == ["https", "notes"])
+        #expect(partial.requiresSandbox == true)
+        #expect(partial.discovery == false)
+        #expect(partial.skipInterfaces == ["docker*", "wg0"])
+        #expect(partial.logLevel == .debug)
+    }
+
+    @Test("the file that the first start writes says nothing, and names every setting")
+    func template() throws {
+        #expect(try file(ConfigurationTemplate.text) == Settings.Partial())
+        for key in SettingKey.all {
+            #expect(ConfigurationTemplate.text.contains("\n#\(key.name): "), "\(key.name)")
+            #expect(ConfigurationTemplate.text.contains(key.variable), "\(key.variable)")
+        }
+        let examples = ConfigurationTemplate.text.split(separator: "\n").filter {
+            $0.hasPrefix("#") && !$0.hasPrefix("# ")
+        }
+        let uncommented = examples.map { $0.dropFirst() }.joined(separator: "\n")
+        #expect(try file(uncommented).name == "kitchen", "its examples can be used as they stand")
+    }
+
+    @Test("a missing file says nothing")
+    func missing() throws {
+        #expect(try Settings.Partial(file: "/nowhere/config.yaml", dialects: .samples) == Settings.Partial())
+    }
+
+    @Test(
+        "what cannot be is refused with its line",
+        arguments: [
+            ("port: 0", "line 1"), ("\nport: 65536", "line 2"), ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
+            ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),
+            ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"),
+            ("accept: maybe", "ask, contacts, everyone or none"),
+            ("1: 2", "unknown"),
+            ("hookWritable: [Pictures]", "absolute"), ("hookSandbox: maybe", "strict or none"),
+            ("eligibility: some", "everything or handlers"), ("sandbox: none", "prefer or require"),
+            ("openReceivedURLs: [file]", "http, https"), ("openReceivedURLs: ['x y']", "http, https"),
+            ("discovery: perhaps", "true or false"), ("skipInterfaces: ['']", "list"),
+        ])
+    func unusable(text: String, complaint: String) throws {
+        let error = #expect(throws: Settings.Unusable.self) { try file(text) }
+        #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("\n") == false, "one line")
+    }
+
+    @Test("deeply nested and huge files are refused, not followed")
+    func hostile() throws {
+        #expect(throws: Settings.Unusable.self) { try file(String(repeating: "#", count: (1 << 20) + 1)) }
+        #expect(throws: Settings.Unusable.self) { try file("a: " + String(repeating: "[", count: 5_000)) }
+    }
+
+    @Test("inside a hook WAFT_NAME is the item's name, and not ours")
+    func insideHook() throws {
+        let environment = ["WAFT_NAME": "report.pdf", "WAFT_TRANSFER": "0", "WAFT_PORT": "7"]
+        let partial = try Settings.Partial(environment: environment)
+        #expect(partial.name == nil)
+        #expect(partial.port == 7)
+    }
+}
