@@ -63,7 +63,7 @@ class Receiver:
         while True:
             words = self.hosts.on("kitchen", self.places.waft, "status", "--json")
             status = subprocess.run(words, env=self.surroundings, capture_output=True, text=True)
-            port = re.search(r"published as .*port (\d+)", json.loads(status.stdout).get("airdrop", ""))
+            port = re.search(r"published as .*port (\d+)", json.loads(status.stdout).get("dialects", {}).get("airdrop", ""))
             if port:
                 return port[1]
             time.sleep(0.05)

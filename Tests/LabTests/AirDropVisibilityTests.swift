@@ -75,14 +75,14 @@ struct AirDropVisibilityTests {
     private func airDropPort(of host: Host) async throws -> Int {
         while true {
             let status = try await host.run(arguments: ["status", "--json"])
-            let words = try #require(try Self.field("airdrop", of: status.output))
+            let words = try #require(try Self.dialect("airdrop", of: status.output))
             if let port = words.split(separator: "port ").last.flatMap({ Int($0) }) { return port }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    private static func field(_ name: String, of json: String) throws -> String? {
+    private static func dialect(_ name: String, of json: String) throws -> String? {
         let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
-        return object?[name] as? String
+        return (object?["dialects"] as? [String: Any])?[name] as? String
     }
 }
