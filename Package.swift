@@ -38,21 +38,25 @@ enum Storey: String {
 }
 
 /// A module of Waft on its storey and, when `tests` says so, its mirror in `Tests`.
+///
+/// - Parameters:
+///   - data: a folder of the module that `Scripts/generate-types` reads, not the compiler.
+///   - vectors: a folder of the tests that they read by its path, not as resources.
 func module(
     _ storey: Storey, _ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency]? = [],
-    exclude: [String] = []
+    data: String? = nil, vectors: String? = nil
 ) -> [Target] {
     var targets: [Target] = [
         .target(
-            name: name, dependencies: dependencies, path: "Sources/\(storey.rawValue)/\(name)", swiftSettings: strict)
+            name: name, dependencies: dependencies, path: "Sources/\(storey.rawValue)/\(name)",
+            exclude: data.map { [$0] } ?? [], swiftSettings: strict)
     ]
     if let tests {
         targets.append(
             .testTarget(
                 name: name + "Tests",
                 dependencies: [.byName(name: name), "TestSupport"] + dependencies + tests,
-                // Read by their path, not as resources.
-                exclude: exclude,
+                exclude: vectors.map { [$0] } ?? [],
                 swiftSettings: strict
             )
         )
@@ -147,11 +151,11 @@ let package = Package(
         .testTarget(
             name: "InteropTests", dependencies: [subprocess, systemPackage], swiftSettings: strict),
     ]
-        + module(.content, "UniformTypes", [], exclude: ["Data"])
+        + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
         + module(.platform, "SystemCalls", [], tests: nil)
         + module(
             .platform, "Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
-        + module(.content, "ContentCheck", ["UniformTypes"], exclude: ["Data"])
+        + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(.handling, "HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
@@ -180,7 +184,7 @@ let package = Package(
         + module(
             .dialects, "WaftDialect",
             ["UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
-            tests: ["Executors", nioPosix], exclude: ["Vectors"]
+            tests: ["Executors", nioPosix], vectors: "Vectors"
         )
         + module(
             .dialects, "AirDropDialect",
@@ -188,7 +192,7 @@ let package = Package(
                 "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
                 nioHTTP1,
             ],
-            tests: ["Executors", nioPosix], exclude: ["Vectors"]
+            tests: ["Executors", nioPosix], vectors: "Vectors"
         )
         + module(
             .handling, "Handlers",

@@ -2,32 +2,8 @@ import Foundation
 import Testing
 import UniformTypes
 
-/// The tables that the system's types were generated from, read from beside this file.
+/// Facts from other sources than the generator's data, in the files of `Vectors`.
 enum TestData {
-    struct DeclaredType: Decodable {
-        let identifier: String
-        let conformsTo: [String]
-        let extensions: [String]
-        let mimeTypes: [String]
-        let description: String
-    }
-
-    struct Preferred: Decodable {
-        struct Kinds: Decodable {
-            let file: String?
-            let directory: String?
-        }
-        let `extension`: [String: Kinds]
-        let mime: [String: String]
-    }
-
-    struct Gap: Decodable {
-        let `extension`: String
-        let mime: String
-        let appleAnswer: String
-        let proposedImportParents: [String]
-    }
-
     struct TopExtension: Decodable {
         let `extension`: String
         let uti: String?
@@ -49,17 +25,24 @@ enum TestData {
         let vectors: [DynamicVector]
     }
 
-    static func types() throws -> [DeclaredType] { try load("uti.json") }
-    static func preferred() throws -> Preferred { try load("uti-preferred.json") }
-    static func gaps() throws -> [Gap] { try load("uti-gap-proposals.json") }
     static func topExtensions() throws -> [TopExtension] { try load("top-extensions.json") }
     static func dynamicVectors() throws -> [DynamicVector] {
         try (load("dyn-vectors.json") as DynamicVectors).vectors
     }
 
-    private static func load<Value: Decodable>(_ name: String, file: String = #filePath) throws -> Value {
-        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Data")
-        return try JSONDecoder().decode(Value.self, from: Data(contentsOf: folder.appendingPathComponent(name)))
+    /// The facts of one kind in `facts.txt`: a type and the words after it.
+    static func facts(_ kind: String) throws -> [(type: UniformType, words: [String])] {
+        let text = String(decoding: try contents(of: "facts.txt"), as: UTF8.self)
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        return try lines.filter { $0[0] == kind }.map { (try UniformType(valid: $0[1]), Array($0[2...])) }
+    }
+
+    private static func load<Value: Decodable>(_ name: String) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: contents(of: name))
+    }
+
+    private static func contents(of name: String, file: String = #filePath) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: file).deletingLastPathComponent().appending(path: "Vectors/\(name)"))
     }
 }
 
