@@ -97,7 +97,7 @@ struct ControlTests {
     }
 
     @Test(
-        "what is no request is refused, and the connection goes on",
+        "a line that is no request is refused, and the connection continues",
         arguments: [
             "\n", "hello\n", "{}\n", "null\n", "[]\n", "{\"v\":1}\n", "{\"v\":1,\"message\":{\"selfDestruct\":{}}}\n",
             "{\"v\":1,\"message\":{\"answer\":{\"offer\":1e30,\"accept\":true}}}\n", "\u{FF}\u{0}\n",
@@ -121,7 +121,7 @@ struct ControlTests {
     }
 
     @Test(
-        "a request of another version is refused with the reason, and the connection goes on",
+        "a request of another version is refused with the reason, and the connection continues",
         arguments: [
             #"{"v":2,"message":{"status":{}}}"#, #"{"v":2,"message":{"watch":{}}}"#, #"{"v":0}"#,
             #"{"v":-9223372036854775808,"what":[]}"#,
@@ -139,7 +139,7 @@ struct ControlTests {
         }
     }
 
-    @Test("JSON that goes deep is refused, and crashes nobody")
+    @Test("deeply nested JSON is refused, and crashes no process")
     func deep() async throws {
         try await withServer { socket, _ in
             let bomb = String(repeating: "[", count: 60_000) + "\n"
@@ -152,7 +152,7 @@ struct ControlTests {
         }
     }
 
-    @Test("fields that nobody knows are passed over")
+    @Test("unknown fields are ignored")
     func unknownFields() async throws {
         try await withServer { socket, _ in
             try await bare(socket) { inbound, outbound in
@@ -164,7 +164,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a line without end ends its connection, and nobody else's")
+    @Test("an endless line ends its connection, and no other one")
     func hugeLine() async throws {
         try await withServer { socket, _ in
             let piece = String(repeating: "x", count: 60_000)
@@ -209,7 +209,7 @@ struct ControlTests {
         }
     }
 
-    @Test("clients that hang hold up nobody, however many there are", arguments: [false, true])
+    @Test("clients that hang delay no other client, however many there are", arguments: [false, true])
     func hangingClients(areServed: Bool) async throws {
         try await withServer { socket, _ in
             let (seated, leave) = (Recorder<Void>(), Gate())
@@ -322,7 +322,7 @@ struct ControlTests {
 
 @Suite("The place of the control socket", .timeLimit(.minutes(1)))
 struct ControlSocketTests {
-    @Test("where nobody listens, the daemon is not running", arguments: ["nothing", "a file", "a stale socket"])
+    @Test("if no process listens, the daemon is not running", arguments: ["nothing", "a file", "a stale socket"])
     func notRunning(what: String) async throws {
         let folder = TemporaryFolder()
         let socket = try ControlSocket(folder: folder.path)
@@ -351,7 +351,9 @@ struct ControlSocketTests {
         let socket = try ControlSocket(folder: folder.path)
         let servers = await withTaskGroup(of: ControlServer?.self) { tasks in
             for _ in 0..<8 {
-                tasks.addTask { try? await ControlServer.bind(socket, on: group, logger: logger) }
+                tasks.addTask(executorPreference: ThreadForEachJob()) {
+                    try? await ControlServer.bind(socket, on: group, logger: logger)
+                }
             }
             var servers: [ControlServer] = []
             for await server in tasks { if let server { servers.append(server) } }
@@ -434,7 +436,7 @@ struct ControlSocketTests {
         #expect(error?.code == .broken)
     }
 
-    @Test("a lock that is somebody's link is not followed")
+    @Test("a lock that is another user's link is not followed")
     func linkedLock() async throws {
         let folder = TemporaryFolder()
         let elsewhere = TemporaryFolder()
@@ -467,5 +469,13 @@ struct ControlSocketTests {
         }
         #expect(isBound == 0)
         close(descriptor)
+    }
+}
+
+/// Runs each job on its own thread: `bind` blocks its thread while another server has the lock.
+private final class ThreadForEachJob: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -132,15 +132,9 @@ enum Samples {
 
     /// - Returns: the names of the written files.
     static func write(to folder: String, largeBytes: Int) throws -> [String] {
-        var large = Data(capacity: largeBytes)
-        var state: UInt64 = 1
-        while large.count < largeBytes {
-            // Xorshift makes data that cannot be compressed.
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            withUnsafeBytes(of: state) { large.append(contentsOf: $0) }
-        }
+        // Random bytes cannot be compressed.
+        let random = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
+        let large = try random.read(upToCount: largeBytes) ?? Data()
         let files: [(String, Data)] = [
             ("note.txt", Data("a text\n".utf8)), ("empty", Data()),
             ("gr\u{F6}\u{DF}e \u{1F373}.txt", Data("UTF-8".utf8)),

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Each way in which an offer can be answered, one at a time and all at once: the terminal of `waft receive`, commands
+/// All ways to answer an offer, one at a time and all at once: the terminal of `waft receive`, commands
 /// from another shell, the arbiter, and the desktop.
 @Suite("Answers to an offer", .serialized, .timeLimit(.minutes(4)))
 struct AnswersTests {
@@ -30,31 +30,31 @@ struct AnswersTests {
             return files?.contains { ($0 as? String)?.hasSuffix("/asked-\(number)") ?? false } ?? false
         }
 
-        /// The offer is asked about at the terminal, on the desktop and of the arbiter.
+        /// Waits until the terminal, the desktop and the arbiter have the question.
         func isAsked(_ number: Int) async throws {
             try await terminal.transcript.says("\(number): study")
             try await desktop.displays(1)
-            while !isArbitrated(number) { try Task.checkCancellation() }
+            try await eventually { isArbitrated(number) }
         }
 
-        /// The offer is no longer asked about anywhere.
+        /// Waits until the question has disappeared everywhere.
         func isSettled(_ number: Int) async throws {
             #expect(try await kitchen.run(arguments: ["offers"]).output == "")
             try await desktop.displays(0)
-            while isArbitrated(number) { try Task.checkCancellation() }
+            try await eventually { !isArbitrated(number) }
         }
 
         func command(_ verb: String, _ number: Int) async throws -> Outcome {
             try await kitchen.run(arguments: [verb, "\(number)"])
         }
 
-        /// Lets the arbiter say what it is to say to that offer: an exit code.
+        /// Makes the arbiter answer that offer with an exit code.
         func arbitrate(_ number: Int, exit: Int) throws {
             try "\(exit)".write(toFile: folder + "/words/say-\(number)", atomically: true, encoding: .utf8)
         }
     }
 
-    /// Runs `waft receive` at a terminal, on a desktop, with an arbiter that waits for its word.
+    /// Runs `waft receive` at a terminal, on a desktop, with an arbiter that waits for its answer.
     private func withPlace(_ body: @Sendable @escaping (Place) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             try "hello".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
@@ -93,10 +93,10 @@ struct AnswersTests {
         }
     }
 
-    @Test("each way answers, and the offer goes from all the others")
+    @Test("each way answers, and the offer disappears from all others")
     func oneByOne() async throws {
         let ways: [(name: String, exit: Int, answer: @Sendable (Place, Int) async throws -> Void)] = [
-            // First: shortly after an answer from elsewhere what is typed may be meant for the offer before.
+            // First: shortly after an answer from elsewhere, typed characters may be meant for the previous offer.
             ("y at the terminal", 0, { place, _ in try await place.terminal.type("y\n") }),
             ("n at the terminal", 12, { place, _ in try await place.terminal.type("n\n") }),
             ("waft accept", 0, { place, number in _ = try await place.command("accept", number) }),

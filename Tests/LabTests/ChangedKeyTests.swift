@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is said when a contact has another key than before, and how long somebody can be seen.
+/// The messages about a contact with another key than before, and the end of a temporary visibility.
 @Suite("Contacts with another key", .serialized, .timeLimit(.minutes(2)))
 struct ChangedKeyTests {
     private static func short(_ id: String) -> String {
@@ -36,7 +36,7 @@ struct ChangedKeyTests {
             let warning =
                 "this is not your contact Anna: it claims that name, but its key is \(Self.short(keys.new)), and "
                 + "the key of Anna is \(Self.short(keys.old))"
-            // Who is seen by contacts alone does not hear of it.
+            // A sender that only contacts can see learns nothing.
             try await kitchen.withReceiver(Programs.waftd, []) { running in
                 let sending = ["send", file, "--to", running.address]
                 #expect(try await anna.run(arguments: sending).exit == 12)
@@ -50,7 +50,7 @@ struct ChangedKeyTests {
                 #expect(try await sent.exit == 12)
                 #expect(try running.names().isEmpty)
 
-                // The same where it comes to pair.
+                // The same for pairing.
                 let end = try await kitchen.atTerminal(["pair", "--accept", "--timeout", "60"]) { terminal in
                     try await terminal.transcript.says("Waiting for a peer")
                     try await terminal.type("n\n")
@@ -74,13 +74,13 @@ struct ChangedKeyTests {
         }
     }
 
-    @Test("a receiver with a new key gets nothing: exit 11 names both keys, and what to do")
+    @Test("a receiver with a new key gets nothing: exit 11 names both keys, and the next step")
     func receiver() async throws {
         try await withPair { kitchen, anna, file in
             try await anna.allow(kitchen, "Kitchen")
             let receiving = ["receive", "--accept", "everyone"]
             let port = try await kitchen.withReceiver(Programs.waft, receiving) { running -> Int in
-                // By its address once: from now on it is known.
+                // By its address once: then the receiver is known.
                 let sent = try await anna.run(arguments: ["send", file, "--to", running.address])
                 #expect(sent.exit == 0, "\(sent.errors)")
                 return running.port
@@ -93,7 +93,7 @@ struct ChangedKeyTests {
                 #expect(sent.errors.contains("that of Kitchen (\(Self.short(keys.old)))"), "\(sent.errors)")
                 #expect(sent.errors.contains("forget the contact and pair again"), "\(sent.errors)")
                 #expect(await running.log.count("offer") == 0)
-                // As it says.
+                // As the message advises.
                 #expect(try await anna.run(arguments: ["contacts", "forget", "Kitchen"]).exit == 0)
                 try await anna.allow(kitchen, "Kitchen")
                 #expect(try await anna.run(arguments: ["send", file, "--to", running.address]).exit == 0)
@@ -112,19 +112,19 @@ struct ChangedKeyTests {
         return try JSONDecoder().decode(Visible.self, from: Data(outcome.output.utf8))
     }
 
-    /// As the daemon has it.
+    /// The visibility in the daemon's status.
     private func status(_ host: Host) async throws -> String {
         let output = try await host.run(arguments: ["status", "--json"]).output
         return output.firstMatch(of: /"visibility":"(\w+)"/).map { String($0.output.1) } ?? output
     }
 
-    @Test("a visibility for a time goes on after a restart, and ends when it would have ended without")
+    @Test("a temporary visibility continues after a restart, and ends at the original time")
     func visibility() async throws {
         try await withPair { kitchen, anna, file in
             let end = try await kitchen.withReceiver(Programs.waftd, []) { _ -> Date in
                 #expect(try await status(kitchen) == "contacts")
                 #expect(try await kitchen.run(arguments: ["visible", "everyone", "--for", "10s"]).exit == 0)
-                while try await status(kitchen) != "everyone" {}
+                try await eventually { try await status(kitchen) == "everyone" }
                 let until = try #require(try await visible(kitchen).visibilityUntil)
                 return try Date(until, strategy: .iso8601)
             }.result
@@ -132,7 +132,7 @@ struct ChangedKeyTests {
                 #expect(try await status(kitchen) == "everyone")
                 let until = try Date(try #require(try await visible(kitchen).visibilityUntil), strategy: .iso8601)
                 #expect(abs(until.timeIntervalSince(end)) <= 1, "\(until) \(end)")
-                while try await status(kitchen) == "everyone" {}
+                try await eventually { try await status(kitchen) != "everyone" }
                 #expect(Date() > end.addingTimeInterval(-1))
                 #expect(try await visible(kitchen).visibility == "contacts")
                 let refused = try await anna.run(arguments: ["send", file, "--json", "--to", running.address])

@@ -34,11 +34,11 @@ struct ClockTests {
         }
     }
 
-    @Test("transfers go on, whatever year it is on either side, and history has them in the order in which they came")
+    @Test("transfers continue, whatever year it is on either side, and history has them in the order of arrival")
     func years() async throws {
         try await withPlaces { places in
             try await places.kitchen.withReceiver { kitchen in
-                // Before and after all that certificates of others know of.
+                // Before and after all dates in the peers' certificates.
                 for (number, years) in [0, 10, -40, 70, 0].enumerated() {
                     places.clocks.set(Int64(years) * 365 * Self.day)
                     let path = try places.file("\(number).txt", "\(number) \(years)")
@@ -70,7 +70,7 @@ struct ClockTests {
                 places.clocks.set(0)
                 try await choose("3s")
                 places.clocks.set(-2 * Self.day)
-                while try await host.status().visibility != "contacts" { try Task.checkCancellation() }
+                try await eventually { try await host.status().visibility == "contacts" }
             }
         }
     }
@@ -98,7 +98,7 @@ struct ClockTests {
         }
     }
 
-    @Test("what a contact may do until a date ends with that date, and is there again when the clock is put right")
+    @Test("a contact's temporary policy ends on its date, and holds again when the clock is put right")
     func contact() async throws {
         try await withPlaces { places in
             let (kitchen, study) = (places.kitchen, places.study)
@@ -121,7 +121,7 @@ struct ClockTests {
     }
 
     @Test(
-        "what is kept of a file that did not come whole is gone on with after the clock was set", arguments: [60, -60])
+        "the kept part of an interrupted file is resumed after the clock was set", arguments: [60, -60])
     func partial(days: Int64) async throws {
         try await withPlaces { places in
             let size = 400_000_000
@@ -131,15 +131,15 @@ struct ClockTests {
             try await places.kitchen.withReceiver(Programs.waft, arguments) { first in
                 try await places.study.withProgram(Programs.waft, ["send", path, "--to", first.address, "--json"]) {
                     sender in
-                    // Something has come, and most of it is still to come.
+                    // A part has arrived, and most of the file has not.
                     _ = try await sender.transcript.first("progress") { text in
                         text.contains(/"bytes":[1-9][0-9]{6}/) ? true : nil
                     }
                     kill(sender.process.value, SIGKILL)
                 }
-                // It is kept from when the receiver has noticed that its sender is gone.
-                while try await places.kitchen.status().keptPartials != 1 { try Task.checkCancellation() }
-                // In a receiver that runs, and in one that starts with the wrong clock.
+                // It is kept as soon as the receiver has noticed that its sender is gone.
+                try await eventually { try await places.kitchen.status().keptPartials == 1 }
+                // In a running receiver, and in one that starts with the wrong clock.
                 places.clocks.set(days * Self.day)
                 #expect(try await places.kitchen.status().keptPartials == 1)
             }
@@ -154,7 +154,7 @@ struct ClockTests {
         }
     }
 
-    @Test("a job of the outbox is sent, and not given up, whatever the clock is set to", arguments: [60, -60])
+    @Test("a job of the outbox is sent, and not given up, whatever time the clock has", arguments: [60, -60])
     func outbox(days: Int64) async throws {
         try await withPlaces { places in
             // Here the sender's clocks are the moved ones.
@@ -169,9 +169,10 @@ struct ClockTests {
             places.clocks.set(days * Self.day)
             try await sender.withReceiver(Programs.waftd, []) { daemon in
                 try await queue("b.txt")
-                while try await !sender.run(arguments: ["outbox", "show", "2", "--json"]).output
-                    .contains("\"attemptCount\":1")
-                { try Task.checkCancellation() }
+                try await eventually {
+                    try await sender.run(arguments: ["outbox", "show", "2", "--json"]).output
+                        .contains("\"attemptCount\":1")
+                }
                 places.clocks.set(-days * Self.day)
                 let arguments = ["receive", "--accept", "everyone", "--port", "\(port)"]
                 try await receiver.withReceiver(Programs.waft, arguments) { running in
@@ -183,7 +184,7 @@ struct ClockTests {
         }
     }
 
-    @Test("a sender whose machine slept through everything goes on when it wakes")
+    @Test("a sender whose machine slept through everything continues when it wakes")
     func asleep() async throws {
         try await withPlaces { places in
             let gate = places.folder + "/gate"
@@ -192,7 +193,7 @@ struct ClockTests {
                 { head -c 1048576 /dev/zero; cat '\(gate)'; head -c 4194304 /dev/zero; } \
                     | '\(Programs.waft)' send - --name pipe.bin --to
                 """
-            // Both sleep, at the same place, for ten hours.
+            // Both machines sleep, at the same place, for ten hours.
             let study = places.clocks.on(places.study)
             try await places.kitchen.withReceiver { kitchen in
                 let sent = try await study.withProgram("/bin/sh", ["-c", script + " " + kitchen.address]) { _ in

@@ -2,9 +2,9 @@ import Foundation
 import Subprocess
 import Testing
 
-/// A desktop that nobody sees: a session bus, a display, and dunst as its notification server.
+/// An invisible desktop: a session bus, a display, and dunst as its notification server.
 struct Desktop: Sendable {
-    /// What a program needs to speak with it.
+    /// The environment of a program on this desktop.
     let environment: [String: String]
     private let host: Host
     private let folder: String
@@ -21,7 +21,7 @@ struct Desktop: Sendable {
           </policy>
         </busconfig>
         """.write(toFile: bus, atomically: false, encoding: .utf8)
-        // What a user would choose from in dunst's menu is chosen by the label in a file.
+        // Instead of the user with dunst's menu, the label in a file chooses the action.
         try writeScript("#!/bin/sh\nexec grep -F -m 1 \"#$(cat '\(folder)/choice') \"\n", to: folder + "/choose")
         let settings = "[global]\n  dmenu = \(folder)/choose\n  notification_limit = 20\n  format = \"%s\\n%b\"\n"
         try settings.write(toFile: folder + "/dunstrc", atomically: false, encoding: .utf8)
@@ -48,12 +48,12 @@ struct Desktop: Sendable {
         }
     }
 
-    /// Asks until so many notifications are on the display: dunst tells nobody that it has drawn one.
+    /// Polls until the display has this number of notifications: dunst has no event for a drawn one.
     func displays(_ count: Int) async throws {
-        while try await control("count", "displayed") != "\(count)\n" { try Task.checkCancellation() }
+        try await eventually { try await control("count", "displayed") == "\(count)\n" }
     }
 
-    /// Chooses an action of the notification at the top; nothing happens where there is none.
+    /// Chooses an action of the top notification; without one it does nothing.
     func choose(_ label: String) async throws {
         try label.write(toFile: folder + "/choice", atomically: true, encoding: .utf8)
         _ = try await control("context")

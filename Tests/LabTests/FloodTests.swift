@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// One stranger that offers without end.
+/// One stranger that offers endlessly.
 @Suite("A flood of offers", .serialized, .timeLimit(.minutes(3)))
 struct FloodTests {
-    /// Kilobytes of a process by one of the lines of its status.
+    /// A value in kilobytes from the status of a process.
     private func kilobytes(_ field: String, of process: ProcessIdentifier) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process.value)/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
@@ -27,9 +27,9 @@ struct FloodTests {
                 #expect(try await trusted.run(arguments: sending, in: folder).exit == 0)
                 let before = try kilobytes("VmHWM", of: running.process)
                 try await mallory.withStranger("flood", [running.address, "500"]) { flood in
-                    // In the middle of it.
+                    // In the middle of the flood.
                     _ = try await flood.event { $0.event == "tally" && ($0.busy ?? 0) >= 100 }
-                    // Something new: what is there already is not stored again.
+                    // A new file: an item that is there already is not stored again.
                     try "again".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)
                     #expect(try await trusted.run(arguments: sending, in: folder).exit == 0)
                     async let question = asked.run(arguments: sending, in: folder)
@@ -79,7 +79,7 @@ struct FloodTests {
                     let list = try await kitchen.run(arguments: ["offers", "--json"])
                     #expect(list.output.split(separator: "\n").count == 4)
                 }
-                while try await !kitchen.run(arguments: ["offers"]).output.isEmpty {}
+                try await eventually { try await kitchen.run(arguments: ["offers"]).output.isEmpty }
             }
         }
     }

@@ -1,20 +1,23 @@
 import Foundation
 import Testing
 
-/// The receiver is killed, as by a power cut, at one step after the other between the first byte and the end of the hook,
-/// and started again. The kernel's tracer does the killing: at the first, second, third and so on call of each system call
-/// that changes the disk, opens a file, answers the sender or starts a program, whichever thread comes to it first.
+/// The receiver is killed at one step after the other between the first byte and the end of the hook, and started again.
+/// The kernel's tracer kills it: at the first, second, third call of a system call, and so on, in any thread.
+///
+/// `SoakTests` stop it at each call that changes the disk. With WAFT_TEST_ALL these tests do the same with a handler.
 @Suite("A receiver that is killed", .serialized, .timeLimit(.minutes(5)))
 struct KillTests {
-    /// More steps than that of one kind there are not between start and delivery.
-    private static let mostSteps = 200
+    /// Maximum number of calls of one kind between start and delivery.
+    private static let maximumSteps = 200
+    /// The calls that start programs, wait for them, or write to a pipe or a socket too.
+    private static let otherCalls = ["execve,vfork,clone,clone3", "wait4,waitid", "write"]
+    /// The calls that `disk-steps` covers.
+    private static let diskCalls = ["renameat2", "fsync", "fdatasync", "pwrite64", "unlink,unlinkat,rmdir"]
+    private static let isWhole = ProcessInfo.processInfo.environment["WAFT_TEST_ALL"] != nil
 
     @Test(
-        "delivers after its restart what lies in the Inbox, wherever it was killed",
-        arguments: [
-            "renameat2", "fsync", "fdatasync", "pwrite64", "execve,vfork,clone,clone3", "wait4,waitid",
-            "unlink,unlinkat,rmdir", "write",
-        ])
+        "delivers the item in the Inbox after its restart, whichever call it was killed at",
+        arguments: isWhole ? diskCalls + otherCalls : otherCalls)
     func killedAnywhere(calls: String) async throws {
         try await withTemporaryFolder { folder in
             let template = folder + "/template"
@@ -28,11 +31,11 @@ struct KillTests {
                 "--writable", out,
             ])
             try #require(added.exit == 0, "\(added.errors)")
-            // Identity and journal are made: what is killed below is a receiver in the midst of its life.
+            // Identity and journal are made first, so that the test kills a receiver that has run before.
             try await first.withReceiver { _ in }
             try png.write(to: URL(fileURLWithPath: folder + "/photo.png"))
             var kills = 0
-            for step in 1...Self.mostSteps {
+            for step in 1...Self.maximumSteps {
                 let home = "\(folder)/\(step)"
                 try FileManager.default.copyItem(atPath: template, toPath: home)
                 try? FileManager.default.removeItem(atPath: out + "/record")
@@ -46,15 +49,15 @@ struct KillTests {
                 try await checkAfterRestart(home, out, folder + "/photo.png", "killed at \(calls) number \(step)")
                 try FileManager.default.removeItem(atPath: home)
             }
-            Issue.record("there are more than \(Self.mostSteps) steps of \(calls)")
+            Issue.record("there are more than \(Self.maximumSteps) steps of \(calls)")
         }
     }
 
     /// Sends a photo to a receiver that is killed at a step.
-    /// - Returns: whether it came to that.
+    /// - Returns: whether it came to this step.
     private func receive(at home: String, photo: String, killing calls: String, _ step: Int) async throws -> Bool {
         var host = Host.loopback(home)
-        // -D: the receiver is our child, and the tracer somebody else's.
+        // -D: the receiver stays our child, and the tracer is detached.
         host.prefix = [
             "/usr/bin/strace", "-D", "-f", "-qqq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
             "inject=\(calls):signal=KILL:when=\(step)",
@@ -63,17 +66,17 @@ struct KillTests {
             let (_, exit) = try await host.withReceiver { running in
                 let sent = try await Host.loopback(home + "-study")
                     .run(arguments: ["send", photo, "--wait", "opened", "--timeout", "2", "--to", running.address])
-                // The handler's own processes are traced too: where one of them was killed it is called again.
+                // The handler's own processes are traced too: if one of them was killed, the handler is called again.
                 if sent.exit == 16 { _ = try? await running.log.first("opened") }
             }
             return exit == 128 + Int(SIGKILL)
         } catch is EventLog.Ended {
-            // It came to its end before it was ready.
+            // It was killed before it was ready.
             return true
         }
     }
 
-    /// It is in the Inbox, or it is not and can be sent again; and in either case it is there once when it has been.
+    /// The photo is in the Inbox, or it can be sent again. After that it is there exactly once in either case.
     private func checkAfterRestart(_ home: String, _ out: String, _ photo: String, _ when: Comment) async throws {
         try await Host.loopback(home).withReceiver { running in
             #expect(try running.staged() == [], when)

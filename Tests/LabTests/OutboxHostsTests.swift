@@ -19,7 +19,7 @@ struct OutboxHostsTests {
     }
 
     @Test(
-        "what was queued for a peer that was not there is sent when it appears, reported once to the hook, also after the sender was killed",
+        "an item that is queued for an absent peer is sent when the peer appears, reported once to the hook, also after the sender was killed",
         arguments: ["all", "none"])
     func appearing(avahi: String) async throws {
         try await Lab.with(avahi: avahi) { lab in
@@ -40,12 +40,12 @@ struct OutboxHostsTests {
             }
             try "as it is".write(toFile: path, atomically: false, encoding: .utf8)
             try await study.withReceiver(Programs.waftd, []) { daemon in
-                while try await job(1, study).attemptCount == 0 { try Task.checkCancellation() }
+                try await eventually { try await job(1, study).attemptCount > 0 }
                 daemon.signal(.kill)
             }
             try await study.withReceiver(Programs.waftd, []) { daemon in
-                // It waits for its next attempt: it is the peer's coming that counts.
-                while try await job(1, study).state != "waiting" { try Task.checkCancellation() }
+                // It waits for its next attempt: the appearance of the peer starts it.
+                try await eventually { try await job(1, study).state == "waiting" }
                 try await lab.host("kitchen").withReceiver { kitchen in
                     let start = ContinuousClock.now
                     for number in 1...2 {
@@ -57,9 +57,9 @@ struct OutboxHostsTests {
                     #expect(try String(contentsOfFile: kitchen.inbox + "/p.txt", encoding: .utf8) == "from a pipe")
                 }
                 var told = ""
-                while told.split(separator: "\n").count < 2 {
+                try await eventually {
                     told = (try? String(contentsOfFile: out + "/told", encoding: .utf8)) ?? ""
-                    try Task.checkCancellation()
+                    return told.split(separator: "\n").count == 2
                 }
                 #expect(told.split(separator: "\n").sorted() == ["1 done", "2 done"])
                 let removed = try await study.run(arguments: ["outbox", "remove", "--all"])
@@ -70,7 +70,9 @@ struct OutboxHostsTests {
         }
     }
 
-    @Test("how far a job is is shown while it is being sent, and that nobody sends it when the daemon was killed")
+    @Test(
+        "the progress of a job is shown while it is being sent, and also that no process sends it after the daemon was killed"
+    )
     func progress() async throws {
         try await Lab.with(avahi: "none") { lab in
             let study = lab.host("study")

@@ -3,7 +3,7 @@ import Subprocess
 import Synchronization
 import Testing
 
-/// What is left to the daemon with `waft send --queue`, with the real programs on loopback.
+/// Jobs that `waft send --queue` leaves to the daemon, with the real programs on loopback.
 @Suite("The outbox", .serialized, .timeLimit(.minutes(3)))
 struct OutboxTests {
     /// A job as `waft outbox show --json` prints it.
@@ -41,7 +41,7 @@ struct OutboxTests {
             return folder + "/" + name
         }
 
-        /// Queues something, and expects that to succeed.
+        /// Queues an item, and expects that to succeed.
         @discardableResult
         func queue(_ arguments: [String], input: String = "") async throws -> Outcome {
             let outcome = try await study.run(
@@ -80,7 +80,9 @@ struct OutboxTests {
         return try JSONDecoder().decode(Job.self, from: Data(shown.output.utf8))
     }
 
-    @Test("what is queued while nobody runs is sent when both do, files and standard input; the pipe is long gone then")
+    @Test(
+        "items that are queued while neither side runs are sent when both do: files and standard input, whose pipe is long gone"
+    )
     func nobodyThere() async throws {
         try await withPlaces { places in
             let queued = try await places.queue([try places.file("a.txt", "hello")])
@@ -88,8 +90,8 @@ struct OutboxTests {
             let piped = try await places.queue(["-", "--name", "p.txt", "--json"], input: "from a pipe")
             #expect(piped.output.contains("\"daemon\":false"))
             try await places.daemon { daemon in
-                // Nobody listens yet: it is tried again by itself.
-                while try await job(2, places).attemptCount == 0 { await Task.yield() }
+                // The receiver does not listen yet: the daemon tries again by itself.
+                try await eventually { try await job(2, places).attemptCount > 0 }
                 try await places.receiving { kitchen in
                     _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("a.txt") == true }
                     _ = try await kitchen.log.first("stored") { $0.path?.hasSuffix("p.txt") == true }
@@ -152,11 +154,11 @@ struct OutboxTests {
     }
 
     /// The kernel's tracer kills the daemon at one of its calls.
-    /// - Returns: whether it came to that.
+    /// - Returns: whether the daemon made this call.
     private func killed(at calls: String, _ step: Int) async throws -> Bool {
         let wasKilled = Flag()
         try await withPlaces { places in
-            // Identity and folders are made: what is killed below is a daemon in the midst of its life.
+            // Identity and folders are made first, so that the test kills a daemon that has run before.
             try await places.daemon { _ in }
             try await places.queue([try places.file("a.txt", "hello")])
             try await places.receiving { kitchen in
@@ -168,16 +170,15 @@ struct OutboxTests {
                 do {
                     let (_, exit) = try await host.withReceiver(Programs.waftd, []) { daemon in
                         try? await daemon.log.error(containing: "job=1 reason=- state=done")
-                        // More is written down after the user was told.
-                        let end = ContinuousClock.now + .milliseconds(300)
-                        while ContinuousClock.now < end { await Task.yield() }
+                        // More is written after the user was notified.
+                        try await Task.sleep(for: .milliseconds(300))
                     }
                     wasKilled.value = exit == 128 + Int(SIGKILL)
                 } catch is EventLog.Ended {
                     wasKilled.value = true
                 }
                 try await places.daemon { daemon in
-                    while try await job(1, places).state != "done" { await Task.yield() }
+                    try await eventually { try await job(1, places).state == "done" }
                 }
                 #expect(try places.names() == ["a.txt"], "killed at \(calls) \(step)")
             }
@@ -185,7 +186,7 @@ struct OutboxTests {
         return wasKilled.value
     }
 
-    @Test("a cancelled job is not sent, those after it are, and each change is told in one line")
+    @Test("a cancelled job is not sent, later ones are, and each change is one line")
     func cancelled() async throws {
         try await withPlaces { places in
             try await places.queue([try places.file("no.txt", "no")])
@@ -213,7 +214,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("a snapshot is what was queued; a reference that has changed is not sent, and says so")
+    @Test("a snapshot has the queued contents; a changed reference is not sent, and this is reported")
     func snapshot() async throws {
         try await withPlaces { places in
             let path = try places.file("a.txt", "as it was")
@@ -234,7 +235,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("what is declined is given up at once, and the outbox hook hears of it")
+    @Test("a declined job is given up at once, and the outbox hook is called")
     func declined() async throws {
         try await withPlaces { places in
             var places = places
@@ -250,7 +251,7 @@ struct OutboxTests {
             try await places.receiving("none") { _ in
                 try await there.daemon { daemon in
                     try await daemon.log.error(containing: "job=1 reason=declined state=failed")
-                    while !FileManager.default.fileExists(atPath: out + "/told") { await Task.yield() }
+                    try await eventually { FileManager.default.fileExists(atPath: out + "/told") }
                 }
             }
             #expect(try String(contentsOfFile: out + "/told", encoding: .utf8) == "outbox 1 failed\n")

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// The programs under test, as they were built: the debug ones, or with WAFT_TEST_PROGRAMS=release the others.
+/// The programs under test: the debug ones, or with WAFT_TEST_PROGRAMS=release the release ones.
 enum Programs {
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -12,7 +12,7 @@ enum Programs {
     static let waft = folder + "/waft"
     static let waftd = folder + "/waftd"
     static let lab = root + "/Scripts/lab"
-    /// Built with the tests; of the programs under test it is none.
+    /// Built with the tests; it is no program under test.
     static let diskSteps = root + "/.build/debug/disk-steps"
 }
 
@@ -79,7 +79,7 @@ struct Host: Sendable {
         Host(home: home, environment: ["WAFT_DISCOVERY": "off"])
     }
 
-    /// Makes a script the hook of the configuration, in a folder of its own below `folder`, where it may write.
+    /// Makes a script the hook of the configuration, in a separate writable folder below `folder`.
     /// - Returns: that folder, which is its working directory.
     mutating func useHook(_ script: String, in folder: String) throws -> String {
         let place = folder + "/hook"
@@ -104,7 +104,7 @@ struct Host: Sendable {
         )
     }
 
-    /// Lets strangers offer to the daemon that runs here, or will.
+    /// Lets strangers offer to the daemon that runs here, now or later.
     func becomeVisible() async throws {
         let outcome = try await run(arguments: ["visible", "everyone"])
         guard outcome.exit == 0 else { throw EventLog.Ended(description: outcome.errors) }
@@ -130,7 +130,7 @@ struct Host: Sendable {
 }
 
 extension TerminationStatus {
-    /// The exit code; 128 and the number for a signal, as a shell has it.
+    /// The exit code; for a signal 128 and its number, as in a shell.
     var code: Int {
         switch self {
         case .exited(let code): Int(code)
@@ -145,7 +145,12 @@ func writeScript(_ script: String, to path: String) throws {
     guard chmod(path, 0o755) == 0 else { throw CocoaError(.fileWriteNoPermission) }
 }
 
-/// A folder of a test's own; its file system's temporary folder, or memory's.
+/// Waits until a condition holds for which there is no event. The pauses leave the processor to the programs.
+func eventually(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(50)) }
+}
+
+/// Calls `body` with the path of a new folder, and removes the folder.
 @discardableResult
 func withTemporaryFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let path = "/tmp/waft-test-\(UInt64.random(in: 0...UInt64.max))"

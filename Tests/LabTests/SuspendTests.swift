@@ -3,12 +3,12 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// A host on which everything stands still for a while, as in a suspend: its programs are stopped, and go on.
+/// A suspended host: its programs are stopped for a while, and continue.
 @Suite(
     "When a machine has slept", .serialized, .timeLimit(.minutes(5)),
     .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
 struct SuspendTests {
-    /// The programs of a host that matter: avahi-daemon, the bus that it is on, and ours.
+    /// The relevant programs of a host: avahi-daemon, its bus, and ours.
     private func processes(_ lab: Lab, _ host: String) async throws -> [Int32] {
         let shown = try await Subprocess.run(
             .path("/usr/bin/env"), arguments: ["ip", "netns", "pids", "waft-lab.\(lab.name).\(host)"],
@@ -24,7 +24,7 @@ struct SuspendTests {
         for process in processes { kill(process, number) }
     }
 
-    /// Something new each time.
+    /// Makes a file with new contents each time.
     private func file(_ lab: Lab, _ name: String, _ bytes: Int) throws -> String {
         let path = lab.folder + "/" + name
         try "\(name) \(UInt64.random(in: 0...UInt64.max))".write(toFile: path, atomically: false, encoding: .utf8)
@@ -42,7 +42,7 @@ struct SuspendTests {
     }
 
     @Test(
-        "a receiver is found and reached again by itself, and what was on its way goes on, with avahi-daemon and without",
+        "a receiver is found and reached again by itself, and an interrupted transfer continues, with avahi-daemon and without",
         arguments: ["all", "none"])
     func receiver(avahi: String) async throws {
         try await Lab.with(avahi: avahi) { lab in
@@ -50,7 +50,7 @@ struct SuspendTests {
             let path = try file(lab, "big.bin", 100_000_000)
             try await lab.host("kitchen").withReceiver(Programs.waftd, ["--accept", "everyone"]) { kitchen in
                 let words = ["send", path, "--to", "kitchen", "--timeout", "4", "--json"]
-                // Slow enough to be met in the middle.
+                // Slow enough to be interrupted in the middle.
                 try await lab.call(["rate", lab.name, "study", "100mbit"])
                 let sent = try await study.withProgram(Programs.waft, words) { sender in
                     _ = try await sender.transcript.first("progress") {
@@ -60,12 +60,12 @@ struct SuspendTests {
                     #expect(asleep.count >= (avahi == "all" ? 3 : 1))
                     signal(SIGSTOP, to: asleep)
                     defer { signal(SIGCONT, to: asleep) }
-                    // Longer than the sender bears silence: it looks for another way by now.
+                    // Longer than the sender's timeout: it looks for another way by now.
                     try await sender.transcript.says("\"event\":\"resuming\"")
                     signal(SIGCONT, to: asleep)
                     try await lab.call(["rate", lab.name, "study", "off"])
                     try await sendUntilItComes(lab, "small.txt")
-                    // As long as that takes; where it has given up, the same command goes on.
+                    // It may take any time; if the sender has given up, the same command resumes.
                     try await sender.transcript.says("\"event\":\"done\"")
                 }
                 if sent.exit != 0 {
@@ -81,7 +81,7 @@ struct SuspendTests {
         }
     }
 
-    @Test("a sender that has slept longer than the other side waits goes on where it was")
+    @Test("a sender that has slept longer than the receiver's timeout resumes the transfer")
     func sender() async throws {
         try await Lab.with(avahi: "none") { lab in
             let (study, host) = (lab.host("study"), lab.host("kitchen"))
@@ -96,8 +96,8 @@ struct SuspendTests {
                     let asleep = try await processes(lab, "study")
                     signal(SIGSTOP, to: asleep)
                     defer { signal(SIGCONT, to: asleep) }
-                    // The other side gives the connection up, and keeps what has come.
-                    while try await host.status().keptPartials != 1 { try Task.checkCancellation() }
+                    // The receiver gives the connection up, and keeps the received part.
+                    try await eventually { try await host.status().keptPartials == 1 }
                     signal(SIGCONT, to: asleep)
                     try await lab.call(["rate", lab.name, "study", "off"])
                     try await sender.transcript.says("\"event\":\"done\"")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Who sees a receiver, who may offer, and who is taken without a question.
+/// Visibility of a receiver, permission to offer, and offers that are accepted without a question.
 @Suite("Trust", .serialized, .timeLimit(.minutes(1)))
 struct TrustTests {
-    /// A daemon's host, a sender's, and something to send.
+    /// A daemon's host, a sender's, and a file to send.
     private struct Pair: Sendable {
         let folder: String
         let kitchen: Host
@@ -88,7 +88,7 @@ struct TrustTests {
                 _ = try await pair.kitchen.run(arguments: ["contacts", "set", "Study", "--size-per-day", "150 bytes"])
                 let sent = try await send("a.png", to: running)
                 #expect(sent.exit == 0, "\(sent.errors)")
-                // The receiver asks the arbiter about these, and it declines.
+                // The receiver starts the arbiter for these, and it declines.
                 #expect(try await send("photos.png", to: running).exit == 12)
                 #expect(try await send("b.png", to: running).exit == 12)
                 #expect(try running.names() == ["a.png"])
@@ -104,7 +104,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a contact whose policy says so is taken without a question, within its limits")
+    @Test("the offer of a contact whose policy allows it is taken without a question, within its limits")
     func contact() async throws {
         try await withPair { pair in
             try await pair.allow(["--policy", "accept", "--size-at-most", "100 bytes"])
@@ -167,7 +167,7 @@ struct TrustTests {
                 let changed = try await pair.kitchen.run(
                     arguments: ["contacts", "set", "Study", "--policy", "ask", "--handler", "inbox"])
                 #expect(changed.exit == 0, "\(changed.errors)")
-                // Something new: what is there already is not stored again.
+                // A new file: an item that is there already is not stored again.
                 try "again".write(toFile: pair.folder + "/note.txt", atomically: false, encoding: .utf8)
                 async let asked = pair.send(to: running)
                 while try await pair.kitchen.run(arguments: ["accept", "1", "--to", "Deep/er"]).exit != 0 {}
@@ -175,7 +175,7 @@ struct TrustTests {
                 let second = try await pair.kitchen.run(arguments: ["inbox", "show", "2"])
                 #expect(second.output.contains("/Inbox/Deep/er/note.txt"), "\(second.output)")
                 #expect(second.output.contains("no handler asked"), "\(second.output)")
-                // The same again, to another folder: it stays where it is, and who accepts is told.
+                // The same again, to another folder: it stays at its place, and the accepting command reports it.
                 async let repeated = pair.send(to: running)
                 let accept = ["accept", "2", "--to", "Else"]
                 var answer = try await pair.kitchen.run(arguments: accept)
@@ -196,9 +196,10 @@ struct TrustTests {
         try await withPair { pair in
             #expect(try await pair.kitchen.run(arguments: ["visible", "everyone", "--for", "2s"]).exit == 0)
             try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
-                while try await !pair.kitchen.run(arguments: ["status", "--json"]).output.contains(
-                    #""visibility":"contacts""#)
-                {}
+                try await eventually {
+                    try await pair.kitchen.run(arguments: ["status", "--json"]).output
+                        .contains(#""visibility":"contacts""#)
+                }
                 #expect(try await pair.send(to: running).exit == 12)
                 #expect(try await pair.kitchen.run(arguments: ["visible", "off"]).exit == 0)
                 while try await pair.send(to: running, ["--timeout", "2"]).exit != 11 {}
@@ -216,7 +217,7 @@ struct TrustTests {
             #expect(try await pair.study.run(arguments: words).exit == 0)
             let flags = ["receive", "--accept", "everyone"]
             let port = try await pair.kitchen.withReceiver(arguments: flags) { running in
-                // By address once: now it is known where the contact is.
+                // By address once: then the contact's address is known.
                 #expect(try await pair.send(to: running).exit == 0)
                 let byName = try await pair.study.run(
                     arguments: ["send", "note.txt", "--to", "cook"], in: pair.folder)

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// The main job between two hosts that know nothing of each other but a name.
+/// The main job between two hosts that know only each other's names.
 @Suite(
     "Two hosts on a LAN", .serialized,
     .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
@@ -41,7 +41,7 @@ struct TwoHostsTests {
                 let lines = record.split(separator: "\n").sorted()
                 #expect(
                     lines == [
-                        "example.com.url \(try await type("a.url")) study", "notes public.folder study",
+                        "example.com.url public.url study", "notes public.folder study",
                         "report.pdf com.adobe.pdf study",
                     ])
                 let byID = try await study.run(
@@ -49,7 +49,7 @@ struct TwoHostsTests {
                 #expect(byID.exit == 0, "\(byID.errors)")
                 let nobody = try await study.run(arguments: ["send", "report.pdf", "--to", "cellar"], in: lab.folder)
                 #expect(nobody.exit == 10)
-                // It is announced with several addresses, each of which is news.
+                // It is announced with several addresses, each of which is an event.
                 let unsaid = try await study.run(arguments: ["send", "report.pdf"], in: lab.folder)
                 #expect(unsaid.exit == 64)
                 #expect(
@@ -60,9 +60,6 @@ struct TwoHostsTests {
             #expect(gone.events.isEmpty, "it is withdrawn when the receiver has ended: \(gone.output)")
         }
     }
-
-    /// What a URL item is typed as is the sender's to say; the test takes it from the program.
-    private func type(_ name: String) async throws -> String { "public.url" }
 
     @Test("a link-local IPv6 address with its interface reaches the peer")
     func linkLocal() async throws {
@@ -84,7 +81,7 @@ struct TwoHostsTests {
         }
     }
 
-    @Test("peers --watch shows who comes and who goes")
+    @Test("peers --watch shows each peer that comes or goes")
     func watch() async throws {
         try await Lab.with(avahi: "none") { lab in
             let log = EventLog()
