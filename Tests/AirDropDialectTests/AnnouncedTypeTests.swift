@@ -5,10 +5,10 @@ import UniformTypes
 
 @testable import AirDropDialect
 
-@Suite("What AirDrop announces")
+@Suite("Types that AirDrop announces")
 struct AnnouncedTypeTests {
     @Test(
-        "the more special of announced type and name decides; where they contradict each other, what both are",
+        "the more specific of announced type and name decides; if they contradict each other, their common supertype does",
         arguments: [
             // As Apple's senders announce files.
             ("photo.png", "public.png", false, "public.png"), ("IMG_1.HEIC", "public.heic", false, "public.heic"),
@@ -33,7 +33,7 @@ struct AnnouncedTypeTests {
         #expect(type == uniform(expected ?? said))
     }
 
-    @Test("a folder that is announced as a picture is asked about as a folder")
+    @Test("for a folder that is announced as a picture, the question shows a folder")
     func folder() async throws {
         try await AirDropLoopback.run(.decline) { receiver in
             let file = HandMadeAsk.File(name: "photos", type: "public.png", isFolder: true)

@@ -58,7 +58,7 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("what is no archive by its type is refused with 406, and by its bytes with 400")
+    @Test("contents whose type is no archive are refused with 406, and contents whose bytes are no archive with 400")
     func noArchive() async throws {
         for (type, bytes, expected) in [
             ("text/html", "<html>", 406), ("application/x-cpio", "PK\u{3}\u{4}", 400),
@@ -96,7 +96,7 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("names that begin with what joins the character before it are taken, in any order of the archive")
+    @Test("names that begin with a combining character are taken, in any order of the archive")
     func joiningNames() async throws {
         try await AirDropLoopback.run { receiver in
             let names = SampleNames.joining
@@ -159,7 +159,7 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("an item is what it was announced as: no folder for a file, no link, no second time, nothing inside a file")
+    @Test("an item is of the announced kind: no folder for a file, no link, no second time, nothing inside a file")
     func otherKind() async throws {
         let bodies = [
             Self.archive { $0.folder("./a") },
@@ -222,7 +222,7 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("what was announced and does not come is missed")
+    @Test("the transfer fails if an announced item does not come")
     func missing() async throws {
         try await AirDropLoopback.run { receiver in
             let answers = try await receiver.send(
@@ -284,7 +284,7 @@ struct HostileSenderTests {
         }
     }
 
-    @Test("a disk that is full is said with 500, and nothing stays")
+    @Test("a full disk is answered with 500, and nothing stays")
     func fullDisk() async throws {
         try await AirDropLoopback.run(inbox: .fullAfter(1_000)) { receiver in
             let body = Self.archive { $0.add("./a", Array(repeating: 1, count: 5_000)) }
@@ -367,7 +367,9 @@ struct HostileSenderTests {
         #expect(inbox.stored.isEmpty && inbox.stagedCount == 0)
     }
 
-    @Test("contents that were changed on the way end, whatever they have become", arguments: 0..<120 as Range<UInt64>)
+    @Test(
+        "contents that were changed on the way end the transfer, whatever the change is",
+        arguments: 0..<120 as Range<UInt64>)
     func changedContents(seed: UInt64) async throws {
         let names = ["plain.odc.cpio", "plain.newc.cpio", "plain.odc.cpio.gz", "mixed.dvzip", "apple.dvzip"]
         var numbers = SeededNumbers(seed: seed)

@@ -49,7 +49,7 @@ struct OddEntryTests {
         #expect(remarks.isEmpty)
     }
 
-    @Test("that is a link out of the folder costs only itself, and a line says so", arguments: ["../x", "/etc/passwd"])
+    @Test("a link out of the folder costs only itself, and a line names it", arguments: ["../x", "/etc/passwd"])
     func linkOut(_ target: String) async throws {
         let (stored, remarks) = try await send { $0.link("./d/l", to: target) }
         #expect(Set(stored.keys) == ["good"])
@@ -104,7 +104,7 @@ struct OddEntryTests {
         #expect(remarks.count == 2)
     }
 
-    @Test("of which there are many is told in a few lines")
+    @Test("many odd entries are reported in a few lines")
     func many() async throws {
         let (_, remarks) = try await send { archive in
             for number in 0..<100 { archive.link("./d/l\(number)", to: "/") }
@@ -114,7 +114,7 @@ struct OddEntryTests {
     }
 
     @Test(
-        "does not make a question one that nobody is asked",
+        "an odd entry alone does not make an offer that no user is asked about",
         arguments: ["x\ny.txt", wideName + ".txt", "\u{202E}x.txt"])
     func question(_ name: String) async throws {
         try await AirDropLoopback.run { receiver in

@@ -37,7 +37,7 @@ struct PackingTests {
     }
 
     @Test(
-        "what is packed is what was packed, stored where it does not get smaller",
+        "unpacking gives the packed items, and data that does not get smaller is stored",
         arguments: [BodyDeflater.Form.dvzip, .gzip], 0..<6 as Range<UInt64>)
     func roundTrip(_ form: BodyDeflater.Form, seed: UInt64) throws {
         var numbers = SeededNumbers(seed: seed)
@@ -68,7 +68,7 @@ struct PackingTests {
         #expect(try inflateAll(packed, in: 1 << 20) == contents)
     }
 
-    @Test("what was offered with its size may be packed as small as it likes; anything else a hundred times")
+    @Test("contents with an offered size may be packed as small as possible; other contents at most a hundred times")
     func budget() {
         let known = InflationBudget(Offer.sample(items: 2, size: 1 << 40))
         #expect(known.allows(1 << 41, from: 1))
@@ -81,7 +81,7 @@ struct PackingTests {
         #expect(unknown.allows(.max, from: .max))
     }
 
-    @Test("an archive library that is not installed is said in one line, and so is one that lacks something")
+    @Test("a missing archive library is reported in one line, and so is a library that lacks a function")
     func noLibrary() throws {
         for name in ["libwaft-nothing.so.1", "libz.so.1"] {
             do {
@@ -125,7 +125,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("what is written is read: text in two forms, data, numbers, truths, depths")
+    @Test("a written property list is read back: text in two forms, data, numbers, booleans, depths")
     func roundTrip() throws {
         let card = AirDropCard(name: "K\u{FC}che \u{1F373}", model: "Waft1,1")
         let message = try AirDropMessage.showing(card).encoded()

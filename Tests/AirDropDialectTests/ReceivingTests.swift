@@ -35,7 +35,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("what a current Apple sender does on the wire is answered, the last chunk left out and all")
+    @Test("the requests of a current Apple sender are answered, also without the last chunk")
     func apple() async throws {
         try await AirDropLoopback.run { receiver in
             let answer = try await receiver.bare { bare in
@@ -70,7 +70,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("a sender that waits to be told to go on is told, once for each body")
+    @Test("a sender that waits for permission to continue gets it, once for each body")
     func continues() async throws {
         try await AirDropLoopback.run { receiver in
             try await receiver.bare { bare in
@@ -120,7 +120,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("what is declined is answered with 401 and an empty body on a connection that ends, and leaves nothing")
+    @Test("a declined offer is answered with 401 and an empty body, the connection ends, and nothing is left")
     func declined() async throws {
         try await AirDropLoopback.run(.decline) { receiver in
             let answer = try await receiver.http { try await $0.post("/Ask", HandMadeAsk.files("a")) }
@@ -144,7 +144,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("who is not visible to everyone shows itself to nobody, and takes nothing")
+    @Test("a receiver that is not visible to everyone shows itself to no peer, and takes nothing")
     func invisible() async throws {
         try await AirDropLoopback.run(isVisible: false) { receiver in
             let discover = try await receiver.http {
@@ -246,7 +246,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("an idle connection keeps nobody from sending")
+    @Test("an idle connection does not prevent others from sending")
     func idle() async throws {
         try await AirDropLoopback.run { receiver in
             try await receiver.bare { _ in
@@ -278,7 +278,7 @@ struct ReceivingTests {
         }
     }
 
-    @Test("nobody that comes by AirDrop is anybody that is known, and each connection is somebody else")
+    @Test("no AirDrop sender is a known peer, and each connection is another peer")
     func strangers() async throws {
         try await AirDropLoopback.run { receiver in
             for name in ["a", "b"] {

@@ -98,7 +98,7 @@ struct SendingTests {
         }
     }
 
-    @Test("interim answers without end do not make a sender wait for ever, whatever it has asked")
+    @Test("endless interim answers do not make a sender wait for ever, after any request")
     func interimForEver() async throws {
         let short: Duration = .milliseconds(50)
         let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
@@ -121,7 +121,7 @@ struct SendingTests {
         }
     }
 
-    @Test("discovery tells what the receiver calls itself, and nothing of who is hidden")
+    @Test("discovery returns the name of the receiver, and nothing about hidden receivers")
     func discovery() async throws {
         try await AirDropLoopback.run { receiver in
             let card = try await receiver.client { try await $0.discover(patience: .seconds(60)) }
@@ -135,7 +135,7 @@ struct SendingTests {
         }
     }
 
-    @Test("what AirDrop cannot carry is said before anything is sent")
+    @Test("an item that AirDrop cannot carry is refused before anything is sent")
     func unfit() {
         let limit = AirDropDialect.largestFile
         #expect(throws: TransferFault.self) {
@@ -182,7 +182,7 @@ struct SendingTests {
         }
     }
 
-    @Test("the question says no more of the sender than its name, and is called by one name throughout")
+    @Test("the question contains only the name of the sender, and uses the same identifier throughout")
     func question() throws {
         let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
         let body = try AirDropMessage.question(plan, from: AirDropLoopback.card, instance: "0123456789ab").encoded()
@@ -205,7 +205,7 @@ struct SendingTests {
         }
     }
 
-    @Test("a folder is asked about with the size of everything in it")
+    @Test("the question gives a folder the size of all its contents")
     func folderSize() throws {
         let sources: [MemorySource] = [.tree("d", [.file("a", [1, 2]), .folder("b", [.file("c", [3])])])]
         let plan = try SendingPlan(Offer(of: sources), sources, to: .own)

@@ -25,7 +25,7 @@ struct WholeTransferTests {
     }
 
     @Test(
-        "a file twice, something unannounced behind what was announced, or a file that does not come: nothing of it stays",
+        "if a file comes twice, an unannounced file follows the announced one, or a file is missing, nothing stays",
         arguments: [["a", "b", "a"], ["a", "a", "b"], ["a", "b", "evil"], ["a", "evil", "b"], ["a"]])
     func refused(names: [String]) async throws {
         try await AirDropLoopback.run { receiver in

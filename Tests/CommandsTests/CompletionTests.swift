@@ -37,7 +37,7 @@ struct CompletionTests {
         #expect(CompletionWords.offered((0..<5_000).map(String.init), to: .bash).count == 1_000)
     }
 
-    @Test("zsh does not take what is behind a colon for a description, and fish gets the words as they are")
+    @Test("zsh does not take the text after a colon as a description, and fish gets the words unchanged")
     func otherShells() {
         #expect(CompletionWords.offered(["a:b\\c", "it's"], to: .zsh) == ["a\\:b\\\\c", "it's"])
         #expect(CompletionWords.offered(["a:b\\c", "it's"], to: .fish) == ["a:b\\c", "it's"])

@@ -62,7 +62,7 @@ struct ContactsCommandTests {
         #expect(try shelf.snapshot()[anna]?.name.text == "Anna")
     }
 
-    @Test("what cannot be allowed is refused in one line with exit 64, and nothing changes")
+    @Test("a contact that cannot be allowed is refused in one line with exit 64, and nothing changes")
     func refusals() throws {
         let shelf = ContactsShelf()
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna")
@@ -114,7 +114,7 @@ struct ContactsCommandTests {
                 == "to print the key id of the other machine, run there: waft contacts me")
     }
 
-    @Test("to allow a contact again under its name changes only what is said, and how it was verified stays")
+    @Test("to allow a contact again under its name changes only the given settings, and keeps how it was verified")
     func again() throws {
         let shelf = ContactsShelf()
         let comparison = Verification(.comparedCode, at: WallTime(milliseconds: 1_000))
@@ -126,7 +126,7 @@ struct ContactsCommandTests {
         #expect(contact.name.text == "Anna")
     }
 
-    @Test("set changes what is named, takes limits away by their word, and leaves the rest")
+    @Test("set changes the named settings, removes limits by their word, and leaves the rest")
     func setting() throws {
         let shelf = ContactsShelf()
         _ = try shelf.run(
@@ -156,7 +156,7 @@ struct ContactsCommandTests {
         #expect(shelf.failure("contacts", "rename", "anna", "a/b").exit == 64)
     }
 
-    @Test("to rename a contact that rules name says so")
+    @Test("if rules name a contact, rename prints a warning")
     func renaming() throws {
         let shelf = ContactsShelf(policy: try Policy([PolicyRule([.from([.contact(ContactName("anna"))])], .accept)]))
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna")
@@ -202,7 +202,7 @@ struct ContactsCommandTests {
         #expect(try ContactsShelf().run("contacts", "me", "--json").documents.first?["id"] as? String == id)
     }
 
-    @Test("an amount a day is set, shown with what has come, and taken away again")
+    @Test("a daily amount is set, shown with the amount received so far, and removed again")
     func sizePerDay() throws {
         let shelf = ContactsShelf()
         _ = try shelf.run("contacts", "allow", anna.text, "--name", "Anna", "--policy", "accept")
@@ -256,7 +256,7 @@ struct ContactsCommandTests {
         #expect(try kind("me") == "me")
     }
 
-    @Test("a receiver is told of what changes, and of nothing else")
+    @Test("a receiver is notified of changes, and of nothing else")
     func changes() throws {
         let shelf = ContactsShelf()
         let changing = [
@@ -307,7 +307,7 @@ struct ContactsCommandTests {
         }
     }
 
-    @Test("a damaged file is told, left as it is, and no usage error")
+    @Test("a damaged file is reported, stays unchanged, and is no usage error")
     func damaged() throws {
         let shelf = ContactsShelf()
         try FileManager.default.createDirectory(atPath: shelf.folder / "state", withIntermediateDirectories: true)

@@ -70,7 +70,7 @@ struct ContactsListFileTests {
         #expect(parsed?.from == "-")
     }
 
-    @Test("what is missing, no text, a folder or too large is refused")
+    @Test("a list that is missing, not text, a folder or too large is refused")
     func unreadable() throws {
         let shelf = ContactsShelf()
         #expect(shelf.failure("contacts", "allow", "--from", shelf.folder / "none").exit == 66)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Commands
 
-@Suite("How an end is told")
+@Suite("Words for the end of a transfer")
 struct EndingWordsTests {
     @Test("a cancelled sending says how far it was, and whether the same command resumes it")
     func cancelled() {
@@ -26,7 +26,7 @@ struct EndingWordsTests {
                 == "cancelled at 304.0 kB; standard input cannot be read again: run the whole pipeline again")
     }
 
-    @Test("an offer that nobody answered says so once, with the time, and a foreign reason does not stand alone")
+    @Test("an unanswered offer is reported once, with the time, and the peer's reason does not stand alone")
     func expired() {
         let usual = ItemVerdict(.expired, reason: SilenceWords.nobodyAnswered(within: .milliseconds(59_001)))
         #expect(OutcomeWords.line(usual) == "nobody answered within 60 s")
@@ -36,13 +36,13 @@ struct EndingWordsTests {
         #expect(ItemText(.notAccepted(usual), wait: .stored).text == "nobody answered within 60 s")
     }
 
-    @Test("an offer that its sender withdrew is told so, and not as one that nobody answered")
+    @Test("an offer that its sender withdrew is reported as withdrawn, not as unanswered")
     func withdrawn() {
         #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.cancelled)) == "the sender cancelled")
         #expect(OutcomeWords.line(ItemVerdict(.expired, reason: SilenceWords.stopping)) == "the receiver is stopping")
     }
 
-    @Test("a sending that goes on where it was says once how much is there already")
+    @Test("a resumed transfer prints once how much the receiver has already")
     func resumed() {
         #expect(
             ResumeWords.line(bytes: 35_100_000, of: 62_900_000, moved: 100_000)
@@ -51,7 +51,7 @@ struct EndingWordsTests {
         #expect(ResumeWords.line(bytes: 200, of: 200, moved: 0) == nil)
     }
 
-    @Test("an answer to an offer is told in one line, with the items and the folder")
+    @Test("an answer to an offer is one line, with the items and the folder")
     func answered() {
         #expect(AnswerWords.accepted(1) == "offer 1 accepted")
         #expect(AnswerWords.accepted(1, folder: "From/Study") == "offer 1 accepted, into From/Study")

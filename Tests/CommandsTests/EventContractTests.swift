@@ -80,7 +80,7 @@ struct EventContractTests {
         #expect(LineContract.shared.faults(in: [#"{"v":1,"event":"done","exit":0}"#]) == [])
     }
 
-    @Test("a failure is a line with its reason, what to do and the exit code, and the last line of send is done")
+    @Test("a failure is a line with its reason, the next step and the exit code, and the last line of send is done")
     func failures() throws {
         let failure = CommandFailure(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
         let line = EventLine(failure).text

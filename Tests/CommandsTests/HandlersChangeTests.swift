@@ -9,7 +9,7 @@ import UniformTypes
 
 @Suite("waft handlers add, remove, enable, disable and default")
 struct HandlersChangeTests {
-    @Test("add says what was installed, where, what it opens and what to do next")
+    @Test("add prints which handler was installed, where, what it opens and the next step")
     func add() throws {
         let shelf = HandlerShelf()
         try FileManager.default.createDirectory(atPath: shelf.folder / "Pictures", withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ struct HandlersChangeTests {
         #expect(script.contains("exec '\(shelf.program)' \"$@\""))
     }
 
-    @Test("add says what the handler may do besides, and writes it into the bundle")
+    @Test("add prints the handler's additional permissions, and writes them into the bundle")
     func permissions() throws {
         let shelf = HandlerShelf()
         shelf.folder.file("list", "x")
@@ -51,7 +51,7 @@ struct HandlersChangeTests {
         #expect(permissions["writes"] as? [String] == [shelf.folder / "user/handler-data/org.waft.local.print"])
     }
 
-    @Test("what a handler has written is kept when it is removed, and goes with --data")
+    @Test("the files that a handler has written are kept when it is removed, and deleted with --data")
     func data() throws {
         for (flags, isKept) in [([], true), (["--data"], false), (["--data", "--json"], false)] {
             let shelf = HandlerShelf()
@@ -179,7 +179,7 @@ struct HandlersChangeTests {
         #expect(!FileManager.default.fileExists(atPath: shelf.folder / "config"))
     }
 
-    @Test("a name that is taken is refused, and what has it stays as it was")
+    @Test("a name that is taken is refused, and the bundle of that name stays unchanged")
     func taken() throws {
         let shelf = HandlerShelf()
         try shelf.add("Photos", "public.image")
@@ -200,7 +200,7 @@ struct HandlersChangeTests {
         #expect(failure.message.contains("could not be written"))
     }
 
-    @Test("remove says what is no more and what it was the default for, and removes what is broken too")
+    @Test("remove prints the removed handler and the types whose default it was, and also removes broken bundles")
     func remove() throws {
         let shelf = HandlerShelf()
         try shelf.add("Photos", "public.image")
@@ -214,7 +214,7 @@ struct HandlersChangeTests {
         #expect(shelf.installed.isEmpty)
     }
 
-    @Test("what is not the user's is not removed: it says where it is, and what can be done")
+    @Test("a handler outside the user's folder is not removed: the message has its place and an alternative")
     func removeOthers() throws {
         let shelf = HandlerShelf(hook: "on-arrival")
         try shelf.write("Printer", HandlerShelf.keys("org.example.printer"), in: shelf.machine)
@@ -230,7 +230,7 @@ struct HandlersChangeTests {
         #expect(FileManager.default.fileExists(atPath: shelf.machine + "/Printer.handler"))
     }
 
-    @Test("disable and enable say so, any number of times")
+    @Test("disable and enable confirm the change, any number of times")
     func disable() throws {
         let shelf = HandlerShelf()
         try shelf.add("Photos", "public.image")
@@ -277,7 +277,7 @@ struct HandlersChangeTests {
         #expect(try shelf.run("default", "--json").documents.count == 2)
     }
 
-    @Test("a default that somebody's removed handler left behind can be seen and forgotten")
+    @Test("a default that a removed handler left behind can be seen and forgotten")
     func leftOver() throws {
         let shelf = HandlerShelf()
         try FileManager.default.createDirectory(atPath: shelf.folder / "config", withIntermediateDirectories: true)
@@ -288,7 +288,7 @@ struct HandlersChangeTests {
     }
 
     @Test(
-        "what cannot be a default is refused with one line",
+        "a handler that cannot be a default is refused with one line",
         arguments: [
             (["pdf", "Photos"], "pdf is a file name extension; its type is com.adobe.pdf"),
             (["com.adobe.pdf", "Photos"], "Photos does not open com.adobe.pdf"),

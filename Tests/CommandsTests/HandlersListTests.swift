@@ -8,7 +8,7 @@ import Testing
 
 @Suite("waft handlers list and show")
 struct HandlersListTests {
-    @Test("each handler has its name, its state, what it opens and where it lies, and the Inbox comes last")
+    @Test("each handler has its name, its state, its types and its place, and the Inbox comes last")
     func transcript() throws {
         let shelf = HandlerShelf(hook: "on-arrival")
         _ = try shelf.run(
@@ -71,7 +71,7 @@ struct HandlersListTests {
         #expect(report.exit == .done)
     }
 
-    @Test("a bundle that cannot be used is listed with the reason and what to do, and hurts no other")
+    @Test("an unusable bundle is listed with the reason and the next step, and does not affect others")
     func broken() throws {
         let shelf = HandlerShelf()
         try shelf.add("Good", "public.image")
@@ -109,7 +109,7 @@ struct HandlersListTests {
         #expect(try shelf.run("show", "hook").text.contains("is missing"))
     }
 
-    @Test("what would keep a handler from being started is a warning")
+    @Test("a condition that prevents a handler from being started is a warning")
     func launchTroubles() throws {
         let shelf = HandlerShelf()
         try shelf.write(
@@ -269,7 +269,7 @@ struct HandlersListTests {
         }
     }
 
-    @Test("ten thousand bundles are listed as far as a folder may hold them, and the rest is spoken of")
+    @Test("ten thousand bundles are listed up to the limit of a folder, and the rest is mentioned")
     func many() throws {
         let shelf = HandlerShelf()
         let keys = HandlerShelf.keys("org.example.x", ["public.image"])

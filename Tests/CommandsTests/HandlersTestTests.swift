@@ -25,7 +25,7 @@ struct HandlersTestTests {
         Array(try shelf.run(["test"] + words).results.prefix { !$0.hasSuffix(" may do only this:") })
     }
 
-    @Test("what the handler that gets it may do follows in a table")
+    @Test("the permissions of the chosen handler follow in a table")
     func permissions() throws {
         let lines = try shelf.run("test", "--type", "public.png").results
         let start = try #require(lines.firstIndex(of: "  Photos may do only this:"))
@@ -51,7 +51,7 @@ struct HandlersTestTests {
                 == "  Free has no sandbox: it has all your permissions")
     }
 
-    @Test("the whole decision: type, content, claimants in order with the reasons, and who gets it")
+    @Test("the whole decision is printed: type, content, candidates in order with the reasons, and the chosen handler")
     func transcript() throws {
         _ = try shelf.run("add", "--name", "Off", "--type", "public.png", "--run", "import.sh")
         _ = try shelf.run("disable", "off")
@@ -71,7 +71,7 @@ struct HandlersTestTests {
             ])
     }
 
-    @Test("a liar is handed to nobody")
+    @Test("an item whose content contradicts its type goes to no handler")
     func liar() throws {
         let lines = try test(shelf.folder / "evil.jpg")
         #expect(lines[1].hasPrefix("  looks like JPEG image, but is ") && lines[1].hasSuffix(": not opened"))
@@ -82,7 +82,7 @@ struct HandlersTestTests {
         #expect(document["content"] as? String == "lying")
     }
 
-    @Test("what is mislabelled is handed on as what it is")
+    @Test("a mislabelled item is handled by its real type")
     func mislabelled() throws {
         _ = try shelf.run("add", "--name", "PNG", "--type", "public.png", "--run", "import.sh")
         _ = try shelf.run("add", "--name", "JPEG", "--type", "public.jpeg", "--run", "import.sh")
@@ -94,7 +94,7 @@ struct HandlersTestTests {
         #expect(!lines.contains { $0.contains("JPEG  opens") })
     }
 
-    @Test("folders are asked about without being gone through, also by way of . and ..")
+    @Test("folders are examined without walking through them, also by way of . and ..")
     func folders() throws {
         let folder = shelf.folder / "Deep.app"
         mkdir(folder, 0o700)
@@ -105,7 +105,7 @@ struct HandlersTestTests {
         #expect(try test("/")[0] == "/: public.folder (folder)")
     }
 
-    @Test("a file that is not there is exit code 66, with what to ask instead; the others are answered all the same")
+    @Test("a missing file is exit code 66, with a suggestion; the other files are still answered")
     func missing() throws {
         let report = try shelf.run("test", shelf.folder / "none.pdf", shelf.folder / "a.png")
         #expect(report.exit == .inputMissing)
@@ -151,7 +151,7 @@ struct HandlersTestTests {
         #expect(lines.last == "  Raw gets it; if it says no, Photos is asked")
     }
 
-    @Test("what the user leaves in the Inbox goes to nobody after that")
+    @Test("a type that the user leaves in the Inbox goes to no handler after that")
     func left() throws {
         _ = try shelf.run("default", "public.png", "inbox")
         let lines = try test(shelf.folder / "a.png")
@@ -159,7 +159,7 @@ struct HandlersTestTests {
         #expect(lines.last == "  no handler gets it: it stays in the Inbox")
     }
 
-    @Test("a URL is asked about by its scheme, unless a file has that name")
+    @Test("an argument with a scheme is a URL, unless a file has that name")
     func urls() throws {
         _ = try shelf.run("add", "--name", "Foo", "--scheme", "foo", "--run", "import.sh")
         _ = try shelf.run("add", "--name", "Foo2", "--scheme", "foo", "--scheme", "bar", "--run", "import.sh")
@@ -190,7 +190,7 @@ struct HandlersTestTests {
         #expect(!shelf.failure("test", "foo://\u{1B}[2J").message.contains("\u{1B}"))
     }
 
-    @Test("it says whether a URL is opened when somebody sends it")
+    @Test("the output states whether a received URL is opened")
     func received() throws {
         var place = shelf.place
         place.openedSchemes = Set(["https", "foo"].compactMap { URLScheme($0) })

@@ -33,7 +33,7 @@ struct InboxVerbTests {
             state: state, departure: departure)
     }
 
-    @Test("a finding is one line: what, and in what it differs")
+    @Test("a finding is one line: the item and the difference")
     func findings() throws {
         let entry = try entry()
         let changed = ItemFinding(state: .changed, differences: [.size, .mode], detail: "5 bytes instead of 4")
@@ -51,7 +51,7 @@ struct InboxVerbTests {
         #expect(FindingText.line(entry, ItemFinding(state: .missing)).hasPrefix("7  a.txt: missing: "))
     }
 
-    @Test("an event of the Inbox is one line: what came, what its handler said, how it left")
+    @Test("an event of the Inbox is one line: the item, the handler's answer, and how the item left")
     func events() throws {
         let summary = ArrivalSummary(try entry("a\u{200B}b.txt").arrival, contact: nil, content: nil)
         func line(_ event: ControlEvent) -> String? { InboxWatch.line(event, people) }
@@ -95,7 +95,7 @@ struct InboxVerbTests {
                 == "3 items, 2 bytes, without the contents of 1 folder")
     }
 
-    @Test("the closing count names what there is")
+    @Test("the closing count names the kinds that exist")
     func summary() {
         #expect(FindingText.summary([:]) == "0 ok")
         #expect(FindingText.summary([.ok: 3]) == "3 ok")
@@ -104,7 +104,7 @@ struct InboxVerbTests {
                 == "1 ok, 3 changed, 2 missing, 4 unreadable")
     }
 
-    @Test("history says how something left, beside what its handler said")
+    @Test("history prints how an item left, beside the handler's answer")
     func departures() throws {
         let time = WallTime(milliseconds: 0)
         let taken = try entry(departure: Departure(.taken, at: time, toward: "/home/me/a\u{7}.txt"))

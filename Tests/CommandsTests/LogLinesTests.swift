@@ -66,7 +66,7 @@ struct LogLinesTests {
         }
     }
 
-    @Test("what was declined, stored and opened is in the log, with the user's name of the contact")
+    @Test("declined, stored and opened items are in the log, with the user's name of the contact")
     func events() throws {
         let shelf = ContactsShelf()
         let book = ContactBook(path: shelf.bookPath)

@@ -9,7 +9,7 @@ import UniformTypes
 
 @testable import Commands
 
-/// Names and notes by which a stranger could control a terminal.
+/// Names and notes with which a stranger could control a terminal.
 private let hostile = [
     "\u{1B}[2J\u{1B}[H", "a\nroot offers nothing", "a\r\n1: accepted", "exe\u{202E}gpj.", "\u{9B}31m", "a\u{0}b",
     "\u{2028}x\u{2029}", "\u{200B}\u{FEFF}", "\u{2066}\u{2069}", "\"; rm -rf ~ \"", "\u{7F}\u{85}",
@@ -76,7 +76,7 @@ struct OfferTextTests {
             ])
     }
 
-    @Test("who calls itself like a contact is shown with a warning, in the list and when it comes")
+    @Test("a peer whose name is like a contact's is shown with a warning, in the list and when the offer comes")
     func warnings() throws {
         let liar = summary(try .of(["a"]), asker: .stranger("Anna", warning: "this is not your contact Anna"))
         let warning = "  warning: this is not your contact Anna"
@@ -144,7 +144,7 @@ struct OfferTextTests {
         #expect(lines[0].contains("(\(key)) offers a, "))
     }
 
-    @Test("--json speaks the events of waft receive, one a line, with what is needed to answer")
+    @Test("--json prints the events of waft receive, one a line, with all that is needed to answer")
     func json() throws {
         let offer = try Offer.of(["report.pdf", "photos/"], from: "Anna", note: "hi\u{1B}[2J\n")
         let summary = summary(offer, number: 3, asker: .stranger("Anna", warning: "not\nyour Anna"))
@@ -173,7 +173,7 @@ struct OfferTextTests {
 
     private static func known(_ offer: Offer) -> OfferSummary { summary(offer, asker: .anna) }
 
-    @Test("--json tells the answers, and what else happens, as waft receive does")
+    @Test("--json prints the answers and the other events, as waft receive does")
     func otherEvents() throws {
         let answered = try document(
             JSONText.line(
@@ -211,7 +211,7 @@ struct OfferTextTests {
         }
     }
 
-    @Test("what waft offers --watch says of an arrival is what waft receive says of it")
+    @Test("waft offers --watch prints an arrival in the words of waft receive")
     func sameWords() throws {
         let arrival = try Arrival.sample()
         let watched = JSONText.line(EventLine(.stored(ArrivalSummary(arrival, contact: nil, content: nil))))

@@ -82,7 +82,7 @@ struct OpenCommandTests {
         #expect(outcome.document.attempts.map(\.handlerAnswer) == ["no", "no"])
     }
 
-    @Test("a failure and a later end it with exit code 16, and what was printed is shown, escaped")
+    @Test("a failure and a later end it with exit code 16, and the handler's output is shown, escaped")
     func failures() async throws {
         try write("Bad", "bad", "printf 'oh\\033[31m no\\n' >&2; exit 3")
         try write("Other", "bad", "exit 0")
@@ -115,7 +115,7 @@ struct OpenCommandTests {
         #expect(try text("log") == "will-finish-launching\ndid-finish-launching\n")
     }
 
-    @Test("a resident handler is told by a line, and its answer counts")
+    @Test("a resident handler gets a line, and its answer counts")
     func resident() async throws {
         let script = """
             while read -r line; do
@@ -130,7 +130,7 @@ struct OpenCommandTests {
         #expect(try await open("foo:nope").text == "foo:nope: Stays said no: not mine")
     }
 
-    @Test("nobody's scheme is exit code 13, with the schemes that are opened and what to do")
+    @Test("a scheme without a handler is exit code 13, with the schemes that are opened and the next step")
     func nobody() async throws {
         try write("A", "foo", "exit 0")
         try write("Off", "bar", "exit 0")
@@ -144,7 +144,7 @@ struct OpenCommandTests {
         #expect(outcome.document.exit == 13)
     }
 
-    @Test("what means the same everywhere goes to xdg-open, in ASCII, and no handler is asked")
+    @Test("schemes with a global meaning go to xdg-open, in ASCII, and no handler is asked")
     func builtIn() async throws {
         let opener = shelf.folder.file("xdg-open", "", mode: 0o755)
         let script = "#!/bin/sh\nprintf '%s|' \"$@\" > '\(shelf.folder.path)/args'\n"
@@ -167,7 +167,7 @@ struct OpenCommandTests {
     }
 
     @Test(
-        "what is no URL is exit code 64, with the reason in one line",
+        "an argument that is no URL is exit code 64, with the reason in one line",
         arguments: [
             "", "report.pdf", "a b:c", "foo:\u{1B}[2J", "http://[::1", "http://a:99999/", "1a:b", "foo:\u{202E}x",
             String(repeating: "a:", count: 10_000),

@@ -39,7 +39,7 @@ struct OutboxTextTests {
         #expect(OutboxText.queued(try record().job) == "queued as 12 → kitchen: 1 item, 5 bytes")
     }
 
-    @Test("a job that is being sent says how far it is, and one that nobody sends that it is not")
+    @Test("a job in progress shows its progress, and a stopped job shows that no process sends it")
     func progress() throws {
         let record = try record { $0.state = .sending }
         let half = OutboxCourse([
@@ -71,7 +71,7 @@ struct OutboxTextTests {
         }
     }
 
-    @Test("the document for programs has state, exit code and what became of each item")
+    @Test("the document for programs has the state, the exit code and the result of each item")
     func document() throws {
         let record = try record(items: 2) {
             $0.state = .failed

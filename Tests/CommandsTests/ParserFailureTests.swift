@@ -45,7 +45,7 @@ struct ParserFailureTests {
         }
     }
 
-    @Test("a negative number is told to be one, and is taken for no option")
+    @Test("a negative number is recognised as one, and not taken for an option")
     func negative() {
         let refused = failure("send", "a.jpg", "--timeout", "-3")
         #expect(refused?.message == "--timeout -3: the value must be positive")

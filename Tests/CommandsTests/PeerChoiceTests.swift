@@ -26,7 +26,7 @@ struct PeerChoiceTests {
         #expect(choice.answer(to: "nas.lan:4001") == .chosen("nas.lan:4001"))
     }
 
-    @Test("an answer that fits nobody, or several, is asked again with the reason")
+    @Test("an answer that fits no peer, or several, is requested again with the reason")
     func unclear() {
         let choice = choice([(kitchen, "kitchen"), (study, "kitchen")])
         #expect(choice.answer(to: "kitchen") == .unclear("2 machines are named \"kitchen\": type the number"))

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Commands
 
-@Suite("Peers in view, where nobody can choose")
+@Suite("Peers in view, without a choice")
 struct PeersInViewTests {
     private func peer(_ byte: UInt8) throws -> PeerID {
         try #require(PeerID(fingerprint: Array(repeating: byte, count: 32)))
     }
 
-    @Test("a peer that is heard of again is listed once, under what it calls itself now")
+    @Test("a peer that is found again is listed once, under its current name")
     func again() throws {
         var view = PeersInView()
         #expect(view.found(try peer(1), name: nil))
@@ -18,7 +18,7 @@ struct PeersInViewTests {
         #expect(view.text == "in view: kitchen, study")
     }
 
-    @Test("who is gone is not listed, and comes back at the end")
+    @Test("a peer that has gone is not listed, and is listed at the end when it comes back")
     func gone() throws {
         var view = PeersInView()
         view.found(try peer(1), name: "kitchen")
@@ -33,7 +33,7 @@ struct PeersInViewTests {
         #expect(view.text == "no machine is in view")
     }
 
-    @Test("a name that two have comes with the id, and who tells no name is its id")
+    @Test("a name that two peers have is shown with the id, and a peer without a name is shown by its id")
     func namesakes() throws {
         let (one, two, three) = (try peer(1), try peer(2), try peer(3))
         var view = PeersInView()

@@ -28,7 +28,7 @@ struct PolicyCommandTests {
         ["time": .scalar("08:00-18:00"), "sizeAtLeast": .scalar("1 MB"), "then": .scalar("ask")],
     ]
 
-    @Test("rules are listed in their order, and names that are nobody's are told")
+    @Test("rules are listed in their order, and names that no contact has are reported")
     func list() throws {
         let report = try shelf().run("policy")
         #expect(
@@ -46,7 +46,7 @@ struct PolicyCommandTests {
         #expect(try shelf([]).run("policy").notes.first?.hasPrefix("there are no rules") == true)
     }
 
-    @Test("for each item it is told what becomes of it, and why")
+    @Test("for each item the output has the decision and the reason")
     func test() throws {
         let shelf = try shelf()
         let photo = shelf.folder.file("a.jpg", "12345")
@@ -68,7 +68,7 @@ struct PolicyCommandTests {
         #expect(document["folder"] as? String == "Photos/Anna")
     }
 
-    @Test("strangers are judged by what is visible now, or would be")
+    @Test("strangers are judged by the current visibility, or by the given one")
     func strangers() throws {
         let shelf = try shelf()
         let photo = shelf.folder.file("a.jpg", "12345")

@@ -50,7 +50,7 @@ struct SendSourcesTests {
         #expect(failure(whole)?.hint == nil)
     }
 
-    @Test("an option behind -- is told as a file that is missing, with where options go")
+    @Test("an option after -- is reported as a missing file, with the right place for options")
     func optionBehindHyphens() throws {
         try "x".write(toFile: folder / "-x", atomically: false, encoding: .utf8)
         let refused = failure(sources([folder / "-x", "--to", "kitchen"]))

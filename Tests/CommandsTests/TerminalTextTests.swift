@@ -13,7 +13,7 @@ struct TerminalTextTests {
     }
 
     @Test(
-        "what could move the cursor, hide or start a line is written out",
+        "characters that could move the cursor, hide text or start a line are written out",
         arguments: [
             ("a\u{1B}[2Jb", "a\\u{1B}[2Jb"), ("a\nb", "a\\nb"), ("a\rb", "a\\rb"), ("a\tb", "a\\tb"),
             ("a\u{0}b", "a\\u{0}b"),
@@ -24,7 +24,7 @@ struct TerminalTextTests {
         #expect(TerminalText.escaped(text) == shown)
     }
 
-    @Test("a line of JSON says the same, without what a terminal would obey or hide")
+    @Test("a line of JSON has the same contents, without characters that a terminal would obey or hide")
     func json() throws {
         let text = "a\u{1B}[2J\u{7F}\u{9B}1m\u{202E}gpj\u{2028}\u{E0001}Ü写🎈"
         let line = String(decoding: try JSONEncoder().encode([text]), as: UTF8.self)
@@ -60,7 +60,7 @@ struct TerminalTextTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(TerminalText.escaped(json: line).utf8)) == [text])
     }
 
-    @Test("a long text is cut, whatever it is made of")
+    @Test("a long text is cut, whatever its characters are")
     func cut() {
         #expect(TerminalText.escaped(String(repeating: "x", count: 1_000), limit: 20).count == 20)
         #expect(TerminalText.escaped(String(repeating: "\u{1B}", count: 1_000), limit: 20).count <= 20)

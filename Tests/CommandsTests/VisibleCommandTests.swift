@@ -7,7 +7,7 @@ import Testing
 
 @Suite("waft visible")
 struct VisibleCommandTests {
-    @Test("what is chosen for a time says until when, and what comes after, and falls back by itself")
+    @Test("a temporary visibility shows its end and the visibility after it, and ends by itself")
     func transcript() throws {
         let shelf = ContactsShelf()
         #expect(try shelf.run("visible").results == ["contacts"])
@@ -41,7 +41,7 @@ struct VisibleCommandTests {
     }
 
     @Test(
-        "what cannot be is refused with exit 64",
+        "an impossible visibility is refused with exit 64",
         arguments: [
             ["nobody"], ["--for", "10m"], ["everyone", "--for", "soon"], ["everyone", "--for", "0s"],
             ["everyone", "--for", "99999d"], ["everyone", "--for", "\u{1B}[2J"], ["off", "contacts"],
@@ -54,7 +54,7 @@ struct VisibleCommandTests {
         #expect(try shelf.run("visible").results == ["contacts"])
     }
 
-    @Test("a damaged file is told, with what holds until then, and a new choice mends it")
+    @Test("a damaged file is reported, with the visibility in force, and a new choice repairs it")
     func damaged() throws {
         let shelf = ContactsShelf()
         try FileManager.default.createDirectory(atPath: shelf.folder / "state", withIntermediateDirectories: true)

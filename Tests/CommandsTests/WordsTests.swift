@@ -17,7 +17,7 @@ struct WordsTests {
         #expect(WaftExit.allCases.map(\.rawValue) == [0, 1, 10, 11, 12, 13, 14, 15, 16, 17, 64, 66, 69, 77, 130])
     }
 
-    @Test("items are told from options and their values, in any order")
+    @Test("items are distinguished from options and their values, in any order")
     func sendWords() {
         let words = SendWords(["a", "--to", "b", "c", "--json", "-", "--name=n", "--note", "-x", "--", "--to", "-y"])
         #expect(words.items == ["a", "c", "-", "--to", "-y"])
@@ -48,7 +48,7 @@ struct WordsTests {
         #expect(codes == [.done, .declined, .ineligible, .noRoom, .noAnswer, .noAnswer])
     }
 
-    @Test("what is stored with other contents than were sent is 17")
+    @Test("an item that is stored with other contents than were sent is exit code 17")
     func wrongDigest() {
         for code in [TransferFault.Code.digestMismatch, .sizeMismatch] {
             let text = ItemText(.lost(TransferFault(code, "the receipt is not believed")), wait: .stored)

@@ -50,7 +50,7 @@ struct BookDamageTests {
     }
 
     @Test(
-        "a file that is cut, empty, of noise, a folder, a pipe or gone is replaced by its copy, and one line says so",
+        "a file that is cut, empty, random, a folder, a pipe or missing is replaced by its copy, with one line in the log",
         arguments: ["cut", "empty", "noise", "folder", "pipe", "gone"])
     func replaced(way: String) throws {
         let contacts = try fill()
@@ -80,7 +80,7 @@ struct BookDamageTests {
         #expect(lines.withLock { $0 }.count == 1)
     }
 
-    @Test("where the copy is no good either nobody is known, both stay as they are, and a change changes nothing")
+    @Test("if the copy is damaged too, no peer is known, both files stay unchanged, and a change fails")
     func neither() throws {
         _ = try fill()
         for files in [[place.bookPath, copyPath], [copyPath]] {
@@ -103,7 +103,7 @@ struct BookDamageTests {
         #expect(try place.read(copyPath) == place.read(place.bookPath))
     }
 
-    @Test("a book of version 1, without sum and check digits, is read, and written anew with the next change")
+    @Test("a book of version 1, without checksum and check digits, is read, and rewritten with the next change")
     func versionOne() throws {
         let entry =
             #"{"id":"\#(PeerID.sample(1).bareText)","name":"anna","policy":"ask","verified":{"by":"keyID","at":1}}"#

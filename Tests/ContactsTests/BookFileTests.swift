@@ -17,7 +17,7 @@ struct BookFileTests {
         #"{"version":1,"contacts":[\#(entries.joined(separator: ","))]}"#
     }
 
-    @Test("what people wrote into the file by hand is read")
+    @Test("entries that people wrote into the file by hand are read")
     func byHand() throws {
         try place.write(
             Self.document(Self.entry(#","times":"8:00-18:00","days":["Mon"],"folder":"In/Here""#)), to: place.bookPath)
@@ -127,7 +127,7 @@ struct BookFileTests {
         #expect(try book.snapshot().contacts.count == 1)
     }
 
-    @Test("where the folder cannot be written the reason is told")
+    @Test("if the folder cannot be written, the error has the reason")
     func cannotWrite() throws {
         #expect(FileManager.default.createFile(atPath: place.folder / "state", contents: nil))
         let line = refusal { try place.book().block(.sample(1), callingItself: "", at: at(1)) }

@@ -28,7 +28,7 @@ struct BookTests {
         return try #require(try book.snapshot()[.sample(1)])
     }
 
-    @Test("all that is said of a contact is there for another process")
+    @Test("another process reads all facts about a contact")
     func roundTrip() throws {
         let contact = try fill(place.book())
         let read = try place.book().snapshot()
@@ -38,7 +38,7 @@ struct BookTests {
         #expect(contact.destination.folder?.text == "Photos/Änne")
     }
 
-    @Test("the file and its copy are the user's alone, and nothing else lies beside them")
+    @Test("only the user can read the file and its copy, and no other file is beside them")
     func mode() throws {
         _ = try fill(place.book())
         let attributes = try FileManager.default.attributesOfItem(atPath: place.bookPath)
@@ -111,7 +111,7 @@ struct BookTests {
         #expect(try book.snapshot().contacts.map(\.name.text) == ["berta", "carla"])
     }
 
-    @Test("who is verified anew keeps all but name and verification")
+    @Test("a contact that is verified again keeps everything but name and verification")
     func again() throws {
         let book = place.book()
         try book.allow(.sample(1), named: try name("anna"), .sample)
@@ -122,7 +122,7 @@ struct BookTests {
         #expect(try book.snapshot().contacts == [contact])
     }
 
-    @Test("a blocked peer stays blocked whatever becomes of the contact")
+    @Test("a blocked peer stays blocked whatever happens to the contact")
     func blocked() throws {
         let book = place.book()
         try book.allow(.sample(1), named: try name("anna"), .sample)
@@ -164,14 +164,14 @@ struct BookTests {
     }
 
     @Test(
-        "what is not an address is not remembered",
+        "a text that is no address is not remembered",
         arguments: ["", "a b", "a\u{1B}", "a/b", "ä", String(repeating: "a", count: 256)])
     func noAddress(host: String) {
         #expect(refusal { _ = try KnownAddress(host: host, port: 1, lastGood: at(1)) } != nil)
         #expect(refusal { _ = try KnownAddress(host: "::1", port: 0, lastGood: at(1)) } != nil)
     }
 
-    @Test("a change that fails changes nothing, whatever it did before")
+    @Test("a change that fails changes nothing, whatever it did before the failure")
     func allOrNothing() throws {
         let book = place.book()
         try book.allow(.sample(1), named: try name("anna"), .sample)

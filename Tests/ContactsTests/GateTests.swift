@@ -18,7 +18,7 @@ struct GateTests {
             setting: { PolicySetting(at: at(0), visibility: visibility, receiver: receiver) })
     }
 
-    @Test("each item gets its own answer, and what is open is asked about")
+    @Test("each item gets its own decision, and the user is asked about the undecided items")
     func items() throws {
         let gate = try gate([
             try rule(["name": .scalar("*.exe"), "then": .scalar("decline")]),
@@ -37,7 +37,7 @@ struct GateTests {
         #expect(answer.question == nil)
     }
 
-    @Test("what comes in a day is asked for where a limit or a rule names it, and beyond it somebody is asked")
+    @Test("the amount of a day is computed if a limit or a rule names it, and the user is asked above the limit")
     func sizePerDay() throws {
         let asked = Mutex(0)
         let come = Mutex<UInt64?>(0)
@@ -104,7 +104,7 @@ struct GateTests {
             ], "whoever is asked may take a part")
     }
 
-    @Test("who is blocked hears what it would hear as a stranger")
+    @Test("a blocked peer gets the same answer as a stranger")
     func blockedHears() throws {
         try place.book().block(.sample(2), callingItself: "", at: at(0))
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
@@ -123,7 +123,7 @@ struct GateTests {
             ])
     }
 
-    @Test("where nobody proves a key nobody is a contact, and nobody is blocked, whatever id he was given")
+    @Test("without a proved key no peer is a contact or blocked, whatever its id is")
     func unproven() throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
         var offer = offer([item()])
@@ -134,7 +134,7 @@ struct GateTests {
         #expect(try gate(rules, visibility: .contacts).judge(offer, from: .sample(1)).verdicts[0]?.answer == .declined)
     }
 
-    @Test("a stranger under a contact's name is asked about as the stranger it is")
+    @Test("for a stranger with a contact's name, the user is asked about a stranger")
     func impostor() throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
         try place.book().set("anna") { $0.policy = .accept }
@@ -146,7 +146,7 @@ struct GateTests {
         #expect(!gate.judge(offer([item()], callingItself: "root"), from: .sample(1)).asks)
     }
 
-    @Test("who may not offer at all is known before an offer, and hears what it would hear on one")
+    @Test("a peer that may not offer at all is refused before an offer, with the answer that an offer would get")
     func access() throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
         try place.book().allow(.sample(3), named: try name("bert"), .sample)
@@ -223,7 +223,7 @@ struct GateTests {
         #expect(later.asks)
     }
 
-    @Test("a contact is asked about while strangers fill all their places")
+    @Test("the user is asked about a contact's offer while strangers fill all their places")
     func contactsPass() throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
         let gate = try gate()
@@ -262,7 +262,7 @@ struct GateTests {
         #expect(gate.refusal(of: offer([item()]), from: .sample(1)) == answer.completed())
     }
 
-    @Test("people are asked about nothing that is decided, and hear of the rest alone")
+    @Test("the user is asked only about undecided items, and sees only these")
     func gated() async throws {
         try place.book().allow(.sample(1), named: try name("anna"), .sample)
         let gate = try gate([try rule(["type": .scalar("public.image"), "then": .scalar("accept")])])

@@ -78,7 +78,7 @@ struct KindRuleTests {
     }
 
     @Test(
-        "what is accepted because of a type has to be of it by its content, and what a person or nobody names does not")
+        "items that a type rule accepts need content of that type, and items that a person or no rule accepts do not")
     func admittedAs() throws {
         let image = uniform("public.image")
         let row = Self.table[0]
@@ -101,7 +101,7 @@ struct KindRuleTests {
         #expect(taken.outcome == .accept && taken.admittedAs == [])
     }
 
-    @Test("the verdict at the gate says what it has to be, once for all items that are alike")
+    @Test("the gate's verdict has the required type, once for all items that are alike")
     func verdicts() throws {
         let place = Place()
         let book = place.book()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Names of contacts")
 struct NameTests {
     @Test(
-        "names that differ in case, normalisation or what cannot be seen are one",
+        "names that differ in case, normalisation or invisible characters are the same",
         arguments: [
             ("Anna", "anna"), ("ANNA", "anna"), ("Café", "Cafe\u{301}"), ("Straße", "STRASSE"), ("Ａｎｎａ", "anna"),
             ("the  kitchen", "The Kitchen"), ("ﬁle", "file"), ("Σίσυφος", "ΣΊΣΥΦΟΣ"), ("an\u{200D}na", "anna"),
@@ -22,7 +22,7 @@ struct NameTests {
     }
 
     @Test(
-        "what cannot be a name is refused with a printable line",
+        "an impossible name is refused with a printable line",
         arguments: [
             "", " ", " anna", "anna ", "a/b", "a\nb", "\u{1B}[31mred", "exe.\u{202E}gpj", "an\u{200B}na", "an\u{AD}na",
             "\u{200D}", "\u{FEFF}anna", "contacts", "Strangers", "EVERYONE", String(repeating: "a", count: 64),
@@ -39,7 +39,7 @@ struct NameTests {
     }
 
     @Test(
-        "what people would call it is a name",
+        "the names that people use are valid",
         arguments: ["a", "anna's phone", "台所", "Küche", "-rf", "👨‍👩‍👧", "k7qf", String(repeating: "é", count: 31)])
     func allowed(text: String) throws {
         #expect(try name(text).text == text)
@@ -70,7 +70,7 @@ struct NameTests {
     }
 
     @Test(
-        "what a stranger calls itself cannot look like the line it stands in",
+        "a stranger's name cannot imitate the line around it",
         arguments: [
             (
                 "Oven' (tqbn-fbyg-nndm-hwhb) offers 1 item, 5 bytes; contact 'An",
@@ -111,7 +111,7 @@ struct NameTests {
         #expect(book.introduction(of: .sample(9), callingItself: stranger).warning == nil)
     }
 
-    @Test("a contact's name of rn is like m, whatever else is told of it")
+    @Test("a contact's name with rn is like one with m, whatever else differs")
     func joined() throws {
         let book = ContactSnapshot(contacts: [try .sample("modem")], blockedStrangers: [])
         #expect(book.introduction(of: .sample(9), callingItself: "rnodern").warning != nil)
@@ -136,7 +136,7 @@ struct NameTests {
     }
 
     @Test(
-        "what a stranger calls itself is printable where it is shown, and never empty",
+        "a stranger's name is printable where it is shown, and never empty",
         arguments: [
             "\u{1B}[2J\u{1B}[31mroot", "a\nb\r", "\u{202E}gnp.exe", "", "\u{200B}\u{200D}", "\u{0}", "<img src=x>",
             String(repeating: "\u{301}", count: 100_000), String(repeating: "x", count: 1_000_000),

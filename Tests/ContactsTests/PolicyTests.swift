@@ -193,7 +193,7 @@ struct PolicyTests {
         #expect(refusal { _ = try Policy(Array(repeating: PolicyRule([], .ask), count: 257)) } != nil)
     }
 
-    @Test("each limit of a contact bounds what is accepted; beyond it the user is asked")
+    @Test("each limit of a contact bounds the accepted items; the user is asked above it")
     func limits() throws {
         let (noon, zone) = try local("2026-11-21 12:00", "UTC")
         let images = AcceptanceLimits(types: [uniform("public.image")])
@@ -229,7 +229,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("names in rules that no contact has are told")
+    @Test("names in rules that no contact has are reported")
     func unknownContacts() throws {
         let policy = try Policy([
             try rule(["from": .list(["anna", "carla"]), "then": .scalar("ask")]),

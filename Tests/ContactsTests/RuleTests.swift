@@ -28,7 +28,7 @@ struct RuleTests {
     }
 
     @Test(
-        "each mistake is told in one line",
+        "each mistake is reported in one line",
         arguments: [
             (
                 ["form": .scalar("anna"), "then": .scalar("ask")],
@@ -118,7 +118,7 @@ struct RuleTests {
         #expect(try rule(["type": .scalar("PUBLIC.JPEG"), "then": .scalar("ask")]).conditions.count == 1)
     }
 
-    @Test("each condition holds for what it says")
+    @Test("each condition matches exactly the offers that it describes")
     func conditions() throws {
         let (sunday, zone) = try local("2026-11-22 12:00", "Europe/Berlin")
         let setting = PolicySetting(at: sunday, zone: zone, visibility: .everyone, receiver: .everyone)
@@ -210,7 +210,7 @@ struct RuleTests {
     }
 
     @Test(
-        "what is no size is refused",
+        "a text that is no size is refused",
         arguments: [
             "", "GB", "-1", "+1", "1.", ".5 GB", "1.2.3", "1e9", "5 GX", "5 G B", "٣", "1,5 GB", "18446744073709551616",
             "99999999 TiB",

@@ -61,7 +61,7 @@ struct TimeTests {
     }
 
     @Test(
-        "what is no window is refused",
+        "a text that is no time window is refused",
         arguments: [
             "", "-", "8-18", "08:00", "08:00-08:00", "24:00-06:00", "08:60-09:00", "-1:00-02:00", "08:00-25:00",
             "8:0-9:00",
@@ -89,7 +89,7 @@ struct TimeTests {
     }
 
     @Test(
-        "what is not a duration is refused",
+        "a text that is no duration is refused",
         arguments: [
             "", "10", "m", "0s", "-1m", "1.5h", "10 m", "10M", "10min", "3661d", "99999999999d",
             "18446744073709551615s", "٣d", "1m\n",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Visibility")
 struct VisibilityTests {
-    @Test("a choice for a time ends on time, and what holds for good comes after it")
+    @Test("a temporary choice ends on time, and the permanent one holds after it")
     func choice() throws {
         let choice = try VisibilityChoice(.contacts).choosing(.everyone, for: .seconds(600), at: at(1_000))
         let rows: [(Int64, Visibility, Int64?)] = [
@@ -23,7 +23,7 @@ struct VisibilityTests {
         }
     }
 
-    @Test("one choice for a time takes the place of another, and falls back to what holds for good")
+    @Test("a temporary choice replaces another one, and the permanent choice holds after it")
     func replaced() throws {
         var choice = try VisibilityChoice(.off).choosing(.everyone, for: .seconds(600), at: at(0))
         choice = try choice.choosing(.contacts, for: .seconds(60), at: at(1_000))
@@ -35,7 +35,7 @@ struct VisibilityTests {
         #expect(refusal { _ = try choice.choosing(.everyone, for: .seconds(Int64.max), at: at(0)) } != nil)
     }
 
-    @Test("what was chosen is there after a restart, and ends on time across it")
+    @Test("a choice is kept across a restart, and ends on time")
     func acrossRestart() throws {
         let (place, time) = (Place(), SetClocks(wall: 1_000_000))
         let file = { VisibilityFile(path: place.visibilityPath, clocks: time.clocks) }
@@ -83,7 +83,7 @@ struct VisibilityTests {
         #expect(VisibilityFile(path: place.visibilityPath, clocks: time.clocks).visibility == .contacts)
     }
 
-    @Test("what has ended while the clock was set back does not begin anew after a restart")
+    @Test("a choice that ended while the clock was set back does not begin again after a restart")
     func settled() throws {
         let (place, time) = (Place(), SetClocks(wall: 1_000_000_000))
         let file = VisibilityFile(path: place.visibilityPath, clocks: time.clocks)
@@ -142,7 +142,7 @@ struct VisibilityTests {
         #expect(try file.state().visibility == .off)
     }
 
-    @Test("numbers in the file that nobody would choose end at the longest time there is")
+    @Test("excessive numbers in the file end at the longest possible time")
     func extremes() throws {
         let place = Place()
         for (since, length) in [(Int64.max, Int64.max), (.min, .max), (0, .max), (.min, .min), (.max, -1)] {
@@ -178,7 +178,7 @@ struct StartVisibilityTests {
         #expect(start.current == nil && file.visibility == .contacts)
     }
 
-    @Test("is the stored one where nothing was said")
+    @Test("the visibility is the stored one if none was given")
     func none() throws {
         #expect(StartVisibility(nil, over: VisibilityFile(path: folder / "v.json")).current == nil)
         let start = StartVisibility(.everyone, over: VisibilityFile(path: folder / "v.json"))

@@ -57,7 +57,7 @@ struct CheckerTests {
         }
     }
 
-    @Test("what cannot be read is unverified")
+    @Test("a file that cannot be read is unverified")
     func unreadable() throws {
         let folder = TemporaryFolder()
         let path = folder.file("a", "text")
@@ -74,7 +74,7 @@ struct CheckerTests {
         }
     }
 
-    @Test("a declared type for folders is unverified, whatever there is")
+    @Test("a declared type for folders is unverified, whatever the content is")
     func folders() {
         let checker = Knowledge.database.checker
         for type in [UniformType.folder, .directory, .applicationBundle, .package] {
@@ -111,7 +111,7 @@ struct CheckerTests {
     }
 
     @Test(
-        "what content is can be told to people",
+        "a description of the content can be shown to people",
         arguments: [
             (Samples.png, "PNG image (public.png)"), (Samples.elf, "ELF binary (public.elf-binary), which runs"),
             ([], "nothing: the file is empty"), (Samples.bytes("Grüße"), "text in UTF-8"),
@@ -127,7 +127,7 @@ struct CheckerTests {
         #expect(Knowledge.builtIn.checker.content(bytes: bytes).words(types: .system) == words)
     }
 
-    @Test("a format that no type is declared for is told by what it conforms to and by its MIME type")
+    @Test("a format without a declared type is described by its supertype and its MIME type")
     func undeclaredFormat() {
         let content = Knowledge.database.checker.content(bytes: Samples.padded(Samples.bytes("gimp xcf file\0")))
         #expect(content.words(types: .system).hasSuffix("image (public.image), image/x-xcf"))
@@ -136,7 +136,7 @@ struct CheckerTests {
         Case("a.png", Samples.padded(Samples.bytes("gimp xcf file\0")), .mislabelled).expect(with: .database)
     }
 
-    @Test("too little to be sure accuses nobody")
+    @Test("content that is too short for a decision is no liar")
     func weakRules() {
         // The database's rules for old fonts and pictures are two bytes long.
         for start: [UInt8] in [[0xFF, 0xFB, 0x90, 0x00], [0x00, 0x01, 0x00, 0x00], [0x76, 0x2F]] {

@@ -103,7 +103,7 @@ struct DamageTests {
         Case("a.docx", Self.large, .consistent, "org.openxmlformats.wordprocessingml.document").expect(with: .builtIn)
     }
 
-    @Test("a directory longer than is read leaves open what is in it")
+    @Test("a directory that is longer than the checker reads leaves the contents open")
     func longDirectory() {
         let many = (0..<5_000).map { ("notes/\($0).txt", "") }
         Case("a.docx", Samples.zip(many), .unverified).expect(with: .builtIn)

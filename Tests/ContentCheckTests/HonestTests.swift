@@ -106,7 +106,7 @@ struct HonestTests {
         ("a.sql", "SELECT 1;\n"), ("a.ipynb", "{\"cells\": []}"), ("a.m3u8", "#EXTM3U\n"), ("a.vtt", "WEBVTT\n"),
     ]
 
-    @Test("text under a type for text is consistent, whatever words are in it", arguments: wordings)
+    @Test("text under a type for text is consistent, whatever words it has", arguments: wordings)
     func texts(name: String, text: String) {
         for knowledge in Knowledge.allCases { Case(name, Samples.bytes(text), .consistent).expect(with: knowledge) }
     }
@@ -154,7 +154,7 @@ struct HonestTests {
         .expect(with: .database)
     }
 
-    @Test("what handlers declare is taken into account")
+    @Test("the types that handlers declare are taken into account")
     func declaredByHandlers() throws {
         let widget = try #require(UniformType("org.example.widget"))
         let picture = try #require(UniformType("org.example.picture"))
@@ -176,7 +176,7 @@ struct HonestTests {
         #expect(checker.check(bytes: Samples.jar, declared: widget).outcome == .lying)
     }
 
-    @Test("an identifier that nobody declares claims nothing: what runs is called by its name")
+    @Test("an undeclared identifier makes no claim: a program is called by its own type")
     func undeclared() throws {
         let unknown = try #require(UniformType("org.example.nobody"))
         for knowledge in Knowledge.allCases {

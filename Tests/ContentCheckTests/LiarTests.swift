@@ -48,7 +48,7 @@ struct LiarTests {
         "style.css", "README.md", "key.key", "raw.dng",
     ]
 
-    @Test("what starts like a program is a liar under every innocent name", arguments: innocentNames)
+    @Test("content that starts like a program is a liar under every harmless name", arguments: innocentNames)
     func everySignatureUnderEveryName(name: String) {
         for (program, bytes) in Self.programs {
             for knowledge in Knowledge.allCases {
@@ -100,7 +100,7 @@ struct LiarTests {
         for knowledge in Knowledge.allCases { row.expect(with: knowledge) }
     }
 
-    @Test("a polyglot is what it starts as: a zip archive with a PDF document after it is no document")
+    @Test("a polyglot has the type of its start: a zip archive followed by a PDF document is no document")
     func zipBeforeDocument() {
         let polyglot = Samples.jar + Samples.bytes("\n%PDF-1.4\n")
         let padding = Samples.zip(("a", "%PDF-1.4 not at the start"))

@@ -152,7 +152,7 @@ struct MIMECacheTests {
         #expect(!MagicDatabase.installed { _ in nil }.isEmpty)
     }
 
-    @Test("what is no cache of a known version is passed over")
+    @Test("a file that is no cache of a known version is ignored")
     func noCache() throws {
         let folder = TemporaryFolder()
         let good = CacheBuilder().bytes
@@ -173,7 +173,7 @@ struct MIMECacheTests {
         #expect(MIMECache(path: large) == nil)
     }
 
-    @Test("the machine's database knows what it is known to know")
+    @Test("the machine's database has the expected types")
     func machine() throws {
         let cache = try #require(
             MIMECache(path: "/usr/share/mime/mime.cache"), "the package shared-mime-info is missing")

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Control
 
-@Suite("Who is heard at the control socket", .timeLimit(.minutes(1)))
+@Suite("Clients that the control socket answers", .timeLimit(.minutes(1)))
 struct ProofTests {
     private static let status = "{\"message\":{\"status\":{}},\"v\":1}\n"
 
-    @Test("is nobody who does not show the secret first, and nothing is done for them")
+    @Test("a client that does not show the secret first gets no answer, and its requests are not executed")
     func wrong() async throws {
         let heard = Recorder<ControlRequest>()
         try await withServer { request in
@@ -63,7 +63,7 @@ struct ProofTests {
         }
     }
 
-    @Test("who shows nothing is soon put out, and takes nobody's place")
+    @Test("a client that shows nothing is soon disconnected, and takes no other client's place")
     func silent() async throws {
         let folder = TemporaryFolder()
         let socket = try ControlSocket(folder: folder.path)
@@ -83,7 +83,7 @@ struct ProofTests {
     }
 
     @Test(
-        "a program that a launcher has started is refused, whatever it knows, also when its parent has gone",
+        "a program that a launcher has started is refused, even if it has the secret, also after its parent has ended",
         arguments: ["python3 ask.py", "python3 -c 'import os; os.execvp(\"python3\", [\"python3\", \"ask.py\"])'"])
     func descendant(command: String) async throws {
         let heard = Recorder<ControlRequest>()
@@ -135,7 +135,7 @@ struct ProofTests {
         """
 }
 
-@Suite("What a process descends from")
+@Suite("The ancestors of a process")
 struct ProcessDescentTests {
     @Test("of this test is the user's; of a process that has gone, or that cannot be seen, nothing is known")
     func own() {

@@ -65,7 +65,7 @@ struct WatchTests {
         }
     }
 
-    @Test("who comes later begins with what holds: that the receiver is ready, and the offers that wait")
+    @Test("a late watcher begins with the current state: the receiver is ready, and the offers that wait")
     func newcomers() async throws {
         let events = EventFeed()
         for event in [ready, offer(1), event(1), offer(2), offer(10), settled(1)] { events.send(event) }
@@ -83,7 +83,7 @@ struct WatchTests {
         }
     }
 
-    @Test("a client that hangs is dropped when its backlog is full, and hurts nobody else")
+    @Test("a client that hangs is dropped when its backlog is full, and does not affect others")
     func hanging() async throws {
         let events = EventFeed(backlogBytes: 64 << 10)
         try await withServer(events: events) { socket, _ in
@@ -179,7 +179,7 @@ struct WatchTests {
     }
 
     @Test(
-        "what only looks like a request to watch is refused, and the connection goes on",
+        "a line that only resembles a request to watch is refused, and the connection continues",
         arguments: [
             #"{"v":1,"message":{"watch":[]}}"#, #"{"v":1,"message":{"watch":null}}"#, #"{"v":1,"message":"watch"}"#,
             #"{"v":1,"message":{"watch":{},"status":{}}}"#, #"{"v":"1","message":{"watch":{}}}"#,
@@ -200,7 +200,7 @@ struct WatchTests {
         }
     }
 
-    @Test("what a client says while it watches is passed over, and a line without end is its end")
+    @Test("lines of a watching client are ignored, and an endless line ends it")
     func talkative() async throws {
         let events = EventFeed()
         let asked = Recorder<ControlRequest>()
@@ -223,7 +223,7 @@ struct WatchTests {
         #expect(asked.count == 0)
     }
 
-    @Test("a server that stops ends all streams, also those that nobody reads")
+    @Test("a server that stops ends all streams, also those that no client reads")
     func stop() async throws {
         let events = EventFeed()
         let folder = TemporaryFolder()
@@ -244,7 +244,7 @@ struct WatchTests {
         _ = await Task.detached { hanging.rest() }.value
     }
 
-    @Test("where nobody listens there is nothing to watch")
+    @Test("if no process listens, there is nothing to watch")
     func notRunning() async throws {
         let folder = TemporaryFolder()
         let socket = try ControlSocket(folder: folder.path)
@@ -338,7 +338,7 @@ struct WatchTests {
 
 @Suite("Places for connections")
 struct SeatsTests {
-    @Test("who comes when all is full gets the place of the one that has been idle longest")
+    @Test("if all places are taken, a new client gets the place of the longest idle one")
     func longestIdle() throws {
         let left = Recorder<Int>()
         let seats = Seats(3)
@@ -358,7 +358,7 @@ struct SeatsTests {
         #expect(left.all == [1, 2, 0, 3])
     }
 
-    @Test("where all are being served nobody is turned out, and one that is given back is free")
+    @Test("if all clients are being served, none is disconnected, and a returned place is free")
     func allBusy() {
         let seats = Seats(2)
         let first = seats.take { Issue.record("turned out") }
@@ -373,7 +373,7 @@ struct SeatsTests {
 
 @Suite("The feed of events")
 struct EventFeedTests {
-    @Test("what a watcher begins with does not count against its backlog, and what was written makes room")
+    @Test("the first events of a watcher do not count against its backlog, and written events free room")
     func bounds() throws {
         let feed = EventFeed(backlogBytes: 1_000)
         for number in 1...20 { feed.send(offer(number)) }

@@ -74,7 +74,7 @@ struct DigestStateTests {
         }
     }
 
-    @Test("a reset forgets what was added", arguments: DigestAlgorithm.allCases)
+    @Test("a reset forgets all added bytes", arguments: DigestAlgorithm.allCases)
     func reset(algorithm: DigestAlgorithm) {
         var state = DigestState(algorithm)
         state.update(Self.pattern(777))

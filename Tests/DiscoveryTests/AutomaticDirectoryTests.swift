@@ -58,7 +58,7 @@ struct AutomaticDirectoryTests {
         #expect(published(embedded) == ["abc"])
     }
 
-    @Test("when the daemon comes, what was published moves: the farewell first")
+    @Test("when the daemon comes, published services move to it: the farewell comes first")
     func daemonComes() async throws {
         let daemon = FakeDirectory(isAvailable: false)
         let publication = try await make(daemon).publish(abc)
@@ -99,7 +99,7 @@ struct AutomaticDirectoryTests {
         await publication.withdraw()
     }
 
-    @Test("who publishes while the daemon is away does not wait for it")
+    @Test("a publisher does not wait for the daemon while it is away")
     func publishInAbsence() async throws {
         let daemon = FakeDirectory(isAvailable: true)
         let directory = make(daemon)
@@ -112,7 +112,7 @@ struct AutomaticDirectoryTests {
         await second.withdraw()
     }
 
-    @Test("where neither works the publisher is told")
+    @Test("if neither responder works, the publisher gets an error")
     func neither() async throws {
         embedded.refuse(gone)
         let directory = make(FakeDirectory(isAvailable: false))

@@ -45,7 +45,7 @@ struct AvahiLoopTests {
         #expect(resident.loop.isIsolatingCurrentContext() == false)
     }
 
-    @Test("what is put off runs after what put it off")
+    @Test("a deferred closure runs after the one that deferred it")
     func putOff() async throws {
         #expect(await (try Resident()).putOff() == [1, 2, 3])
     }

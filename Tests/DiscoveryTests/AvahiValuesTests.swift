@@ -13,7 +13,7 @@ struct AvahiValuesTests {
         return AvahiValues.resolution(hostName: "kitchen.local", address: nil, port: 1, txt: list)?.txt
     }
 
-    @Test("a TXT record is read as RFC 6763 says: the first of equal keys, in any case, without what is no pair")
+    @Test("a TXT record is read as RFC 6763 requires: the first of equal keys, in any case, without malformed pairs")
     func txt() {
         let strings =
             ["v=1", "V=2", "flag", "=x", "", "a=b=c", "empty="].map { Array($0.utf8) } + [[0x6b, 0x3d, 0xff]]

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Discovery
 
-@Suite("What the consumer of a browse has been told")
+@Suite("The events that the consumer of a browse has got")
 struct BrowseLedgerTests {
-    @Test("what is unchanged is not told again")
+    @Test("an unchanged service is not reported again")
     func unchanged() throws {
         let ledger = Ledger()
         ledger.beginSession()
@@ -15,13 +15,13 @@ struct BrowseLedgerTests {
         #expect(ledger.update(moved) == .updated(moved))
     }
 
-    @Test("what was never told is not told as removed")
+    @Test("a service that was never reported is not reported as removed")
     func unknown() {
         let ledger = Ledger()
         #expect(ledger.remove("abc") == nil)
     }
 
-    @Test("a new responder removes only what it does not find")
+    @Test("a new responder removes only the services that it does not find")
     func nextSession() throws {
         let ledger = Ledger()
         ledger.beginSession()

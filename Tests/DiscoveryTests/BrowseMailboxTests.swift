@@ -39,7 +39,7 @@ struct BrowseMailboxTests {
         #expect(await drain(stream, 1) == [.updated(try Sample.service("b"))])
     }
 
-    @Test("an instance that was seen is told as removed, and as found if it came back meanwhile")
+    @Test("a reported instance is reported as removed, and as found if it came back meanwhile")
     func seen() async throws {
         let (stream, mailbox) = BrowseMailbox.open { _ in }
         let events = Consumer(of: stream)

@@ -49,7 +49,7 @@ struct ConformanceTests {
     }
 
     @Test(
-        "what is published is found with its addresses, port and TXT record, and what is withdrawn goes",
+        "a published service is found with its addresses, port and TXT record, and a withdrawn one goes",
         arguments: pairs)
     func publishedAndWithdrawn(pair: Pair) async throws {
         try await between(pair) { lab, kitchen, study in
@@ -73,7 +73,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("what is published later is found by those who browse already", arguments: pairs)
+    @Test("a service that is published later is found by those who browse already", arguments: pairs)
     func browsedFirst(pair: Pair) async throws {
         try await between(pair) { _, kitchen, study in
             try await study.tell("browse _waft._tcp")
@@ -178,7 +178,9 @@ struct ConformanceTests {
         }
     }
 
-    @Test("a service with a host name of its own has link-local addresses, whatever others there are", arguments: pairs)
+    @Test(
+        "a service with its own host name has link-local addresses, whatever other addresses there are",
+        arguments: pairs)
     func ownHost(pair: Pair) async throws {
         try await between(pair) { lab, kitchen, study in
             try await kitchen.tell("publish-host abc _waft._tcp abc 4711")
@@ -200,7 +202,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("nothing is announced on denied interfaces, and nothing believed that is heard there", arguments: likes)
+    @Test("nothing is announced on denied interfaces, and nothing received on them is believed", arguments: likes)
     func deniedInterfaces(pair: Pair) async throws {
         try await between(pair, options: ["--links", "eth0,docker0"]) { lab, kitchen, study in
             let openKitchen = try Probe(lab, "kitchen", "--via", pair.publisher.rawValue, "--denied", "none")

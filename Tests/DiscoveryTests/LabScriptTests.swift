@@ -64,7 +64,7 @@ struct LabScriptTests {
         }
     }
 
-    @Test("a link can lose some of what it carries, or be slowed down")
+    @Test("a link can lose some of its packets, or be slowed down")
     func impairments() async throws {
         try await Lab.with(hosts: "kitchen,study", avahi: "none") { lab in
             try await lab.script(["drop", lab.name, "study", "30"])

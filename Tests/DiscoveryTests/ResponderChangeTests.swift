@@ -5,7 +5,7 @@ import Testing
     "Directories live through changes of the responder", .enabled(if: Lab.isPossible, Lab.excuse),
     .timeLimit(.minutes(3)))
 struct ResponderChangeTests {
-    @Test("what avahi-daemon announced is announced again after its restart, and found again")
+    @Test("a service that avahi-daemon announced is announced again after its restart, and found again")
     func publisherRestart() async throws {
         try await Lab.with(hosts: "kitchen,study", avahi: "all") { lab in
             let kitchen = try Probe(lab, "kitchen", "--via", "daemon")
@@ -20,7 +20,7 @@ struct ResponderChangeTests {
         }
     }
 
-    @Test("who browses through avahi-daemon goes on after its crash, and sees only what changed")
+    @Test("a browser that uses avahi-daemon continues after its crash, and gets only the changes")
     func browserRestart() async throws {
         try await Lab.with(hosts: "kitchen,study", avahi: "all") { lab in
             let kitchen = try Probe(lab, "kitchen", "--via", "daemon")

@@ -26,7 +26,7 @@ struct ServiceAddressTests {
     }
 
     @Test(
-        "what cannot be the address of one machine is refused",
+        "an address that cannot belong to one machine is refused",
         arguments: [
             [0, 0, 0, 0], [224, 0, 0, 251], [239, 1, 1, 1], [255, 255, 255, 255], [127, 0, 0, 1], [], [1, 2, 3],
             [UInt8](repeating: 0, count: 16), [UInt8](repeating: 0, count: 15) + [1],
@@ -38,7 +38,7 @@ struct ServiceAddressTests {
         #expect(ServiceAddress(bytes: bytes, host: "address", interface: Sample.ethernet, port: 4711) == nil)
     }
 
-    @Test("loopback is believed if it was heard on loopback")
+    @Test("a loopback address is believed if it was received on loopback")
     func loopback() throws {
         #expect(try Sample.address([127, 0, 0, 1], on: Sample.loopback).reach == .loopback)
         let v6 = [UInt8](repeating: 0, count: 15) + [1]

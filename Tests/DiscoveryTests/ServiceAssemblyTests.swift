@@ -2,7 +2,7 @@ import Testing
 
 @testable import Discovery
 
-@Suite("Joining what is heard of a service")
+@Suite("Joining the answers about a service")
 struct ServiceAssemblyTests {
     @Test("interfaces and families are joined into one service")
     func join() throws {

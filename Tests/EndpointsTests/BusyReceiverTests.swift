@@ -100,7 +100,7 @@ struct BusyReceiverTests {
         }
     }
 
-    @Test("the outbox, which has its own pauses, hears of it at once")
+    @Test("the outbox, which has its own pauses, learns it at once")
     func outbox() async throws {
         try await run(turningAway: .max) { receiver in
             var options = SendOptions()
@@ -115,7 +115,7 @@ struct BusyReceiverTests {
         }
     }
 
-    @Test("nobody who has said no to a part is asked again because another part was busy")
+    @Test("a peer that has declined a part is not asked again because another part was busy")
     func declinedPart() async throws {
         try await ScriptedReceiver.run { resource, _, exchange in
             switch resource {
@@ -129,7 +129,7 @@ struct BusyReceiverTests {
         }
     }
 
-    @Test("what is busy beside items that were accepted is offered again when these have arrived")
+    @Test("the busy part is offered again when the accepted items have arrived")
     func part() async throws {
         try await ScriptedReceiver.run { resource, number, exchange in
             switch resource {

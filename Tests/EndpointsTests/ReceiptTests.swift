@@ -5,7 +5,7 @@ import Testing
 
 @testable import Endpoints
 
-@Suite("A receipt is believed if it fits what was sent", .timeLimit(.minutes(1)))
+@Suite("A receipt is believed if it fits the sent item", .timeLimit(.minutes(1)))
 struct ReceiptTests {
     private static let digest = Digest.of(.xxh3_128, Array("hello".utf8))
 
@@ -52,7 +52,7 @@ struct ReceiptTests {
         if case .unreachable = failure.code {} else { Issue.record("\(failure)") }
     }
 
-    @Test("another size or digest is no receipt, also of what came from a pipe")
+    @Test("another size or digest is no receipt, also for an item from a pipe")
     func contents() async throws {
         let pipe = MemorySource.file("p", Array("hello".utf8), sizeIsKnown: false)
         for (source, size, digest, code) in [

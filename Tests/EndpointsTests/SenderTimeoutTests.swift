@@ -60,7 +60,7 @@ struct SenderTimeoutTests {
     }
 
     @Test(
-        "for the list of what is kept, and for the receipt after the last contents: 15",
+        "for the list of kept items, and for the receipt after the last contents: 15",
         arguments: ["kept", "contents"])
     func afterAcceptance(stage: String) async throws {
         try await stalling(at: [stage]) { receiver in

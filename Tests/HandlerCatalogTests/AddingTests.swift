@@ -26,7 +26,7 @@ struct AddingTests {
         ((try? FileManager.default.contentsOfDirectory(atPath: shelf.user)) ?? []).sorted()
     }
 
-    @Test("a handler is added with a copy of its program, and opens what it is for")
+    @Test("a handler is added with a copy of its program, and opens its types")
     func adds() throws {
         let path = script()
         let recipe = HandlerRecipe(
@@ -69,7 +69,7 @@ struct AddingTests {
         #expect(stat(added.bundle.path + "/Info.plist", &status) == 0 && status.st_mode & 0o7777 == 0o644)
     }
 
-    @Test("without a copy, a script in the bundle starts the program where it lies, whatever its path is made of")
+    @Test("without a copy, a script in the bundle starts the program at its place, whatever characters its path has")
     func withoutCopy() throws {
         let odd = "it's $HOME; `a` \"b\".sh"
         let path = script(odd, "#!/bin/sh\necho \"$1\" \"$2\" > \"$(dirname \"$0\")/answer\"\n", mode: 0o755)
@@ -137,7 +137,7 @@ struct AddingTests {
         #expect(userFolder == [])
     }
 
-    @Test("a type that nobody declares is taken with a warning")
+    @Test("an undeclared type is taken with a warning")
     func undeclaredType() throws {
         let recipe = HandlerRecipe(name: "A", types: ["com.example.rare", "public.data", "public.DATA"], run: script())
         let added = try catalog.add(recipe)
@@ -145,7 +145,7 @@ struct AddingTests {
         #expect(added.bundle.documentTypes.map(\.contents) == [.types([try type("com.example.rare"), .data])])
     }
 
-    @Test("what is no type is refused, with the type that may have been meant")
+    @Test("a text that is no type is refused, with a suggestion")
     func unfitTypes() {
         _ = script()
         let refusals = [
@@ -203,7 +203,7 @@ struct AddingTests {
         #expect(userFolder == [])
     }
 
-    @Test("a compiled program is copied whole, whatever it is called")
+    @Test("a compiled program is copied whole, whatever its name is")
     func compiledProgram() throws {
         let recipe = HandlerRecipe(name: "A", types: ["public.data"], run: "/bin/ls")
         let copy = try #require(try catalog.add(recipe).bundle.executable)
@@ -213,7 +213,7 @@ struct AddingTests {
         #expect(added.bundle.executable == shelf.user + "/B.handler/program")
     }
 
-    @Test("what it may read must be there, and what it may write to must be a folder")
+    @Test("a readable path must exist, and a writable one must be a folder")
     func paths() throws {
         _ = script()
         let missing = refusal(HandlerRecipe(name: "A", types: ["public.data"], run: "import.sh", writable: ["gone"]))
@@ -234,7 +234,7 @@ struct AddingTests {
         _ = try catalog.add(HandlerRecipe(name: "A", types: ["public.data"], run: run))
     }
 
-    @Test("what an interrupted addition left behind goes with the next")
+    @Test("the remains of an interrupted addition are removed with the next one")
     func leftovers() throws {
         mkdir(shelf.user + "/.work.abcdef", 0o700)
         _ = script("import.sh")
@@ -259,7 +259,7 @@ struct AddingTests {
         #expect(catalog.load().problems == [])
     }
 
-    @Test("a handler is removed by any of its names, with what was chosen about it")
+    @Test("a handler is removed by any of its names, with all choices about it")
     func removes() throws {
         let path = try shelf.write("Photos", Shelf.opening("org.example.photos", "public.image"))
         try shelf.write("Other", Shelf.opening("org.example.other", "public.image"))
@@ -316,7 +316,7 @@ struct AddingTests {
         #expect(catalog.load().claimants(of: .jpeg).first?.boundType == .image)
     }
 
-    @Test("only what is in the user's own folder can be removed")
+    @Test("only handlers in the user's own folder can be removed")
     func notYours() throws {
         let path = try shelf.write("Theirs", Shelf.keys("org.example.t"), in: shelf.machine)
         for (name, code) in [("Theirs", CatalogError.Code.notYours), ("inbox", .notYours), ("nobody", .unknownHandler)]
@@ -333,7 +333,7 @@ struct AddingTests {
     }
 }
 
-@Suite("What a failed installation leaves behind")
+@Suite("Remains of a failed installation")
 struct FailedAddingTests {
     @Test("nothing, not even the folder of the user's handlers")
     func nothing() throws {

@@ -121,7 +121,7 @@ struct BundleStringsTests {
         #expect(unfit.warnings == ["the translation of CFBundleName cannot be shown"])
     }
 
-    @Test("are not read through a link that leads out of the bundle, nor from what everyone may write to")
+    @Test("are not read through a link that leads out of the bundle, nor from a file that everyone may write to")
     func outside() throws {
         let shelf = Shelf()
         let path = try shelf.write("A", Shelf.keys("org.example.a"))

@@ -123,7 +123,7 @@ struct BundleTests {
         #expect(bundle.documentTypes.isEmpty && bundle.urlTypes.isEmpty)
     }
 
-    @Test("variants for this platform and device count, but not for who it is and what it runs")
+    @Test("variants for this platform and device count, but not for the identity and the program")
     func variants() throws {
         let keys = Shelf.keys(
             "org.example.v",
@@ -146,7 +146,7 @@ struct BundleTests {
     }
 
     @Test(
-        "who it is, what it runs and what that may do must be right, or the bundle is not used and the reason is told")
+        "with a wrong identity, program or permission the bundle is not used, and the reason is reported")
     func mustBeRight() throws {
         #expect(try refusal(["CFBundleExecutable": "run"]) == "its Info.plist has no CFBundleIdentifier")
         #expect(try refusal(["CFBundleIdentifier": "a.b"]) == "its Info.plist has no CFBundleExecutable")
@@ -184,7 +184,7 @@ struct BundleTests {
         }
     }
 
-    @Test("what it opens is taken as far as it can be understood, with a warning for the rest")
+    @Test("the valid document types are taken, with a warning for the rest")
     func partlyUnderstood() throws {
         let entries: [Any] = [
             "text", 5,
@@ -300,7 +300,7 @@ struct BundleTests {
         #expect(try only().executable == shelf.user + "/Linked.handler/run")
     }
 
-    @Test("what everyone may write to is not run")
+    @Test("a program that everyone may write to is not run")
     func writableByEveryone() throws {
         let path = try shelf.write("A", Shelf.keys("org.example.a"))
         for (file, name, mode) in [("", "the folder", 0o755), ("/Info.plist", "Info.plist", 0o644)]
@@ -314,7 +314,9 @@ struct BundleTests {
         _ = try only()
     }
 
-    @Test("what belongs to another user is not run", .enabled(if: geteuid() == 0, "only root can give files away"))
+    @Test(
+        "a program that belongs to another user is not run",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
     func anothersBundle() throws {
         let path = try shelf.write("A", Shelf.keys("org.example.a"))
         for (file, name) in [("", "the folder"), ("/Info.plist", "Info.plist"), ("/run", "run")] {

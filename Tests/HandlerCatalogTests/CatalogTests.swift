@@ -54,7 +54,8 @@ struct CatalogTests {
     }
 
     @Test(
-        "of bundles with one identifier the user's goes before the machine's, that before a package's, and it is said")
+        "of bundles with one identifier the user's goes before the machine's, that before a package's, and the log has it"
+    )
     func duplicatesAcrossFolders() throws {
         try shelf.write("A", Shelf.keys("org.example.same", ["CFBundleName": "Package's"]), in: shelf.distribution)
         try shelf.write("B", Shelf.keys("org.example.same", ["CFBundleName": "Machine's"]), in: shelf.machine)
@@ -146,7 +147,7 @@ struct CatalogTests {
         #expect(snapshot.passedOver(try type("org.example.t")).map(\.reason) == ["it is disabled"])
     }
 
-    @Test("more bundles than a folder may have are left out, and that is said")
+    @Test("more bundles than a folder may have are left out, and the log has it")
     func manyBundles() throws {
         for number in 0...CatalogLimits.bundlesInFolder {
             mkdir(shelf.user + "/\(10_000 + number).handler", 0o755)

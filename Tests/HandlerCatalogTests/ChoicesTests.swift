@@ -32,7 +32,7 @@ struct ChoicesTests {
         }
     }
 
-    @Test("what is built in cannot be disabled, and who is not there cannot either")
+    @Test("a built-in handler cannot be disabled, nor can a missing one")
     func cannotDisable() throws {
         #expect(throws: CatalogError.self) { try catalog.disable("inbox") }
         do {
@@ -73,7 +73,7 @@ struct ChoicesTests {
         #expect(try first("public.png") == "Photos")
     }
 
-    @Test("a default for what the handler does not open, or for a disabled one, is refused")
+    @Test("a default for a type that the handler does not open, or for a disabled handler, is refused")
     func refusedDefaults() throws {
         func message(_ body: () throws -> Void) -> String {
             do {
@@ -108,7 +108,7 @@ struct ChoicesTests {
         #expect(names() == before)
     }
 
-    @Test("a default whose handler is gone or disabled is told")
+    @Test("a default whose handler is gone or disabled is reported")
     func idleDefaults() throws {
         try catalog.setDefault("Photos", for: .image)
         try catalog.setDefault("Notes", for: .text)
@@ -121,7 +121,7 @@ struct ChoicesTests {
             ])
     }
 
-    @Test("the file is JSON that people can read, is nobody else's, and keeps what it does not know")
+    @Test("the file is readable JSON, private to the user, and keeps unknown fields")
     func form() throws {
         let before = #"{"future": {"a": [1, null]}, "version": 7, "disabled": []}"#
         try Data(before.utf8).write(to: URL(fileURLWithPath: shelf.choices))
@@ -155,14 +155,14 @@ struct ChoicesTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: shelf.folder / "config") == ["handlers.json"])
     }
 
-    @Test("the folder for the file is made where it is missing")
+    @Test("the folder for the file is made if it is missing")
     func missingFolder() throws {
         try FileManager.default.removeItem(atPath: shelf.folder / "config")
         try catalog.disable("Notes")
         #expect(catalog.load().choices.disabled == [try identifier("notes")])
     }
 
-    @Test("what cannot be understood in the file is passed over with a message")
+    @Test("unknown entries in the file are ignored with a message")
     func tolerant() throws {
         let json = """
             {"disabled": ["org.example.notes", 5, "not an identifier", null],
@@ -219,7 +219,7 @@ struct ChoicesTests {
         #expect(catalog.load().choices.disabled.count == 20)
     }
 
-    @Test("where the file cannot be written the reason is told, and the old one stands")
+    @Test("if the file cannot be written, the reason is reported, and the old file stays")
     func cannotWrite() throws {
         try FileManager.default.removeItem(atPath: shelf.folder / "config")
         #expect(FileManager.default.createFile(atPath: shelf.folder / "config", contents: nil))

@@ -20,7 +20,7 @@ struct ChoosingTests {
         snapshot.claimants(of: try type(text)).map(\.bundle.name)
     }
 
-    @Test("one that claims the type itself goes before one that claims what it conforms to, whatever the rank")
+    @Test("a handler that claims the type itself goes before one that claims a supertype, whatever the rank")
     func exactType() throws {
         let snapshot = try snapshot([
             .sample("image", ["public.image"], rank: .owner, role: .editor, installed: 1),
@@ -146,7 +146,7 @@ struct ChoosingTests {
         #expect(try snapshot([bundle]).passedOver(.jpeg).isEmpty)
     }
 
-    @Test("what is built in comes last whatever the others claim, and not at all where only handlers count")
+    @Test("a built-in handler comes last whatever the others claim, and is left out if only handlers count")
     func lastResort() throws {
         let bundles: [HandlerBundle] = try [.sample("all", ["public.item"], rank: .alternate, installed: 9)]
         #expect(try names(snapshot(bundles)) == ["all", "Inbox"])
@@ -181,7 +181,7 @@ struct ChoosingTests {
         #expect(own.claimants(of: mine.type).first?.rank == .owner)
     }
 
-    @Test("an item of a type that nobody declares is still a file or a folder")
+    @Test("an item of an undeclared type is still a file or a folder")
     func undeclaredTypes() throws {
         let unknown = try type("com.unknown.thing")
         let snapshot = try snapshot(
@@ -208,7 +208,7 @@ struct ChoosingTests {
     }
 
     @Test(
-        "the order is the same however the bundles are read, and each stands by what it says",
+        "the order does not depend on the order of the bundles, and each entry has its reason",
         arguments: [UInt64](1...5))
     func deterministic(seed: UInt64) throws {
         var random = Seeded(seed)

@@ -4,7 +4,7 @@ import Sharing
 import TestSupport
 import Testing
 
-@Suite("What no handler can be given")
+@Suite("Places that no handler can be given")
 struct ClosedPlacesTests {
     private let shelf = Shelf()
 
@@ -12,7 +12,9 @@ struct ClosedPlacesTests {
         shelf.catalog().closed.trouble(path, access)
     }
 
-    @Test("configuration, state, handlers and their data are closed, and so is what is in them and around them")
+    @Test(
+        "configuration, state, handlers and their data are closed, and so are the files in them and the folders around them"
+    )
     func closed() throws {
         let link = shelf.folder / "link"
         symlink(shelf.folder / "config", link)
@@ -39,7 +41,7 @@ struct ClosedPlacesTests {
             trouble(shelf.folder / "home", .write)?.contains("contains the Inbox, where no handler may write") == true)
     }
 
-    @Test("a bundle that asks for what is closed is a problem, and is not used")
+    @Test("a bundle that asks for a closed place is a problem, and is not used")
     func bundles() throws {
         try shelf.write("Good", Shelf.keys("org.example.good", ["WaftReadablePaths": [shelf.folder / "home"]]))
         let asking: [(key: String, path: String)] = [
@@ -70,7 +72,7 @@ struct ClosedPlacesTests {
         #expect(snapshot.reasons(.unusable).first?.contains("contains the bundle of a handler") == true)
     }
 
-    @Test("a hook that asks for what is closed cannot be used")
+    @Test("a hook that asks for a closed place cannot be used")
     func hook() throws {
         let program = shelf.folder / "on-arrival"
         Shelf.writeProgram(program)
@@ -86,7 +88,7 @@ struct ClosedPlacesTests {
 
 @Suite("First launches")
 struct FirstLaunchesTests {
-    @Test("a version that said yes is known until the handler is forgotten, and no other version is")
+    @Test("an approved version stays approved until the handler is forgotten, and no other version is")
     func versions() throws {
         let launches = Shelf().launches
         let (one, other) = (try identifier("A"), try identifier("other"))
@@ -102,7 +104,7 @@ struct FirstLaunchesTests {
         #expect(!launches.isDone(one, version: "2") && launches.isDone(other, version: "1"))
     }
 
-    @Test("a damaged file says nothing, and is written anew", arguments: ["", "[]", "{\"a\": 1}", "\u{0}"])
+    @Test("a damaged file approves nothing, and is written again", arguments: ["", "[]", "{\"a\": 1}", "\u{0}"])
     func damaged(contents: String) throws {
         let launches = Shelf().launches
         try FileManager.default.createDirectory(

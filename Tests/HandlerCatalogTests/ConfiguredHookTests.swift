@@ -16,7 +16,7 @@ struct ConfiguredHookTests {
         return ConfiguredHook(path: path, launch: rules)
     }
 
-    @Test("it comes after all that is installed, whatever that claims, and before the Inbox")
+    @Test("it comes after all installed handlers, whatever it claims, and before the Inbox")
     func place() throws {
         try shelf.write("A", Shelf.opening("org.example.a", "public.item", rank: "Alternate"))
         let snapshot = shelf.catalog(hook: hook()).load()
@@ -50,7 +50,7 @@ struct ConfiguredHookTests {
         #expect(claims.map(\.bundle.name) == ["hook"])
     }
 
-    @Test("one that cannot be run is a problem, and nobody's handler")
+    @Test("one that cannot be run is a problem, and no handler")
     func unusable() throws {
         let missing = shelf.catalog(hook: ConfiguredHook(path: shelf.folder / "none", launch: LaunchRules())).load()
         #expect(missing.hook == nil)
@@ -65,7 +65,7 @@ struct ConfiguredHookTests {
         #expect(open.reasons(.warning).first?.contains("everyone may write") == true)
     }
 
-    @Test("it is nobody's default, and is neither disabled nor removed")
+    @Test("it is no default, and can be neither disabled nor removed")
     func choices() throws {
         try shelf.write("A", Shelf.opening("org.example.a", "public.image"))
         let catalog = shelf.catalog(hook: hook())
@@ -85,14 +85,14 @@ struct ConfiguredHookTests {
         #expect(claims.map(\.bundle.name) == ["A", "hook", "Inbox"])
     }
 
-    @Test("what the user leaves in the Inbox on purpose comes before it")
+    @Test("a type that the user leaves in the Inbox on purpose comes before it")
     func leftOnPurpose() throws {
         let catalog = shelf.catalog(hook: hook())
         try catalog.setDefault("inbox", for: try type("public.image"))
         #expect(catalog.load().claimants(of: try type("public.jpeg")).map(\.bundle.name) == ["Inbox", "hook"])
     }
 
-    @Test("its name and identifier are nobody else's")
+    @Test("no other handler has its name and identifier")
     func names() throws {
         try shelf.write("Other", Shelf.keys("org.waft.HOOK"))
         #expect(shelf.catalog().load().reasons(.unusable) == ["org.waft.HOOK is the identifier of a built-in handler"])

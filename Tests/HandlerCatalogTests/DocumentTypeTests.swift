@@ -28,7 +28,7 @@ struct DocumentTypeTests {
         #expect(openers("a.gif") == [])
     }
 
-    @Test("an extension that nobody declares stands for itself")
+    @Test("an undeclared extension stands for itself")
     func undeclaredExtension() throws {
         try write("A", ["CFBundleTypeExtensions": ["waftx", "tar.waftx"]])
         #expect(openers("a.waftx") == ["A"])
@@ -88,7 +88,7 @@ struct DocumentTypeTests {
         #expect(openers("a.mov") == ["A"])
     }
 
-    @Test("wildcards open nothing, and that is said")
+    @Test("wildcards open nothing, and the log has it")
     func wildcards() throws {
         try write("A", ["CFBundleTypeExtensions": ["*"]])
         try write("B", ["CFBundleTypeMIMETypes": ["image/*"]])

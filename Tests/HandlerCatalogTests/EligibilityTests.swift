@@ -25,7 +25,7 @@ struct EligibilityTests {
         #expect(try reason(bundles, "com.adobe.pdf") == "no handler here opens com.adobe.pdf; it opens public.image")
     }
 
-    @Test("the reason names what is opened, but no more than five types")
+    @Test("the reason names the opened types, but no more than five")
     func words() throws {
         #expect(try reason([], "public.jpeg") == "no handler here opens public.jpeg; none is installed")
         let two = try [
@@ -44,7 +44,7 @@ struct EligibilityTests {
         #expect(try reason(legacy, "public.jpeg") == "no handler here opens public.jpeg; it opens .waftx files")
     }
 
-    @Test("what is disabled, of rank None or in a role that opens nothing makes no type eligible")
+    @Test("a handler that is disabled, of rank None or in a role that opens nothing makes no type eligible")
     func notCounted() throws {
         var choices = UserChoices()
         choices.disabled = [try identifier("a")]

@@ -43,7 +43,7 @@ struct PlatformVariantTests {
         #expect(laptop.resolved(keys) == keys)
     }
 
-    @Test("who a bundle is and what it runs cannot be varied")
+    @Test("the identity and the program of a bundle cannot be varied")
     func fixedKeys() {
         let keys: [String: PropertyList] = [
             "CFBundleIdentifier": .string("a"), "CFBundleIdentifier-linux": .string("b"),

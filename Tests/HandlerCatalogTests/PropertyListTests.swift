@@ -35,7 +35,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("what is neither XML nor binary is refused, old-style text too")
+    @Test("a file that is neither XML nor binary is refused, old-style text too")
     func neither() {
         for text in ["", "   ", "{ a = b; }", "hello", "bplist15xxxxxxxx", "\u{1}\u{2}"] {
             #expect(throws: PropertyListFault.neitherForm) { try PropertyList.dictionary(from: Array(text.utf8)) }

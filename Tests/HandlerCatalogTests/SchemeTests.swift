@@ -21,7 +21,8 @@ struct SchemeTests {
     }
 
     @Test(
-        "what is built in cannot be taken over", arguments: ["http", "https", "mailto", "tel", "sms", "file", "HTTP"])
+        "the scheme of a built-in handler cannot be taken over",
+        arguments: ["http", "https", "mailto", "tel", "sms", "file", "HTTP"])
     func builtIn(scheme: String) throws {
         let bundle = try HandlerBundle.sample("thief", schemes: [scheme])
         var choices = UserChoices()

@@ -40,7 +40,7 @@ struct URLPartsTests {
         }
     }
 
-    @Test("user and password are told apart at the first colon, and decoded")
+    @Test("user and password are separated at the first colon, and decoded")
     func userInformation() throws {
         let url = try URLParts("x-notes://ann%40home:p%3Aw:more@example.org")
         #expect(url.user == "ann@home")
@@ -93,7 +93,7 @@ struct URLPartsTests {
         #expect(try URLParts("x:").queryItems == nil)
     }
 
-    @Test("what is not text when decoded is not decoded")
+    @Test("text that is not UTF-8 when decoded is not decoded")
     func notText() throws {
         for escape in ["%FF", "%C3", "%00", "%0A", "%1B", "%E2%80%AE", "%ED%A0%80"] {
             let url = try URLParts("x:///a/\(escape)?k=\(escape)")
@@ -115,7 +115,7 @@ struct URLPartsTests {
         #expect(try URLParts("https://xn--bcher-kva.example/").host == "xn--bcher-kva.example")
     }
 
-    @Test("what is no URL is refused")
+    @Test("a text that is no URL is refused")
     func refused() {
         let malformed = [
             "http://h/%zz", "http://h/%", "http://a@b@c/", "http://a/b\\c", "http://h/[x]", "http://h/#a#b",

@@ -168,7 +168,7 @@ struct WatchTests {
         }
     }
 
-    @Test("what a handler writes into its own folder is no change")
+    @Test("a file that a handler writes into its own folder is no change")
     func handlersOwnFiles() async throws {
         let path = try shelf.write("A", Shelf.keys("org.example.a"))
         let watch = watch()
@@ -188,7 +188,7 @@ struct WatchTests {
         #expect(looking.current.bundles == before.bundles)
     }
 
-    @Test("everybody who asks for changes is told of them, and all are done when the watch is")
+    @Test("all who ask for changes get them, and their streams end with the watch")
     func streams() async throws {
         let watch = watch()
         let (one, two, dropped) = (watch.changes(), watch.changes(), watch.changes())
@@ -205,7 +205,7 @@ struct WatchTests {
         #expect(watch.current.bundles.count == 1)
     }
 
-    @Test("a watch that nobody has any more ends")
+    @Test("a watch that is no longer referred to ends")
     func dropped() async throws {
         var watch: CatalogWatch? = watch()
         let changes = try #require(watch?.changes())
@@ -244,7 +244,7 @@ struct WatchTests {
         watch.stop()
     }
 
-    @Test("what was changed before a refresh counts when that returns, and those who listen hear of it")
+    @Test("a change before a refresh counts when the refresh returns, and the listeners get it")
     func refresh() async throws {
         let watch = watch(quiet: .seconds(3_600), maximumAge: .seconds(3_600))
         let changes = watch.changes()
@@ -261,7 +261,7 @@ struct WatchTests {
         #expect(watch.refresh().bundles.count == 1, "it has ended")
     }
 
-    @Test("without events, those who wait for changes hear of them when somebody looks")
+    @Test("without events, those who wait for changes get them with the next refresh")
     func lookingStreams() async throws {
         let watch = watch(listening: false)
         let changes = watch.changes()

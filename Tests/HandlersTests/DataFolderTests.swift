@@ -39,7 +39,7 @@ struct DataFolderTests {
         return try await place.runner(forbidden: catalog.closed.paths).run(program, .open(.sample(), attempt: 1))
     }
 
-    @Test("the folder is made before the first call, private, and what is written there is there in the next one")
+    @Test("the folder is made before the first call, private, and its files are there in the next call")
     func made() async throws {
         let data = place.folder / "handler-data/org.example.evil"
         let script = """
@@ -108,7 +108,7 @@ struct DataFolderTests {
     }
 
     @Test(
-        "a path that leads to a bundle by the time of the call is refused then, whatever it was before",
+        "a path that leads to a bundle at the time of the call is refused, wherever it led before",
         .enabled(if: HookSandbox.support.abi > 0, "NOT TESTED: this kernel has no Landlock"))
     func movedLink() async throws {
         let link = place.folder / "link"

@@ -27,7 +27,7 @@ struct DeliveryEngineTests {
         #expect(lab.caller.stops.count == 1)
     }
 
-    @Test("one handler is asked about one thing at a time, in the order in which things arrived")
+    @Test("one handler is asked about one item at a time, in the order of arrival")
     func order() async throws {
         let lab = DeliveryLab([photos])
         let arrivals = try lab.arrive(200)
@@ -92,7 +92,8 @@ struct DeliveryEngineTests {
         #expect(refusing.answers.all.map(\.1) == [.no])
     }
 
-    @Test("the hook of the configuration is asked after the handlers of the type, and about what no handler opens")
+    @Test(
+        "the hook of the configuration is asked after the handlers of the type, and about items that no handler opens")
     func hook() async throws {
         let hook = HandlerProgram(
             identifier: HandlerProgram.hookIdentifier, name: "hook", executable: "/hook", folder: "/", dataFolder: "/x",
@@ -110,7 +111,7 @@ struct DeliveryEngineTests {
     }
 
     @Test(
-        "the handler that a rule names is asked first, after its no the usual ones; `inbox` is nobody, a missing one no change",
+        "the handler that a rule names is asked first, then the usual ones; `inbox` means no handler, a missing one no change",
         arguments: [
             ("second", ["second", "first"]), ("SECOND", ["second", "first"]), ("none such", ["first", "second"]),
             ("inbox", []),
@@ -131,7 +132,7 @@ struct DeliveryEngineTests {
         #expect(calls.map(\.candidate.program.name) == asked)
     }
 
-    @Test("a failure is final: nobody else is asked, and it is kept with its reason")
+    @Test("a failure is final: no other handler is asked, and it is kept with its reason")
     func failure() async throws {
         let failed = AttemptOutcome(.failed, exitCode: 3, reason: "exit code 3", standardError: "oh no")
         let lab = DeliveryLab([photos, .sample("second", installed: 5)], caller: ScriptedCaller { _ in failed })
@@ -147,7 +148,9 @@ struct DeliveryEngineTests {
 
     // MARK: Later
 
-    @Test("who wants more time is asked after 1 s, 2 s and so on to 10 minutes, then hourly, and parked after a day")
+    @Test(
+        "a handler that wants more time is asked after 1 s, 2 s and so on to 10 minutes, then hourly, and parked after a day"
+    )
     func backoff() async throws {
         let lab = DeliveryLab([photos], caller: ScriptedCaller { _ in later })
         var waits: [Int64] = []
@@ -192,7 +195,7 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.filter { $0.0 == arrivals[0].number }.map(\.1) == [.later, .yes])
     }
 
-    @Test("a delivery whose time came while nobody delivered is begun at once")
+    @Test("a delivery that came due while no engine ran is begun at once")
     func overdue() async throws {
         let lab = DeliveryLab([photos])
         let arrival = try lab.arrive()[0]
@@ -207,7 +210,7 @@ struct DeliveryEngineTests {
         #expect(second.caller.calls.all.map { $0.items[0].attempt } == [2])
     }
 
-    @Test("a clock that was set back makes nobody wait longer than the step they wait for")
+    @Test("if the clock was set back, no handler waits longer than the step that it waits for")
     func clockSetBack() async throws {
         let lab = DeliveryLab([photos])
         let arrival = try lab.arrive()[0]
@@ -225,7 +228,7 @@ struct DeliveryEngineTests {
 
     // MARK: Restarts
 
-    @Test("what an earlier run left, asked or not, is delivered")
+    @Test("the deliveries that an earlier run left, begun or not, are finished")
     func restart() async throws {
         let lab = DeliveryLab([photos])
         let arrivals = try lab.arrive(3)
@@ -346,9 +349,9 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.map(\.1) == [.yes, .yes])
     }
 
-    // MARK: What is not there
+    // MARK: Missing items
 
-    @Test("what has left the Inbox is handed to nobody")
+    @Test("an item that has left the Inbox is delivered to no handler")
     func gone() async throws {
         let lab = DeliveryLab([photos])
         let arrivals = try lab.arrive(isThere: false) + lab.arrive()
@@ -361,7 +364,7 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.map(\.1) == [.failed, .yes])
     }
 
-    @Test("what lies on a disk that is not mounted waits until it is")
+    @Test("an item on a disk that is not mounted waits until it is")
     func notMounted() async throws {
         let lab = DeliveryLab([photos], isMounted: false)
         let arrival = try lab.arrive(isThere: false)[0]
@@ -376,7 +379,7 @@ struct DeliveryEngineTests {
         }
     }
 
-    @Test("what waits for a handler that was removed waits, and goes to the one that comes")
+    @Test("an item that waits for a removed handler waits, and goes to the next one that is installed")
     func handlersChange() async throws {
         let caller = ScriptedCaller { $0.candidate.program.name == "photos" ? later : yes }
         let lab = DeliveryLab([photos], caller: caller)
@@ -395,7 +398,7 @@ struct DeliveryEngineTests {
 
     // MARK: Again
 
-    @Test("a delivery that failed or was parked is begun anew when somebody asks, and an unknown one is not")
+    @Test("a delivery that failed or was parked begins again on request, and an unknown one does not")
     func retry() async throws {
         let caller = ScriptedCaller { $0.items[0].attempt == 1 ? AttemptOutcome(.failed, exitCode: 9) : yes }
         let lab = DeliveryLab([photos], caller: caller)
@@ -414,7 +417,7 @@ struct DeliveryEngineTests {
 
     // MARK: Trouble with the journal
 
-    @Test("nobody is called for what cannot be written down, and all are when it can be again")
+    @Test("no handler is called while the journal cannot be written, and all are called when it can be again")
     func journalTrouble() async throws {
         let isFull = Gate()
         let clock = ManualClock()

@@ -6,7 +6,7 @@ import Sharing
 import TestSupport
 import Testing
 
-@Suite("What a hook answers", .timeLimit(.minutes(1)))
+@Suite("A hook's answers", .timeLimit(.minutes(1)))
 struct HookAnswerTests {
     @Test(
         "an exit code is an answer: 0 is yes, 1 is no, 75 is later, anything else a failure",
@@ -87,7 +87,7 @@ struct HookAnswerTests {
         #expect(outcome.answer == .later, "\(outcome)")
     }
 
-    @Test("where there is no room for the temporary folder, the program is asked again later")
+    @Test("without room for the temporary folder, the program is asked again later")
     func noScratch() async throws {
         let place = HookFolder()
         let runner = HandlerRunner(inbox: place.inbox, scratchFolder: place.folder / "no/where", logger: quiet)
@@ -148,7 +148,7 @@ struct HookAnswerTests {
         #expect(hook.executable == "/bin/sh" || hook.executable == "/usr/bin/sh")
     }
 
-    @Test("a bundle's program is what the bundle says, and the built-in handler has none")
+    @Test("a bundle's program is the one that the bundle names, and the built-in handler has none")
     func bundles() throws {
         let launch = LaunchRules(
             mode: .perTransfer, calls: [.didFinishLaunching], sandbox: .strict, readablePaths: ["/r"],
@@ -192,7 +192,7 @@ struct LaunchProtocolTests {
             place.program(place.script(body), calls: calls), .open(.sample(), attempt: 1))
     }
 
-    @Test("both questions are asked in order, with the facts of what is to be opened")
+    @Test("both questions are asked in order, with the facts about the item")
     func both() async throws {
         let place = HookFolder()
         #expect(try await launch(place, will: 0, did: 0) == nil)
@@ -202,7 +202,7 @@ struct LaunchProtocolTests {
         #expect(document["name"] as? String == "report.pdf")
     }
 
-    @Test("only what the bundle declares is asked")
+    @Test("only the questions that the bundle declares are asked")
     func declared() async throws {
         let place = HookFolder()
         #expect(try await launch(place, will: 1, did: 0, [.didFinishLaunching]) == nil)
@@ -252,7 +252,7 @@ struct LaunchProtocolTests {
         #expect(place.text("asked") == "first-launch 1\ndid-finish-launching 1\n")
     }
 
-    @Test("a no stays a no, whatever the other question comes to")
+    @Test("a no stays a no, whatever the answer to the other question is")
     func noWins() async throws {
         #expect(try await launch(HookFolder(), will: 1, did: 75)?.answer == .no)
     }

@@ -52,7 +52,7 @@ struct HookContractTests {
                 """)
     }
 
-    @Test("of an item by AirDrop the hook is told the dialect, and no key, for none was proved")
+    @Test("for an item by AirDrop the hook gets the dialect, and no key, for none was proved")
     func unproven() async throws {
         let place = HookFolder()
         var arrival = Arrival.sample(annotation: [SourceApplication.key: "com.apple.finder"])
@@ -67,7 +67,7 @@ struct HookContractTests {
         #expect((document["peer"] as? [String: Any])?.keys.sorted() == ["name"])
     }
 
-    @Test("the rest of the environment is the receiver's own, without what was meant for the receiver alone")
+    @Test("the rest of the environment is the receiver's own, without the receiver's private variables")
     func environment() async throws {
         let place = HookFolder()
         setenv("NOTIFY_SOCKET", "/run/systemd/notify", 1)
@@ -175,7 +175,7 @@ struct HookContractTests {
         #expect(try place.json("stdin")["number"] as? Int == 12)
     }
 
-    @Test("a received URL comes with the parts of what its file holds")
+    @Test("a received URL comes with its parts")
     func link() async throws {
         let place = HookFolder()
         let path = place.inbox + "/example.url"
@@ -187,7 +187,7 @@ struct HookContractTests {
         #expect((document["link"] as? [String: Any])?["host"] as? String == "example.org")
     }
 
-    @Test("a file that holds no URL has no parts, whatever it is")
+    @Test("a file without a URL has no parts, whatever its type is")
     func noLink() throws {
         let place = HookFolder()
         let folder = place.folder
@@ -240,7 +240,7 @@ struct HookContractTests {
         #expect(HookCall.open([]) == nil)
     }
 
-    @Test("a hook that never reads its input holds nobody up, however much there is")
+    @Test("a hook that never reads its input delays no other, however long the input is")
     func neverReads() async throws {
         let place = HookFolder()
         // More bytes than any pipe holds.
@@ -248,7 +248,7 @@ struct HookContractTests {
         #expect(try await place.run("exit 0", .sample(annotation: annotation)).answer == .yes)
     }
 
-    @Test("the document can be read to its end, and begins at its beginning, for each hook anew")
+    @Test("each hook can read the document from its beginning to its end")
     func largeDocument() async throws {
         let place = HookFolder()
         let annotation = ["note": String(repeating: "x", count: 1 << 20)]
@@ -283,7 +283,7 @@ struct HookContractTests {
         #expect(place.scratchNames.isEmpty)
     }
 
-    @Test("what the calls before a crash have left is swept away, and nothing else")
+    @Test("the remains of calls before a crash are removed, and nothing else")
     func sweep() throws {
         let place = HookFolder()
         var deep = place.scratch + "/call-abcdef"

@@ -102,7 +102,7 @@ struct HookEndingTests {
         #expect(place.folder.names == ["hook"])
     }
 
-    @Test("what a hook leaves running of its own will, in time, is left alone")
+    @Test("a process that a hook leaves running on purpose, in time, is left alone")
     func daemonized() async throws {
         let place = HookFolder()
         place.makePipe("alive")

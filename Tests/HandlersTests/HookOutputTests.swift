@@ -7,7 +7,7 @@ import Testing
 
 @testable import Handlers
 
-@Suite("What a hook prints", .timeLimit(.minutes(1)))
+@Suite("A hook's output", .timeLimit(.minutes(1)))
 struct HookOutputTests {
     @Test("the end of both streams is kept, in order, and each line is logged")
     func kept() async throws {
@@ -22,7 +22,7 @@ struct HookOutputTests {
             lines == ["one", "two", "\\u{1b}[2Jthree"].map { "debug a handler printed: \($0)" })
     }
 
-    @Test("of much output the end is kept, and what is no text in it is replaced")
+    @Test("of long output the end is kept, and bytes that are no text are replaced")
     func bounded() async throws {
         let place = HookFolder()
         var outcome = try await place.run("head -c 100000 /dev/zero | tr '\\0' x; echo end")
@@ -48,7 +48,7 @@ struct HookOutputTests {
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
     }
 
-    @Test("a child that goes on printing after the hook has left is neither killed nor held up")
+    @Test("a child that continues to print after the hook has ended is neither killed nor blocked")
     func leftover() async throws {
         let place = HookFolder()
         place.makePipe("alive")
@@ -100,7 +100,7 @@ struct HookOutputTests {
         #expect(leftovers.count == 0)
     }
 
-    @Test("our own remarks always fit, behind what the hook said")
+    @Test("our own remarks always fit, after the hook's output")
     func remarks() {
         #expect(KeptOutput.text(Array("no line end".utf8), remarks: ["remark"]) == "no line end\nremark\n")
         #expect(KeptOutput.text([], remarks: ["remark"]) == "remark\n")
@@ -159,7 +159,7 @@ struct HookOutputTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.inbox).isEmpty)
     }
 
-    @Test("without a sandbox a refused write is nobody's but the file system's")
+    @Test("without a sandbox a refused write comes from the file system only")
     func noSandbox() async throws {
         let place = HookFolder()
         let outcome = try await place.run("echo 'cp: cannot create \(place.home)/x: Permission denied' >&2")

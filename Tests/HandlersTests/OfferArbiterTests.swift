@@ -64,7 +64,7 @@ struct OfferArbiterTests {
         #expect(reason.utf8.count <= OfferArbiter.reasonBytes)
     }
 
-    @Test("the program is told the offer in one line of JSON, and its facts in the environment")
+    @Test("the program gets the offer as one line of JSON, and its facts in the environment")
     func document() async throws {
         var offer = Offer.sample(items: 2, size: 5)
         offer.annotation = ["note": "for you"]
@@ -102,7 +102,7 @@ struct OfferArbiterTests {
         #expect(!place.folder.names.contains("pwned"))
     }
 
-    @Test("a contact's name is told beside what the peer calls itself")
+    @Test("the contact's name is given beside the peer's own name")
     func contact() async throws {
         let body = "printf '%s' \"$WAFT_PEER_CONTACT\" > name; cat > document"
         let facts = OfferFacts(offer: .sample(), peer: .sample(7), contact: "my laptop", freeRoom: 0)
@@ -112,7 +112,7 @@ struct OfferArbiterTests {
         #expect(peer["contact"] as? String == "my laptop")
     }
 
-    @Test("a program that does not read a long offer, and prints a lot, is heard all the same")
+    @Test("the answer of a program counts if it does not read a long offer, and prints a lot")
     func unread() async throws {
         let offer = Offer.sample(items: Limits.items, size: nil)
         let answer = try await arbiter("head -c 3000000 /dev/zero; exit 1").ask(facts(offer))

@@ -30,7 +30,7 @@ struct ReleaseTests {
         #expect(began == [ManualClock.start, ManualClock.start + 30_000])
     }
 
-    @Test("is not free while its handler has it: who asks hears the handler's name and for how long")
+    @Test("is not free while its handler has it: a caller gets the handler's name and the time so far")
     func read() async throws {
         let caller = ScriptedCaller { _ in nil }
         let lab = DeliveryLab([photos], caller: caller)
@@ -50,7 +50,7 @@ struct ReleaseTests {
         #expect(caller.moves.all == [arrival.number, arrival.number])
     }
 
-    @Test("that has left is handed to no handler, though another item has come to lie under its name")
+    @Test("that has left is delivered to no handler, though another item has its name now")
     func replaced() async throws {
         let caller = ScriptedCaller { _ in nil }
         let lab = DeliveryLab([photos], caller: caller)
@@ -81,7 +81,7 @@ struct ReleaseTests {
         #expect(caller.calls.all.count == 4)
     }
 
-    @Test("was taken by its handler if another item lies under its name when the handler answers")
+    @Test("was taken by its handler if another item has its name when the handler answers")
     func taken() async throws {
         let caller = ScriptedCaller { _ in nil }
         let lab = DeliveryLab([photos], caller: caller)

@@ -76,7 +76,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("it is asked about one thing at a time, in order")
+    @Test("it is asked about one item at a time, in order")
     func order() async throws {
         let place = HookFolder()
         let (handler, _) = resident(place, "open('order', 'a').write('%d\\n' % call['number']); say('yes')")
@@ -88,7 +88,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("it is told that the item it has is about to leave the Inbox, and may answer at once")
+    @Test("it gets a line when its item is about to leave the Inbox, and may answer at once")
     func moving() async throws {
         let place = HookFolder()
         let (handler, alive) = resident(
@@ -157,7 +157,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("it is told of an item that began to leave while the handler was being launched")
+    @Test("it gets a line about an item that began to leave while the handler was being launched")
     func movingEarly() async throws {
         let place = HookFolder()
         for pipe in ["begun", "go"] { place.makePipe(pipe) }
@@ -196,7 +196,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("what it prints to standard error is kept with the answer it came before")
+    @Test("its standard error is kept with the answer that follows it")
     func standardError() async throws {
         let place = HookFolder()
         let (handler, _) = resident(place, "print('about', call['number'], file=sys.stderr, flush=True); say('yes')")
@@ -300,7 +300,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("an answer that nobody asked for ends it, and the answer before it stands")
+    @Test("an unrequested answer ends it, and the answer before it stands")
     func answersTwice() async throws {
         let place = HookFolder()
         let (handler, alive) = resident(place, "say('yes'); say('yes')", wait: .zero)
@@ -349,7 +349,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("stopping ends it at once, whoever is asking, and even if it does not want to leave")
+    @Test("stopping ends it at once, during any question, and even if it refuses to end")
     func stop() async throws {
         let place = HookFolder()
         let body = """

@@ -33,7 +33,7 @@ struct RestartPacingTests {
     }
 
     @Test(
-        "what is no answer is refused with a reason",
+        "a line that is no answer is refused with a reason",
         arguments: [
             ("", "not valid JSON"), ("yes", "not valid JSON: yes"), ("{}", "not valid JSON"),
             (#"{"answer":"maybe"}"#, "neither yes, no, later nor failed: maybe"),
@@ -50,7 +50,7 @@ struct RestartPacingTests {
         }
     }
 
-    @Test("lines are found wherever they are cut, and one that is too long is told of once")
+    @Test("lines are found wherever they are cut, and a too long one is reported once")
     func lines() {
         let text = Array("ab\n\ncdefgh\nij\nkl".utf8)
         for piece in 1...text.count {

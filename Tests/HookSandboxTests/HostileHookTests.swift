@@ -4,7 +4,7 @@ import Testing
 
 /// Attacks by a hook that the user did not write, or whose parser a received file has taken over.
 @Suite(
-    "What a hostile hook comes to",
+    "Attempts of a hostile hook",
     .enabled(
         if: HookSandbox.support.gaps.isEmpty, "NOT TESTED: this kernel does not enforce all: \(HookSandbox.support)"))
 struct HostileHookTests {
@@ -23,7 +23,7 @@ struct HostileHookTests {
         #expect(answers.count == expected.count)
     }
 
-    @Test("modes, owners, times and labels of the Inbox and of Waft's folders cannot be changed, by whatever way")
+    @Test("modes, owners, times and labels of the Inbox and of Waft's folders cannot be changed in any way")
     func attributes() throws {
         let photo = fixture.inbox + "/photo.png"
         try #require(symlink(photo, fixture.folder + "/link") == 0)

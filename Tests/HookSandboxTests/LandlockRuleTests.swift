@@ -5,7 +5,7 @@ import Testing
 
 /// The tests of the rules themselves. They need Landlock, without which nothing is refused.
 @Suite(
-    "What a sandboxed hook may do",
+    "Permissions of a sandboxed hook",
     .enabled(
         if: HookSandbox.support.abi >= 3, "THE RULES ARE NOT TESTED: this kernel has no Landlock of ABI 3 or later"))
 struct LandlockRuleTests {
@@ -13,7 +13,7 @@ struct LandlockRuleTests {
 
     init() throws { fixture = try SandboxFixture() }
 
-    @Test("a hook reads the system, its bundle, the Inbox, what it may write and what is named, and nothing else")
+    @Test("a hook reads the system, its bundle, the Inbox, its writable paths and the named ones, and nothing else")
     func reads() throws {
         let readable = [
             "/etc/passwd", "/usr/bin/env", fixture.inbox, fixture.inbox + "/photo.png", fixture.bundle + "/run",
@@ -34,7 +34,7 @@ struct LandlockRuleTests {
         #expect(try fixture.run(plan).output == "EACCES\n")
     }
 
-    @Test("a single program can be read without the folder around it, and what was sent is not executed")
+    @Test("a single program can be read without the folder around it, and received files are not executed")
     func singleProgram() throws {
         try fixture.make(
             fixture.home + "/hook", "#!/bin/sh\ncat \"$0\"; cat '\(fixture.home)/diary'; exec \"$1\"\n", mode: 0o700)
@@ -59,7 +59,7 @@ struct LandlockRuleTests {
         #expect(try fixture.run(plan).error.contains("overlap"))
     }
 
-    @Test("a forbidden place in a readable part of the system stays closed, and what is beside it open")
+    @Test("a forbidden place in a readable part of the system stays closed, and its neighbours stay open")
     func forbiddenInSystem() throws {
         var plan = fixture.shell("cat /usr/share/misc/magic.mime /etc/passwd > /dev/null; ls /etc/ssl; ls /etc")
         plan.forbiddenPlaces = ["/etc/ssl"]
@@ -146,7 +146,7 @@ struct LandlockRuleTests {
         #expect(fixture.text(fixture.home + "/diary") == "content")
     }
 
-    @Test("a link in the hook's folder opens no way to what it points to")
+    @Test("a link in the hook's folder opens no way to its target")
     func noWayThroughLinks() throws {
         #expect(try fixture.answer("symlink", fixture.inbox + "/photo.png", fixture.folder + "/way") == "ok")
         #expect(try fixture.answer("append", fixture.folder + "/way") == "EACCES")
@@ -155,7 +155,7 @@ struct LandlockRuleTests {
         #expect(fixture.text(fixture.inbox + "/photo.png") == "content")
     }
 
-    @Test("what a hook starts is bound by the same rules, in the background too")
+    @Test("the programs that a hook starts have the same rules, in the background too")
     func childrenInherit() throws {
         let command = "sh -c '(echo x > \"\(fixture.home)/new\") & wait $!'; echo $?; (echo x > child) && echo written"
         let run = try fixture.run(fixture.shell(command))
@@ -254,7 +254,7 @@ struct LandlockRuleTests {
         #expect(try fixture.run(plan).output == "ok\n")
     }
 
-    @Test("a writable path that does not exist is told of, and the hook is not executed")
+    @Test("a writable path that does not exist is reported, and the hook is not executed")
     func missingPath() throws {
         var plan = fixture.plan(["exit", "0"])
         plan.writablePaths = [fixture.root + "/missing"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HookSandbox
 
-@Suite("What a hook says of a denied write")
+@Suite("The hint after a denied write")
 struct SandboxDenialTests {
     let fixture: SandboxFixture
 
@@ -44,7 +44,7 @@ struct SandboxDenialTests {
         #expect(found.first?.description.hasSuffix("--writable '\(fixture.root)/it'\\''s here'") == true)
     }
 
-    @Test("the configuration's own hook is told of the configuration, in YAML")
+    @Test("the hint for the configured hook names the configuration, in YAML")
     func configuredHook() throws {
         let folder = fixture.root + "/it's here"
         try #require(mkdir(folder, 0o700) == 0)
@@ -59,13 +59,13 @@ struct SandboxDenialTests {
         #expect(lines[2].hasSuffix("add hookWritable: [FOLDER] to config.yaml"))
     }
 
-    @Test("no flag is named for what is in the Inbox, nor a folder that contains it")
+    @Test("no flag is named for a path in the Inbox, nor for a folder that contains it")
     func inbox() {
         #expect(denials("rm: cannot touch '\(fixture.inbox)/a': Permission denied").first?.remedy == .leaveInbox)
         #expect(denials("cannot create \(fixture.root)/a: Permission denied").first?.remedy == .folderOfItsOwn)
     }
 
-    @Test("a refused read is told apart, and no flag is named for Waft's folders, a bundle or the program itself")
+    @Test("a refused read is distinguished, and no flag is named for Waft's folders, a bundle or the program itself")
     func reading() throws {
         var plan = fixture.plan([])
         plan.forbiddenPlaces = [fixture.root + "/state"]
@@ -89,7 +89,7 @@ struct SandboxDenialTests {
         #expect(denials("Invalid cross-device link: '\(fixture.home)/a' -> '/b'").isEmpty)
     }
 
-    @Test("nothing is said of other complaints, of what is writable, or where the user cannot write either")
+    @Test("there is no hint for other complaints, for writable paths, or if the user cannot write either")
     func silence() {
         #expect(denials("").isEmpty)
         #expect(denials("\(fixture.home)/x: No such file or directory").isEmpty)
@@ -104,7 +104,7 @@ struct SandboxDenialTests {
         #expect(SandboxDenial.denials(in: line, plan: fixture.plan([], level: .none)).isEmpty)
     }
 
-    @Test("each path is told of once, and of no more than the limit")
+    @Test("each path is reported once, and at most the maximum number of them")
     func limits() {
         let line = "cannot create \(fixture.home)/new: Permission denied\n"
         #expect(denials(line + line).count == 1)
@@ -114,7 +114,7 @@ struct SandboxDenialTests {
     }
 
     @Test(
-        "what a real hook writes to standard error is understood",
+        "the standard error of a real hook is understood",
         .enabled(if: HookSandbox.support.abi >= 1, "NOT TESTED: this kernel has no Landlock"))
     func realHook() throws {
         let plan = fixture.shell("cp '\(fixture.inbox)/photo.png' '\(fixture.home)/'; echo x > '\(fixture.home)/b'")

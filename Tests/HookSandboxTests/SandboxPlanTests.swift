@@ -41,7 +41,7 @@ struct SandboxPlanTests {
         #expect(!refuses { $0.level = .strict })
     }
 
-    @Test("what is no plan, or one that cannot be used, is not read")
+    @Test("a text that is no plan, or an unusable one, is not read")
     func unreadable() throws {
         let good = try plan.encoded()
         let texts = [
@@ -78,7 +78,7 @@ struct SandboxPlanTests {
         #expect(LandlockRights.inbox.isDisjoint(with: [.execute, .write, .truncate, .make, .control]))
     }
 
-    @Test("one line says which parts the kernel has, and what it does not enforce without the others")
+    @Test("one line names the parts that the kernel has, and the rules that are not enforced without the others")
     func support() {
         func line(_ landlock: HookSandbox.Landlock, _ filter: HookSandbox.Filter = .asking) -> String {
             HookSandbox.Support(landlock: landlock, filter: filter).description

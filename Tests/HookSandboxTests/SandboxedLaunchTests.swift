@@ -62,7 +62,7 @@ struct SandboxedLaunchTests {
         #expect(run.output == "0/0 50/50\n")
     }
 
-    @Test("a hook that is missing, not executable or no program is told apart from its own exit")
+    @Test("a hook that is missing, not executable or no program is distinguished from its own exit")
     func notExecuted() throws {
         try fixture.make(fixture.folder + "/plain")
         try fixture.make(fixture.folder + "/text", "just text", mode: 0o700)
@@ -91,7 +91,7 @@ struct SandboxedLaunchTests {
         #expect(!fixture.exists(fixture.folder + "/ran"))
     }
 
-    @Test("without Landlock, strict goes on with no new privileges and the limits")
+    @Test("without Landlock, strict continues with no new privileges and the limits")
     func bestEffort() throws {
         var plan = fixture.shell("echo x > '\(fixture.home)/new'; grep NoNewPrivs /proc/self/status; ulimit -n")
         plan.newestABI = 0
@@ -136,7 +136,7 @@ struct SandboxedLaunchTests {
     }
 
     @Test(
-        "a launcher without a plan, or with a broken one, says so and executes nothing",
+        "a launcher without a plan, or with a broken one, reports it and executes nothing",
         arguments: [nil, "", "{}", "[1"])
     func brokenPlan(text: String?) throws {
         var environment: [String: String] = [:]
@@ -147,7 +147,7 @@ struct SandboxedLaunchTests {
         #expect(failure.message.hasPrefix("the plan for the sandbox cannot be used"))
     }
 
-    @Test("a program that is not asked to be the launcher goes on as ever")
+    @Test("a program that is not called as the launcher runs normally")
     func notAsked() {
         SandboxedLaunch.runIfAsked(arguments: [])
         SandboxedLaunch.runIfAsked(arguments: ["waft"])

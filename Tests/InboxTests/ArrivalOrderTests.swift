@@ -58,7 +58,7 @@ private final class Coming {
     }
 }
 
-@Suite("A tree in whatever order it comes")
+@Suite("A tree in any order of arrival")
 struct ArrivalOrderTests {
     private let folder = TemporaryFolder()
 
@@ -68,7 +68,7 @@ struct ArrivalOrderTests {
     ]
 
     @Test(
-        "is found unchanged by all who look at it later, and its sender is told the digest of its own order",
+        "every later check finds it unchanged, and its sender gets the digest of the order in which it sent",
         arguments: DialectTable.samples.all, [0, 1])
     func orders(dialect: Dialect, order: Int) throws {
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))

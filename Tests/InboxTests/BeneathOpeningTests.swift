@@ -19,7 +19,7 @@ struct BeneathOpeningTests {
         }
     }
 
-    @Test("reaches what is in it and nothing else", arguments: [BeneathOpening.inOneCall, .nameByName])
+    @Test("reaches the entries of its folder and nothing else", arguments: [BeneathOpening.inOneCall, .nameByName])
     func staysBeneath(opening: BeneathOpening) throws {
         mkdir(folder / "root", 0o755)
         mkdir(folder / "root/a", 0o755)

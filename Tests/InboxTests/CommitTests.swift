@@ -22,7 +22,7 @@ struct CommitTests {
     }
 
     @Test(
-        "never replaces what is there: files, folders, links, even empty ones",
+        "never replaces existing files, folders or links, even empty ones",
         arguments: [Placement.byRename, .byLink])
     func neverReplaces(placement: Placement) throws {
         let inbox = try inbox(placement)
@@ -87,7 +87,7 @@ struct CommitTests {
         }
     }
 
-    @Test("into an Inbox that lies on another disk since is a fault of storage")
+    @Test("into an Inbox that is now on another disk is a storage fault")
     func otherDisk() async {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
@@ -102,7 +102,9 @@ struct CommitTests {
         }
     }
 
-    @Test("announces each item before it can be seen, and finds it by that afterwards, whatever it is called then")
+    @Test(
+        "announces each item before it can be seen, and finds it by the announcement afterwards, whatever its name is then"
+    )
     func announcing() throws {
         let inbox = try inbox()
         let items = try ["a", "a", "b"].map { (staged: try inbox.stagedFile($0), name: try name($0)) }
@@ -121,7 +123,7 @@ struct CommitTests {
         #expect(found[identities[1]]?.path == folder / "Inbox/a-1")
     }
 
-    @Test("moves nothing in when whoever is told of it says no, and leaves nothing behind")
+    @Test("moves nothing in if the announcement is refused, and leaves nothing behind")
     func notAnnounced() throws {
         let inbox = try inbox()
         let fault = TransferFault(.noRoom, "the journal is full")

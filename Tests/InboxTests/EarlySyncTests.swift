@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inbox
 
-@Suite("What comes in many small files, on its way to the disk", .timeLimit(.minutes(1)))
+@Suite("Many small files on their way to the disk", .timeLimit(.minutes(1)))
 struct EarlySyncTests {
     private let folder = TemporaryFolder()
     private let syncs = Recorder<Int32>()
@@ -51,7 +51,7 @@ struct EarlySyncTests {
         #expect(syncs.all.count == 1)
     }
 
-    @Test("waits while the disk is not done with what came before, and is written after that")
+    @Test("waits while the disk still writes earlier files, and is written after that")
     func slowDisk() async throws {
         let early = try early()
         early.wrote(EarlySync.mostBytes)
@@ -70,7 +70,7 @@ struct EarlySyncTests {
         #expect(syncs.all.count == 2)
     }
 
-    @Test("is synced by an opening of its own, so that the sync at the end hears of every fault")
+    @Test("is synced through its own descriptor, so that the sync at the end reports every fault")
     func ownOpening() async throws {
         let early = try early()
         ends.signal()

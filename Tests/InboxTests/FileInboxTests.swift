@@ -19,7 +19,7 @@ struct FileInboxTests {
         }
     }
 
-    @Test("that is there keeps its mode and what is in it, and so does the folder it lies in")
+    @Test("that exists keeps its mode and its contents, and so does the folder around it")
     func leavesAlone() throws {
         mkdir(folder / "Documents", 0o755)
         mkdir(folder / "Documents/Inbox", 0o755)
@@ -47,7 +47,7 @@ struct FileInboxTests {
         #expect(listing(of: folder / "other") == ["link"])
     }
 
-    @Test("that is a file is refused with its path, the reason and what to do")
+    @Test("that is a file is refused with its path, the reason and the next step")
     func refusesFile() throws {
         makeFile(folder / "Inbox")
         let error = #expect(throws: InboxError.self) { try FileInbox(path: folder / "Inbox") }
@@ -79,7 +79,7 @@ struct FileInboxTests {
         #expect(less == 0)
     }
 
-    @Test("that is removed while it is used is made again for what arrives next")
+    @Test("that is removed while it is used is made again for the next arrival")
     func removedMeanwhile() throws {
         let inbox = try FileInbox(path: folder / "Inbox")
         let staged = try inbox.stagedFile("still here")
@@ -121,7 +121,7 @@ struct FileInboxTests {
         #expect(listing(of: folder / ".waft-staging/Inbox") == ["lock"])
     }
 
-    @Test("removes an item that nobody refers to any more")
+    @Test("removes an item when the last reference to it is gone")
     func forgottenItem() throws {
         let inbox = try FileInbox(path: folder / "Inbox")
         do {

@@ -10,7 +10,7 @@ import Testing
 struct InboxListingTests {
     private let folder = TemporaryFolder()
 
-    @Test("names what is in it with kind, size and time, in order, and follows no link")
+    @Test("lists its items with kind, size and time, in order, and follows no link")
     func everyKind() throws {
         let inbox = try FileInbox(path: folder / "Inbox")
         let time = Timestamp(seconds: 1_000, nanoseconds: 7)

@@ -171,7 +171,7 @@ struct LeavingTests {
         #expect(contents(of: folder / "b.txt") == Array("text".utf8))
     }
 
-    @Test("of what somebody has edited moves it as it is now", arguments: [false, true])
+    @Test("of an edited item moves its current state", arguments: [false, true])
     func edited(isOtherDisk: Bool) throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         func run() throws {
@@ -185,7 +185,7 @@ struct LeavingTests {
         if isOtherDisk { try withOtherDisk { try run() } } else { try run() }
     }
 
-    @Test("to a folder in which the system makes no files says so, and does not call the item gone")
+    @Test("to a folder in which the system makes no files reports it, and does not report the item as gone")
     func unfitTarget() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrivals = [try inbox.receive("text", as: "a.txt"), try inbox.receiveTree(Self.files, as: "tree")]

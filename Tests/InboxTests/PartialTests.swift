@@ -29,7 +29,7 @@ private final class Ahead: Sendable {
     }
 }
 
-@Suite("What is kept of items that did not come whole")
+@Suite("The kept parts of interrupted items")
 struct PartialTests {
     private let folder = TemporaryFolder()
     private let clock = Ahead()
@@ -103,7 +103,7 @@ struct PartialTests {
     }
 
     @Test(
-        "a resumed file has the mode that a new one has, whatever it was before", arguments: [true, false],
+        "a resumed file has the mode of a new one, whatever its mode was before", arguments: [true, false],
         [true, false])
     func modes(before: Bool, now: Bool) throws {
         let inbox = try open()
@@ -123,7 +123,7 @@ struct PartialTests {
         #expect(lstatus(of: folder / "Inbox/a")?.st_mtim.tv_sec == 1_000)
     }
 
-    @Test("what is something else on the disk than it was is not gone on with", arguments: ["folder", "link", "pipe"])
+    @Test("a kept item that was changed on the disk is not resumed", arguments: ["folder", "link", "pipe"])
     func somethingElse(what: String) throws {
         let inbox = try open()
         try keep("a", [1, 2, 3], in: inbox)
@@ -220,7 +220,7 @@ struct PartialTests {
         #expect(inbox.partials.count == 0)
     }
 
-    @Test("what one peer has left is bounded by itself, the oldest first, and costs nobody else anything")
+    @Test("the kept items of one peer have their own limit, the oldest go first, and other peers lose nothing")
     func oneOwner() throws {
         let inbox = try open()
         for name in ["a", "b", "c"] {
@@ -290,7 +290,7 @@ struct PartialTests {
         #expect(try ["a", "b"].map { inbox.hasKept(try key($0)) } == [false, false])
     }
 
-    @Test("what is being written never goes for want of room")
+    @Test("an item that is being written is never removed to make room")
     func inUse() throws {
         let inbox = try open(PartialBounds(lifetime: .seconds(10), quota: 1))
         let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: try key("a"))
@@ -304,7 +304,7 @@ struct PartialTests {
         #expect(contents(of: folder / "Inbox/a") == [1, 2, 3])
     }
 
-    @Test("is not gone on with where it lies in the Inbox too, as a crash between two links leaves it")
+    @Test("is not resumed if it is in the Inbox too, as after a crash between two links")
     func secondName() throws {
         let (whole, name) = ([UInt8]([1, 2, 3]), Partials.name(of: try key("a", size: 3)))
         do {

@@ -32,7 +32,7 @@ struct RecognitionTests {
 
     private func id() -> String? { contents(of: mark).map { String(decoding: $0, as: UTF8.self) } }
 
-    @Test("at the first start it is marked with 128 random bits, which nobody can write and no list shows")
+    @Test("at the first start it is marked with 128 random bits, which no user can write and no list shows")
     func first() throws {
         try store("a", in: try open())
         let text = try #require(id())
@@ -45,7 +45,7 @@ struct RecognitionTests {
     }
 
     @Test(
-        "a mark that a handler or a person has removed or damaged is written anew",
+        "a mark that a handler or a person has removed or damaged is written again",
         arguments: [nil, "", "x\n"] as [String?])
     func markLost(text: String?) throws {
         let before: String?
@@ -63,7 +63,7 @@ struct RecognitionTests {
         #expect(id() == before)
     }
 
-    @Test("an Inbox that was removed is made anew where its disk is there, with the same mark")
+    @Test("a removed Inbox is made again if its disk is there, with the same mark")
     func removed() throws {
         let inbox = try open()
         let before = id()

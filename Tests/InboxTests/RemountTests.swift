@@ -9,7 +9,7 @@ import Testing
 
 @Suite("An Inbox whose disk goes and comes back")
 struct RemountTests {
-    @Test("is used again where it is mounted again, without a new start; meanwhile it is told that it is not there")
+    @Test("is used again as soon as it is mounted, without a restart; until then it is reported as missing")
     func remounted() async {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
@@ -43,7 +43,7 @@ struct RemountTests {
         }
     }
 
-    @Test("keeps what was begun on a disk that is gone out of the one that has come in its place")
+    @Test("keeps items that began on the lost disk out of the disk that replaced it")
     func begunBefore() async {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
@@ -69,7 +69,7 @@ struct RemountTests {
         }
     }
 
-    @Test("makes its staging folder again where somebody has removed it")
+    @Test("makes its staging folder again if it was removed")
     func stagingRemoved() throws {
         let folder = TemporaryFolder()
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0))

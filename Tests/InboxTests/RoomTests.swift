@@ -93,7 +93,7 @@ struct RoomTests {
         try #require(shell.terminationStatus == 0, "\(commands)")
     }
 
-    @Test("of a disk that is gone is none, and what was on its way is not stored beside it")
+    @Test("of a lost disk is none, and an item in progress is not stored beside it")
     func unmounted() throws {
         let disk = folder / "disk"
         try withDisk { _ in
@@ -107,7 +107,7 @@ struct RoomTests {
         }
     }
 
-    @Test("is not used up by what has said no size, as far as the reserve")
+    @Test("is not used up beyond the reserve by an item without a size")
     func unannounced() throws {
         try withDisk { disk in
             let inbox = try FileInbox(path: disk + "/Inbox", reserve: .bytes(4 << 20))
@@ -140,7 +140,7 @@ struct RoomTests {
         }
     }
 
-    @Test("an item whose name is taken is not stored where conflicts are skipped, and what lies there stays")
+    @Test("an item whose name is taken is not stored if conflicts are skipped, and the existing item stays")
     func skip() throws {
         let inbox = try FileInbox(path: folder / "Inbox", reserve: .bytes(0), conflict: .skip)
         try inbox.store(try inbox.stagedFile("first"), as: "a.txt")

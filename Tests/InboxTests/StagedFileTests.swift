@@ -21,7 +21,7 @@ struct StagedFileTests {
         #expect(mode(of: stored.path) == (executable ? 0o555 : 0o444) & ~currentUmask)
     }
 
-    @Test("and trees have the umask taken away, whatever it is")
+    @Test("and trees respect the umask, whatever it is")
     func umaskTakenAway() async {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()
@@ -124,7 +124,7 @@ struct StagedFileTests {
         #expect(everything(below: folder / ".waft-staging/Inbox").filter { $0.hasSuffix("/a") }.isEmpty)
     }
 
-    @Test("of 2^32 bytes is begun where there is room for it, and takes none once it is discarded")
+    @Test("of 2^32 bytes is begun if there is room for it, and takes none once it is discarded")
     func fourGibibytes() throws {
         let inbox = try inbox()
         let free = try inbox.freeRoom()

@@ -79,7 +79,7 @@ struct StagedTreeTests {
     }
 
     @Test(
-        "holds what it is told under names that other systems or shells would trip over",
+        "holds all entries under names that other systems or shells would reject",
         arguments: [
             "-rf", "--", "$(id)", "`id`", "a b", " ", "con", "NUL", "a:b", "a\\b", "..a", "...", "~", "*", "<img>",
             "%00",
@@ -113,7 +113,7 @@ struct StagedTreeTests {
         #expect(contents(of: path + "/a") == Array("lower".utf8))
     }
 
-    @Test("refuses what is there already, whatever it is, and keeps what was there")
+    @Test("refuses an entry that exists already, whatever it is, and keeps the existing one")
     func duplicates() throws {
         let inbox = try inbox()
         let tree = try inbox.stagedTree()

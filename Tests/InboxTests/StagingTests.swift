@@ -61,7 +61,7 @@ struct StagingTests {
         #expect(contents(of: folder / "B/x") == Array("b".utf8))
     }
 
-    @Test("what a crash left is removed at the next start, and nothing that its links lead to")
+    @Test("the remains of a crash are removed at the next start, and nothing that their links point to")
     func sweep() throws {
         do { _ = try FileInbox(path: folder / "Inbox") }
         let staging = folder / ".waft-staging/Inbox"
@@ -86,7 +86,7 @@ struct StagingTests {
         #expect(contents(of: folder / "outside/precious") == Array("precious".utf8))
     }
 
-    @Test("backup programs are told to leave the staging folder out, also after a crash in between")
+    @Test("backup programs exclude the staging folder, also after a crash in between")
     func cacheTag() throws {
         let tag = folder / ".waft-staging/CACHEDIR.TAG"
         for _ in 0..<2 {

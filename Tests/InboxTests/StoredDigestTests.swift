@@ -7,7 +7,7 @@ import Testing
 
 @testable import Inbox
 
-@Suite("The digest of what is stored")
+@Suite("The digest of a stored item")
 struct StoredDigestTests {
     private let folder = TemporaryFolder()
 
@@ -58,7 +58,7 @@ struct StoredDigestTests {
         #expect(try read("a", isTree: false, algorithm) == expected)
     }
 
-    @Test("of a tree is what its sender computes while it sends", arguments: DigestAlgorithm.allCases)
+    @Test("of a tree is the one that its sender computes while it sends", arguments: DigestAlgorithm.allCases)
     func tree(algorithm: DigestAlgorithm) throws {
         let files = ["a/b/c", "a/x.txt", "a.txt", "a-b", "é/ü", "Z", "a/b/c.d", "empty/.keep"]
         for file in files {
@@ -118,7 +118,7 @@ struct StoredDigestTests {
         #expect(fault("tree", isTree: true) == .different)
     }
 
-    @Test("says what is gone, what is something else, and what no receiver would have taken")
+    @Test("reports items that are gone, replaced, or impossible for a receiver to have taken")
     func faults() throws {
         #expect(fault("none", isTree: false) == .gone)
         #expect(fault("none", isTree: true) == .gone)
@@ -137,7 +137,7 @@ struct StoredDigestTests {
         #expect(fault("..", isTree: true) == .different)
     }
 
-    @Test("ends where it is told to, with what was thrown")
+    @Test("ends if the callback throws, with the thrown error")
     func cancelling() throws {
         makeFile(folder / "a", String(repeating: "x", count: 2_000_000))
         let holder = try FileDescriptor.opening(folder.path, O_RDONLY | O_DIRECTORY)

@@ -15,7 +15,7 @@ struct VerificationTests {
         try InboxVerification.verify(arrival, arrived: arrived, inbox: path)
     }
 
-    @Test("what is as it arrived is ok: files and trees, whatever they are called")
+    @Test("an unchanged item is ok: files and trees, whatever their names are")
     func ok() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrivals =
@@ -30,7 +30,7 @@ struct VerificationTests {
         for arrival in arrivals { #expect(try verify(arrival) == ItemFinding(state: .ok)) }
     }
 
-    @Test("a bit that is turned in a file is found, and that nobody wrote to it")
+    @Test("a flipped bit in a file is found, and also that no program wrote to it")
     func rotten() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive(String(repeating: "x", count: 100_000), as: "a.txt")
@@ -53,7 +53,7 @@ struct VerificationTests {
         #expect(try verify(arrival).differences == [.contents])
     }
 
-    @Test("what was edited is found with what differs")
+    @Test("an edited item is found with the differences")
     func edited() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let longer = try inbox.receive("text", as: "longer")
@@ -87,7 +87,7 @@ struct VerificationTests {
         #expect(try verify(tree) == ItemFinding(state: .changed, differences: [.kind], detail: "it is a file now"))
     }
 
-    @Test("what was moved away or deleted is missing, and found again when it comes back")
+    @Test("an item that was moved away or deleted is missing, and found again when it comes back")
     func missing() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive("text", as: "file")
@@ -99,7 +99,7 @@ struct VerificationTests {
         #expect(try verify(arrival) == ItemFinding(state: .missing))
     }
 
-    @Test("what lies in a folder of the Inbox is reached by no link")
+    @Test("no link leads to the contents of a folder of the Inbox")
     func destinations() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         var arrival = try inbox.receive("text", as: "file")
@@ -112,7 +112,7 @@ struct VerificationTests {
         #expect(try verify(arrival).state == .missing)
     }
 
-    @Test("what may not be read is unreadable, not changed")
+    @Test("an unreadable item is unreadable, not changed")
     func unreadable() throws {
         try #require(geteuid() == 0, "as root only: another user is needed")
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
@@ -124,7 +124,7 @@ struct VerificationTests {
         #expect(finding.state == .unreadable && finding.detail.contains("Permission denied"), "\(finding)")
     }
 
-    @Test("tells how far it is, and ends when it is told to")
+    @Test("reports its progress, and ends on request")
     func progress() throws {
         let inbox = try FileInbox(path: path, reserve: .bytes(0))
         let arrival = try inbox.receive(String(repeating: "x", count: 1_000_000), as: "a")

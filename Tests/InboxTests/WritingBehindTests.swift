@@ -29,7 +29,7 @@ struct WritingBehindTests {
         try tree.endFile()
     }
 
-    @Test("come whole, with their times, whatever their size is and however many there are", arguments: [1, 7, 8, 100])
+    @Test("come whole, with their times, whatever their size and their number", arguments: [1, 7, 8, 100])
     func whole(count: Int) throws {
         let most = WritingBehind.mostBytes
         let sizes = [0, 1, 1_000, most - 1, most, most + 1, 3 * most]
@@ -47,7 +47,7 @@ struct WritingBehindTests {
         #expect(openDescriptors(below: path) == 0)
     }
 
-    @Test("are written as they come when they grow beyond what was announced")
+    @Test("are written directly when they grow beyond their announced size")
     func grown() throws {
         let inbox = try inbox()
         let tree = try inbox.stagedTree()
@@ -102,7 +102,7 @@ struct WritingBehindTests {
         try inbox.store(try inbox.stagedFile("text"), as: "b")
     }
 
-    @Test("are not written, and take nobody's room, when the tree is discarded before", arguments: [3, 50])
+    @Test("are not written, and take no room, if the tree is discarded before", arguments: [3, 50])
     func discarded(count: Int) throws {
         let askedForRoom = Mutex(false)
         let path = folder / "small"
@@ -128,7 +128,7 @@ struct WritingBehindTests {
         try? FileManager.default.destinationOfSymbolicLink(atPath: path)
     }
 
-    @Test("are all on the disk when the tree is kept to be gone on with", arguments: [3, 50])
+    @Test("are all on the disk if the tree is kept for resuming", arguments: [3, 50])
     func kept(count: Int) throws {
         let inbox = try inbox()
         let item = OfferedItem(kind: .tree, name: safe("tree"), type: uniform("public.folder"), size: 1_000_000)

@@ -62,7 +62,7 @@ struct OpenDropTests {
         }
     }
 
-    @Test("OpenDrop finds waftd while it is visible to everyone and not otherwise, and sends it what is accepted")
+    @Test("OpenDrop finds waftd only while it is visible to everyone, and sends it the accepted items")
     func visibility() async throws {
         try await InteropLab.with { lab in
             let kitchen = ["WAFT_HOME": try lab.home("kitchen"), "WAFT_NAME": "Kitchen"]

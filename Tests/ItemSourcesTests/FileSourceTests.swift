@@ -39,7 +39,7 @@ struct FileSourceTests {
         #expect(openDescriptors(below: folder.path) == 0)
     }
 
-    @Test("may be given a name and a type of the user's choice, and the name decides the type where there is none")
+    @Test("may be given a name and a type by the user, and without a type the name decides it")
     func overrides() throws {
         makeFile(folder / "tmp123", "x")
         let named = try ItemSources.make(path: folder / "tmp123", name: try SafeName("photo.jpg"))
@@ -50,7 +50,7 @@ struct FileSourceTests {
         #expect(typed.offered.type == .pdf)
     }
 
-    @Test("that is not there is missing, and the message says so in one line")
+    @Test("that does not exist is missing, and the message is one line")
     func missing() throws {
         #expect(
             fault { _ = try make(folder / "none") }
@@ -72,7 +72,7 @@ struct FileSourceTests {
         #expect(fault { _ = try make(folder / "circle") }?.code == .unreadable)
     }
 
-    @Test("a look at a folder goes through nothing in it, and at what cannot be sent is refused")
+    @Test("an examination of a folder does not walk through it, and is refused for an item that cannot be sent")
     func look() throws {
         mkdir(folder / "notes.bundle", 0o755)
         symlink("/etc/passwd", folder / "notes.bundle/out")
@@ -167,7 +167,7 @@ struct FileSourceTests {
         #expect(fault { _ = try read(source) }?.code == .missing)
     }
 
-    @Test("that becomes a pipe before it is opened has changed, and nobody waits for a writer")
+    @Test("that becomes a pipe before it is opened has changed, and the sender does not wait for a writer")
     func becomesPipe() throws {
         makeFile(folder / "a", "12345")
         let source = try make(folder / "a")

@@ -45,7 +45,7 @@ struct TextSourceTests {
         #expect(TextSource(text).offered.name.text == name)
     }
 
-    @Test("has a name that neither is hidden nor looks like an option, whatever mark comes after its dot or dash")
+    @Test("has a name that is not hidden and does not look like an option, whatever mark follows its dot or dash")
     func marks() {
         for text in [".\u{301}x", "-\u{301}x", "\u{301}.x"] {
             let name = TextSource(text).offered.name.text
@@ -105,7 +105,7 @@ struct URLSourceTests {
     }
 
     @Test(
-        "is refused where it is none",
+        "is refused if it is no URL",
         arguments: [
             "", ":", "example.com", "//example.com", "1http://x", "ht tp://x", "http:", "https://a b",
             "https://a\nURL=b",

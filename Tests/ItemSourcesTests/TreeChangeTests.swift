@@ -74,7 +74,8 @@ struct TreeChangeTests {
         #expect(try code(early: false) { makeFile(root + "/a", "AAAAAA") } == .changed)
     }
 
-    @Test("by a file that is a pipe now has changed, and nobody waits for a writer", arguments: [true, false])
+    @Test(
+        "by a file that is now a pipe has changed, and the sender does not wait for a writer", arguments: [true, false])
     func pipe(early: Bool) throws {
         #expect(try code(early: early) { _ = (unlink(root + "/b"), mkfifo(root + "/b", 0o600)) } == .changed)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ItemSources
 
-@Suite("Patterns of what is left out")
+@Suite("Patterns of excluded files")
 struct TreeSelectionTests {
     private func excludes(_ pattern: String, _ path: String, isFolder: Bool = false) -> Bool {
         let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -24,7 +24,7 @@ struct TreeSourceTests {
         return root
     }
 
-    @Test("is offered with what it holds, and read folder by folder, by the bytes of the names")
+    @Test("is offered with its contents, and read folder by folder, in the byte order of the names")
     func wholeTree() throws {
         let root = makeTree()
         var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 42)]
@@ -90,7 +90,7 @@ struct TreeSourceTests {
         #expect(found == SourceFault(.unreadable, "/: has no name of its own; give it one with --name"))
     }
 
-    @Test("reached by a link has the link's name, and what its files are called is not lost")
+    @Test("reached by a link has the link's name, and the names of its files are not lost")
     func link() throws {
         let root = makeTree()
         symlink(root, folder / "link.app")

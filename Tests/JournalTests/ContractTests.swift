@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A journal keeps the contract of its ports")
 struct ContractTests {
-    @Test("the one on the disk, opened anew for each call")
+    @Test("the one on the disk, opened again for each call")
     func onDisk() {
         let folder = TemporaryFolder()
         let contract = JournalContract(facts: sampleFacts) { try Journal(folder: folder / "state") }
@@ -45,7 +45,7 @@ struct ContractTests {
         #expect(journal[numbers[0]]?.attempts == [])
     }
 
-    @Test("the one in memory tells of what has changed")
+    @Test("the one in memory reports each change")
     func changes() async throws {
         let journal = MemoryJournal()
         let numbers = try journal.intend([sampleArrival(0)])

@@ -3,7 +3,7 @@ import Sharing
 import TestSupport
 import Testing
 
-@Suite("What a journal has said is done outlives the process", .timeLimit(.minutes(2)))
+@Suite("A journal's confirmed entries outlive the process", .timeLimit(.minutes(2)))
 struct CrashTests {
     @Test("that is killed at any moment, again and again", arguments: [1, 2, 3] as [UInt64])
     func kills(seed: UInt64) throws {

@@ -26,7 +26,7 @@ struct DamageTests {
         return (journal, lines)
     }
 
-    @Test("one that is whole is opened, with what is in it")
+    @Test("a whole journal is opened, with all its entries")
     func whole() throws {
         let numbers = try Journal(folder: folder.path).arrive(3)
         var lines: [String] = []
@@ -35,7 +35,8 @@ struct DamageTests {
     }
 
     @Test(
-        "whatever bits are flipped in it, a journal is open afterwards, and what was damaged is kept", arguments: 0..<6)
+        "whatever bits are flipped, the journal can be opened afterwards, and the damaged file is kept",
+        arguments: 0..<6)
     func flips(seed: UInt64) throws {
         do { try Journal(folder: folder.path).arrive(500) }
         var bytes = try #require(contents(path))
@@ -94,7 +95,7 @@ struct DamageTests {
         #expect(try journal.waiting().map(\.number) == [ArrivalNumber(last.value + 1)])
     }
 
-    @Test("it is not moved away from under another process, nor where it is of a newer version")
+    @Test("it is not moved away while another process has it, nor if its version is newer")
     func notDamage() throws {
         try Journal(folder: folder.path).arrive(1)
         try tamper(folder.path, "INSERT INTO grdb_migrations (identifier) VALUES ('9999')")

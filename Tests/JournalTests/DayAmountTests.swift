@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-@Suite("What comes in a day")
+@Suite("The amount of a day")
 struct DayAmountTests {
     private let folder = TemporaryFolder()
     private static let hour: Int64 = 3_600_000
@@ -48,7 +48,7 @@ struct DayAmountTests {
         #expect(try received(.dialect(.keyless), at: 23) == 11_000)
     }
 
-    @Test("counts what has left the Inbox, and sizes that are beyond everything")
+    @Test("counts items that have left the Inbox, and excessive sizes")
     func large() throws {
         try arrive(.max / 4, at: 1)
         try arrive(.max / 4, at: 1)
@@ -57,7 +57,7 @@ struct DayAmountTests {
     }
 
     @Test(
-        "does not count for years what came while the clock was far ahead, and forgets nothing when it is set back a little"
+        "does not count for years items that came while the clock was far ahead, and forgets nothing if the clock is set back a little"
     )
     func setClock() throws {
         try arrive(1, at: 1_000_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Journal
 
-@Suite("What left the Inbox", .timeLimit(.minutes(1)))
+@Suite("Items that left the Inbox", .timeLimit(.minutes(1)))
 struct DepartureTests {
     private let folder = TemporaryFolder()
     private var reader: JournalReader { JournalReader(folder: folder.path) }
@@ -24,7 +24,7 @@ struct DepartureTests {
         #expect(try reader.entries(latest: 3).map(\.departure) == [departure, nil, departure])
     }
 
-    @Test("keeps what its handlers have said")
+    @Test("keeps the answers of its handlers")
     func answers() throws {
         let journal = try Journal(folder: folder.path)
         for state in DeliveryState.allCases {
@@ -90,7 +90,7 @@ struct DepartureTests {
         #expect(plan.count == 1 && plan[0].contains("arrivals_there"), "\(plan)")
     }
 
-    @Test("can be written down in a journal of the first version, whose arrivals lie in the Inbox")
+    @Test("can be recorded in a journal of the first version, whose arrivals are in the Inbox")
     func migration() throws {
         let number: ArrivalNumber
         do {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("When the disk is full", .timeLimit(.minutes(1)))
 struct FullDiskTests {
-    @Test("nothing is written down, it is said so, and later it goes on")
+    @Test("nothing is recorded, the failure is reported, and later it continues")
     func fullFile() throws {
         let folder = TemporaryFolder()
         let journal = try Journal(folder: folder.path)
@@ -35,7 +35,7 @@ struct FullDiskTests {
         #expect(try unsoundness(folder.path) == [])
     }
 
-    @Test("in truth, a journal that is open keeps what it has said is done, and can be read and opened again")
+    @Test("on a really full disk, an open journal keeps its confirmed entries, and can be read and opened again")
     func fullDisk() async {
         await #expect(processExitsWith: .success) {
             let folder = TemporaryFolder()

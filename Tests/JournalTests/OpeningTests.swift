@@ -30,7 +30,7 @@ struct OpeningTests {
         return line
     }
 
-    @Test("makes the folder and the file, for nobody else")
+    @Test("makes the folder and the file, private to the user")
     func makes() throws {
         let state = folder / "a/b/state"
         let previous = umask(0)
@@ -53,7 +53,7 @@ struct OpeningTests {
         #expect(mode(path + "-wal") == 0o600)
     }
 
-    @Test("sets the writing connection so that what is committed is on the disk")
+    @Test("sets the writing connection so that committed data is on the disk")
     func pragmas() throws {
         for _ in 0..<2 {
             let journal = try Journal(folder: folder.path)
@@ -73,7 +73,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("keeps what is there, and gives no number twice")
+    @Test("keeps existing entries, and gives no number twice")
     func keeps() throws {
         let first = try Journal(folder: folder.path).arrive(3)
         let forgotten: ArrivalNumber
@@ -88,7 +88,7 @@ struct OpeningTests {
         #expect(try Journal(folder: folder.path).arrive(1)[0] > forgotten)
     }
 
-    @Test("finds what an earlier process left unsettled, and not what this one intends")
+    @Test("finds the unsettled arrivals of an earlier process, and not its own")
     func unsettled() throws {
         let left = try Journal(folder: folder.path).intend([sampleArrival(0), sampleArrival(1)])
         let journal = try Journal(folder: folder.path)
@@ -168,7 +168,7 @@ struct OpeningTests {
         #expect(read?.contains("newer version of Waft") == true, "\(read ?? "read")")
     }
 
-    @Test("leaves the log of a journal from a newer version where it is")
+    @Test("leaves the log of a journal from a newer version unchanged")
     func newerLog() throws {
         let journal = try Journal(folder: folder.path)
         try journal.arrive(1)
@@ -194,7 +194,7 @@ struct OpeningTests {
         #expect(read?.contains("database of another program") == true, "\(read ?? "read")")
     }
 
-    @Test("refuses what is no file, and a folder that is none")
+    @Test("refuses a path that is no file, and a folder that is none")
     func notAFile() throws {
         try #require(mkdir(path, 0o700) == 0)
         let line = refusal()
@@ -204,7 +204,7 @@ struct OpeningTests {
         #expect(fault { _ = try Journal(folder: folder / "file/x") }?.hasPrefix("could not make the folder") == true)
     }
 
-    @Test("goes on where it was ended in the very beginning")
+    @Test("continues if it was ended at the very beginning")
     func beginnings() throws {
         folder.file("journal.sqlite", mode: 0o600)
         try Journal(folder: folder.path).arrive(1)
@@ -215,7 +215,7 @@ struct OpeningTests {
         #expect(try unsoundness(folder.path) == [])
     }
 
-    @Test("goes on wherever its making was cut short")
+    @Test("continues wherever its creation was interrupted")
     func cutShort() throws {
         let made = try Journal(folder: folder / "made")
         // A log with that number of frames, one page each, after its header.

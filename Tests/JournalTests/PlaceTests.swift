@@ -10,7 +10,7 @@ struct PlaceTests {
     private let folder = TemporaryFolder()
 
     @Test(
-        "takes nothing more, and says so before something is accepted",
+        "takes nothing more, and reports it before an offer is accepted",
         arguments: ["the folder", "the file", "its log", "another in its place"])
     func gone(what: String) throws {
         let state = folder / "state"

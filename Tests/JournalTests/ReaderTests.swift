@@ -10,7 +10,7 @@ struct ReaderTests {
     private let folder = TemporaryFolder()
     private var reader: JournalReader { JournalReader(folder: folder.path) }
 
-    @Test("shows what a filter asks for, as many as are wanted of that")
+    @Test("shows the entries that a filter selects, up to the requested number")
     func filtered() throws {
         let clock = Mutex<Int64>(0)
         let journal = try Journal(folder: folder.path, now: { time(clock.withLock { $0 }) })
@@ -46,7 +46,7 @@ struct ReaderTests {
         #expect(try reader.senders().map(\.peer) == [.sample(7), .sample(8)])
     }
 
-    @Test("finds nothing where there is no journal, and makes none")
+    @Test("finds nothing without a journal, and makes none")
     func nothing() throws {
         for path in [folder.path, folder / "not/there"] {
             let reader = JournalReader(folder: path)
@@ -141,7 +141,7 @@ struct ReaderTests {
         #expect(listed.attemptCount == 2)
     }
 
-    @Test("counts what waits, is parked and has failed, as the writer does")
+    @Test("counts the waiting, parked and failed deliveries as the writer does")
     func summary() throws {
         let journal = try Journal(folder: folder.path)
         let numbers = try journal.arrive(10)

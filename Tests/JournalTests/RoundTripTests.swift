@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-@Suite("What is written down is read back as it was")
+@Suite("A written entry is read back unchanged")
 struct RoundTripTests {
     private let folder = TemporaryFolder()
 
@@ -76,7 +76,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "every text of a peer, whatever is in it",
+        "every text of a peer, whatever it contains",
         arguments: ["", "\0", "a\0b", "\n\r\t\u{1b}[31m", "\u{feff}x", "\u{202e}gpj", "\u{fffd}\u{10ffff}", "'\"\\/"])
     func texts(text: String) throws {
         var facts = sampleFacts(1)
@@ -99,7 +99,7 @@ struct RoundTripTests {
         #expect(try readBack(facts)?.facts == facts)
     }
 
-    @Test("every identity of what was left unsettled, and its name")
+    @Test("every identity of an unsettled arrival, and its name")
     func identities() throws {
         let identities: [FileIdentity?] = [
             nil, FileIdentity(device: 0, inode: 0), FileIdentity(device: .max, inode: .max),

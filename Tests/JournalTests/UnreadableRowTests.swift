@@ -23,7 +23,7 @@ struct UnreadableRowTests {
         ("deferrals", "-1"), ("attempts", "-1"), ("refused_by", "'{}'"), ("refused_by", "'[[]]'"),
     ]
 
-    @Test("is named where it is asked for, and passed over and reported in lists", arguments: wrong)
+    @Test("is named when it is requested, and skipped and reported in lists", arguments: wrong)
     func wrongValue(column: String, value: String) throws {
         let numbers = try journal().arrive(3)
         try tamper(folder.path, "UPDATE arrivals SET \(column) = \(value) WHERE number = 2")
@@ -53,7 +53,7 @@ struct UnreadableRowTests {
         #expect(try journal.summary() == (waiting: 2, parked: 0, failed: 1))
     }
 
-    @Test("of what was left unsettled does not keep the others")
+    @Test("of an unsettled arrival does not hide the others")
     func unsettled() throws {
         let numbers = try journal().intend([sampleArrival(0), sampleArrival(1)])
         try tamper(folder.path, "UPDATE arrivals SET name = '..' WHERE number = 1")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A transfer by AirDrop", .serialized, .timeLimit(.minutes(2)))
 struct AirDropVisibilityTests {
-    @Test("that was accepted goes on when this machine is no longer visible, and nobody else is let in")
+    @Test("that was accepted continues when this machine is no longer visible, and no other peer gets in")
     func outlives() async throws {
         try await withTemporaryFolder { folder in
             let kitchen = Host.loopback(folder + "/kitchen")

@@ -19,7 +19,7 @@ struct BadInputTests {
         #expect(!outcome.errors.contains("Fatal"))
     }
 
-    @Test("a missing file is 66, and nobody is asked anything")
+    @Test("a missing file is 66, and no peer gets an offer")
     func missing() async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await sender(folder).run(arguments: ["send", folder + "/none", "--to", "127.0.0.1:1"])
@@ -27,7 +27,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("a --type that the item cannot have is 64, and nobody is asked anything")
+    @Test("a --type that the item cannot have is 64, and no peer gets an offer")
     func typeOfAnotherKind() async throws {
         try await withTemporaryFolder { folder in
             _ = try file(folder)
@@ -168,7 +168,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("an offer that nobody answers is 15 when the sender's time is up, and it is withdrawn")
+    @Test("an unanswered offer is 15 when the sender's time is up, and it is withdrawn")
     func noAnswer() async throws {
         try await withTemporaryFolder { folder in
             let host = Host.loopback(folder + "/kitchen")
@@ -291,7 +291,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("Ctrl-C at the receiver is 130, and the sender hears of it: 11")
+    @Test("Ctrl-C at the receiver is 130, and the sender ends with 11")
     func interruptedReceiver() async throws {
         try await withTemporaryFolder { folder in
             let configuration = sender(folder)
@@ -325,7 +325,7 @@ struct BadInputTests {
             try await host.withReceiver(Programs.waftd, []) { running in
                 async let sending = sender(folder).run(arguments: ["send", path, "--to", running.address])
                 _ = try await running.log.first("offer")
-                // Between the offer and the reading: as if somebody saved it.
+                // Between the offer and the reading, as if the user saved the file.
                 let handle = try #require(FileHandle(forWritingAtPath: path))
                 try handle.seekToEnd()
                 try handle.write(contentsOf: Data("more".utf8))
@@ -361,7 +361,7 @@ struct BadInputTests {
     }
 }
 
-/// A program that stands in for some other server while a test runs.
+/// A program that replaces another server while a test runs.
 enum Helper {
     /// - Parameter port: finds the port it listens on in a line it prints.
     static func run(

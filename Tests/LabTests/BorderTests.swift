@@ -14,7 +14,7 @@ struct BorderTests {
         }
     }
 
-    @Test("a hook accepts no offer and pairs with nobody, not without a sandbox and with the receiver's secret either")
+    @Test("a hook cannot accept an offer or pair, not even without a sandbox and with the receiver's secret")
     func hook() async throws {
         try await withPair { kitchen, study, folder in
             var kitchen = kitchen
@@ -110,7 +110,7 @@ struct BorderTests {
     }
 
     @Test(
-        "what belongs to another user, or can be written by one, is not used by anybody",
+        "a file that belongs to another user, or that one can write, is not used",
         .enabled(if: geteuid() == 0, "NOT RUN: needs root, to give folders away"))
     func folders() async throws {
         try await withPair { kitchen, _, _ in
@@ -145,7 +145,7 @@ struct BorderTests {
         }
     }
 
-    @Test("a receiver whose state was removed stores nothing more, and says so to the sender and to its user")
+    @Test("a receiver whose state was removed stores nothing more, and reports it to the sender and to its user")
     func state() async throws {
         try await withPair { kitchen, study, folder in
             try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { running in

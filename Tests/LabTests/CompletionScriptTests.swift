@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// The completion script of bash, with a receiver that has something of everything.
+/// The completion script of bash, with a receiver that has entries of every kind.
 @Suite("The Tab key in bash, on loopback", .serialized, .timeLimit(.minutes(1)))
 struct CompletionScriptTests {
-    /// Offers the words for each line of standard input, `=` in front of each list.
+    /// Prints the completions of each line of standard input, with `=` before each list.
     private static let script = """
         PATH="${0%/*}:$PATH"; . <("$0" --generate-completion-script bash)
         while read -r -a COMP_WORDS; do

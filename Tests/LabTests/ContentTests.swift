@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Files whose content is not what their name says.
+/// Files whose content contradicts their name.
 @Suite("Content that lies", .serialized)
 struct ContentTests {
     @Test("a program called photo.jpg stays in the Inbox, marked and not executable, and no hook is called for it")
@@ -71,7 +71,7 @@ struct ContentTests {
         }
     }
 
-    @Test("waft type says what a file is by name and by content")
+    @Test("waft type prints the type of a file by name and by content")
     func type() async throws {
         try await withTemporaryFolder { folder in
             try FileManager.default.copyItem(atPath: "/bin/true", toPath: folder + "/doc.pdf")

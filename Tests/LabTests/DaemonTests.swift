@@ -2,21 +2,21 @@ import Foundation
 import Subprocess
 import Testing
 
-/// What a daemon is for the machine it runs on.
+/// The behaviour of a daemon towards its machine.
 @Suite("A daemon in the background", .serialized, .timeLimit(.minutes(2)))
 struct DaemonTests {
-    @Test("has no thread of libdispatch's, whose monitor would wake it up each second, whatever it has done")
+    @Test("has no thread of libdispatch, whose monitor would wake it each second, whatever it has done")
     func threads() async throws {
         try await withTemporaryFolder { folder in
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
             let script = folder + "/handler.sh"
-            // It leaves something in its folder, which is removed on a thread of its own.
+            // It leaves a file in its folder, which is removed on a separate thread.
             try writeScript("#!/bin/sh\necho left > \"$TMPDIR/left\"\n", to: script)
             let added = try await kitchen.run(
                 arguments: ["handlers", "add", "--name", "Texts", "--run", script, "--type", "public.text"])
             #expect(added.exit == 0, "\(added.errors)")
             for start in 1...2 {
-                // The second time there is a journal to look through.
+                // The second time there is a journal to search.
                 try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { daemon in
                     let sent = try await study.run(
                         arguments: ["send", "--text", "hello \(start)", "--wait", "opened", "--to", daemon.address])
@@ -53,7 +53,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("goes on after a SIGHUP with a word about its settings, and waft status tells of a changed config.yaml")
+    @Test("continues after a SIGHUP with a line about its settings, and waft status reports a changed config.yaml")
     func hangup() async throws {
         try await withTemporaryFolder { folder in
             let kitchen = Host.loopback(folder + "/kitchen")
@@ -72,14 +72,14 @@ struct DaemonTests {
         }
     }
 
-    @Test("goes on after a Ctrl-C that its shell has told it to ignore, and ends when it is asked to")
+    @Test("continues after a Ctrl-C that its shell has told it to ignore, and ends on SIGTERM")
     func ignored() async throws {
         try await withTemporaryFolder { folder in
             let kitchen = Host.loopback(folder + "/kitchen")
             let words = ["-c", "trap '' INT; exec \"$@\"", "sh", Programs.waftd, "--accept", "everyone"]
             let ended = try await kitchen.withReceiver("/bin/sh", words) { daemon in
                 daemon.signal(.interrupt)
-                // Answered by a daemon that lives.
+                // Only a living daemon answers.
                 let status = try await kitchen.run(arguments: ["status"])
                 #expect(status.exit == 0, "\(status.errors)")
             }

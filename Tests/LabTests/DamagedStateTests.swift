@@ -5,7 +5,7 @@ import Testing
 @Suite("Damaged files of the state folder", .serialized)
 struct DamagedStateTests {
     @Test(
-        "journal and contacts are set aside, status says so, nothing is delivered again, and it goes on as the same peer"
+        "journal and contacts are set aside, status reports it, nothing is delivered again, and the peer is the same"
     )
     func goesOn() async throws {
         try await withTemporaryFolder { folder in

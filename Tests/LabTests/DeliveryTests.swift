@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What arrives is handed to the right program, surely.
+/// Each arrived item reaches the right program, reliably.
 @Suite("Delivery to handlers", .serialized)
 struct DeliveryTests {
     /// A receiver's host with a folder in which handlers may write.
@@ -20,7 +20,7 @@ struct DeliveryTests {
             try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
         }
 
-        /// Installs a script that is told where it may write by `$OUT`.
+        /// Installs a script that gets its writable folder as `$OUT`.
         func add(_ name: String, _ script: String, opens: [String] = ["--type", "public.image"]) async throws {
             let path = "\(folder)/\(name).sh"
             try writeScript("#!/bin/sh\nOUT='\(out)'\n" + script + "\n", to: path)
@@ -66,7 +66,7 @@ struct DeliveryTests {
         try await withTemporaryFolder { folder in try await body(Kitchen(folder)) }
     }
 
-    @Test("a handler that is added gets what it opens, others do not, and --wait opened has its answer")
+    @Test("an added handler gets items of its types, others do not, and --wait opened has its answer")
     func added() async throws {
         try await withKitchen { kitchen in
             try await kitchen.add("Photos", #"echo "$1 $WAFT_NAME $WAFT_TYPE $WAFT_ATTEMPT" >> "$OUT/record""#)
@@ -86,7 +86,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("what handlers add and remove say counts for what is sent at once, every time")
+    @Test("the changes by handlers add and remove hold for the next transfer, every time")
     func changes() async throws {
         let rounds = 12
         try await withKitchen { kitchen in
@@ -143,7 +143,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("a failure is kept with its exit code and the end of what was said, and waft inbox retry begins anew")
+    @Test("a failure is kept with its exit code and the end of the output, and waft inbox retry begins again")
     func failure() async throws {
         try await withKitchen { kitchen in
             try await kitchen.add(
@@ -162,7 +162,7 @@ struct DeliveryTests {
                 let shown = try await kitchen.host.run(arguments: ["inbox", "show", "a.png"])
                 #expect(shown.output.contains("the album is full"), "\(shown.output)")
                 #expect(shown.output.contains("exit code 9"))
-                // By its name; the number does too.
+                // By its name; its number works too.
                 let retried = try await kitchen.host.run(arguments: ["inbox", "retry", "a.png"])
                 #expect(retried.exit == 0 && retried.output == "item 1: given to its handler again\n")
                 _ = try await running.log.first("opened")
@@ -182,7 +182,7 @@ struct DeliveryTests {
     @Test("a handler that is out of time is ended with all that it started")
     func timeLimit() async throws {
         try await withKitchen { kitchen in
-            // The grandchild has the other end of a pipe: its end is the pipe's.
+            // The grandchild has the other end of a pipe: its end closes the pipe.
             try kitchen.install(
                 "slow",
                 "#!/bin/sh\ntrap '' TERM\n(trap '' TERM; sleep 1000) &\necho $! > '\(kitchen.out)/pid'\nsleep 1000\n",
@@ -191,7 +191,7 @@ struct DeliveryTests {
                 let outcome = try await kitchen.send(["a.png"], ["--wait", "opened"], to: running)
                 #expect(outcome.events.first { $0.stored != nil }?.handlerAnswer == "later", "\(outcome.output)")
                 let pid = try #require(kitchen.lines("pid").first.flatMap { Int32($0) })
-                // Whoever inherits orphans here may leave them as zombies for a while.
+                // The process that inherits orphans may leave them as zombies for a while.
                 let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
                 #expect(status?.contains("State:\tZ") != false, "the grandchild is gone")
                 let shown = try await kitchen.host.run(arguments: ["inbox", "show", "1"])
@@ -270,7 +270,7 @@ struct DeliveryTests {
         }
     }
 
-    // MARK: Hostile things
+    // MARK: Hostile handlers and items
 
     @Test("names full of shell characters reach the handler as they are, and nothing of them is executed")
     func shellCharacters() async throws {
@@ -292,7 +292,7 @@ struct DeliveryTests {
     @Test("no command line of the receiver or its handlers has anything in it but the call and the URL")
     func commandLines() async throws {
         try await withKitchen { kitchen in
-            // The handler looks at every process that the receiver has started, itself and its launcher among them.
+            // The handler examines every process that the receiver has started, itself and its launcher among them.
             try await kitchen.add(
                 "Photos",
                 #"""
@@ -362,7 +362,7 @@ struct DeliveryTests {
             try #require(mkfifo(kitchen.out + "/gate", 0o600) == 0)
             let names = (0..<1_000).map { "\($0).png" }
             try await kitchen.host.withReceiver { running in
-                // Nobody opens the gate yet: the handlers wait, the transfer does not.
+                // The gate is still closed: the handlers wait, the transfer does not.
                 let outcome = try await kitchen.send(names, to: running)
                 #expect(outcome.exit == 0, "\(outcome.errors)")
                 #expect(kitchen.lines().isEmpty)
@@ -382,5 +382,5 @@ struct DeliveryTests {
     }
 }
 
-/// The beginning of a PNG: as much as it takes to be one.
+/// The beginning of a PNG, long enough to be recognised.
 let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 0, count: 64))

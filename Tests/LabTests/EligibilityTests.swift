@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What can be sent is decided from the types, before any byte moves.
+/// The types decide whether an item can be sent, before any byte moves.
 @Suite("Eligibility", .serialized)
 struct EligibilityTests {
     private func withPicky(
@@ -84,7 +84,7 @@ struct EligibilityTests {
         }
     }
 
-    @Test("a received https: URL is handed to xdg-open where that is listed, as it is and without a shell")
+    @Test("a received https: URL is opened by xdg-open if the scheme is listed, unchanged and without a shell")
     func webURLs() async throws {
         try await withTemporaryFolder { folder in
             var kitchen = Host.loopback(folder + "/kitchen")

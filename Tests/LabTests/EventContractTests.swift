@@ -47,7 +47,7 @@ struct EventContractTests {
         }
     }
 
-    @Test("about contacts, rules, handlers, types and what waits to be sent, without a receiver")
+    @Test("about contacts, rules, handlers, types and the outbox, without a receiver")
     func alone() async throws {
         try await withPlaces { places in
             let other = try await places.study.ownID()
@@ -126,7 +126,7 @@ struct EventContractTests {
         }
     }
 
-    @Test("about what is offered, what has arrived and what was sent, with a receiver")
+    @Test("about offers, arrivals and sent items, with a receiver")
     func receiving() async throws {
         try await withPlaces { places in
             try await places.kitchen.becomeVisible()

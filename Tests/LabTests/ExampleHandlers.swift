@@ -8,7 +8,7 @@ struct ExampleHandler: Sendable {
     static let folder = Programs.root + "/Scripts/examples"
     static let all = ["photos-by-date", "print-pdf", "append-notes"]
 
-    /// An arrival, as far as these handlers look at it.
+    /// An arrival, with the fields that these handlers read.
     struct Arrival: Sendable {
         var name: String
         var transfer = "0123456789abcdef0123456789abcdef"
@@ -25,7 +25,7 @@ struct ExampleHandler: Sendable {
         }
     }
 
-    /// The standard input of a hook, as far as these handlers look at it.
+    /// The standard input of a hook, with the fields that these handlers read.
     private struct Document: Encodable {
         var v = 1
         var file: String
@@ -35,7 +35,7 @@ struct ExampleHandler: Sendable {
         var annotation: [String: String]
     }
 
-    /// Names that a shell or a program might take for something else.
+    /// Names that a shell or a program might misunderstand.
     static let oddNames = [
         "$(touch pwned).x", "`touch pwned`.x", "; touch pwned; .x", "-rf.x", "--help", "a  b\\n.x", "it's \"quoted\".x",
         "*.x", "%s%n.x", ".hidden", "~.x", "ü, 写真.x", String(repeating: "n", count: 253) + ".x",
@@ -54,7 +54,7 @@ struct ExampleHandler: Sendable {
     /// Searched for programs before those of the system.
     var stubs: String { root + "/stubs" }
     var environment: [String: String] = [:]
-    /// Instead of the stubs and the system's own folders.
+    /// Replaces the stubs and the system's own folders.
     var path: String
 
     /// Makes the folders in `root`.
@@ -70,7 +70,7 @@ struct ExampleHandler: Sendable {
         try info.write(to: URL(fileURLWithPath: bundle + "/Info.plist"))
     }
 
-    /// Takes a copy of the program, with another value for what is to be set at its top.
+    /// Makes a copy of the program, with another value for one of its constants.
     mutating func set(_ line: String, to other: String) throws {
         let text = try String(contentsOfFile: program, encoding: .utf8)
         guard text.contains("\n" + line + "\n") else { throw CocoaError(.fileReadCorruptFile) }
@@ -244,7 +244,7 @@ func endingAtEachStep(
             let first = try await example.call(.init("a"), extra: ["DIE_AT": "\(step)"])
             isOver = first.exit == 0
             #expect(isOver || first.exit == 128 + 9, "step \(step): \(first.errors)")
-            // Twice: what the second has to put right must not puzzle the third.
+            // Twice: the repairs of the second call must not confuse the third.
             for _ in 0..<2 {
                 let again = try await example.call(.init("a"))
                 #expect(again.exit == 0, "step \(step): \(again.errors)")
@@ -255,7 +255,7 @@ func endingAtEachStep(
     return step
 }
 
-/// Photos and movies with a date in them and little else.
+/// Photos and movies that consist of little more than a date.
 enum DatedFiles {
     enum Order {
         case little
@@ -268,8 +268,8 @@ enum DatedFiles {
 
     /// TIFF: a directory that points to another, which has the date.
     /// - Parameters:
-    ///   - pointer: where the second directory is said to be; nil for where it is.
-    ///   - loop: where the second one points in its turn, instead of having the date.
+    ///   - pointer: the offset that the file gives for the second directory; nil for the true one.
+    ///   - loop: the offset that the second directory points to, instead of a date.
     static func tiff(
         _ date: String,
         _ order: Order = .little,
@@ -300,7 +300,7 @@ enum DatedFiles {
         number(UInt32(body.count + 8)) + Array(kind.utf8) + body
     }
 
-    /// - Parameter items: how many items the list of their places says that it has.
+    /// - Parameter items: the number of items that the list of places claims.
     static func heic(_ date: String, items: UInt16 = 2) -> [UInt8] {
         let exif = number(UInt32(6)) + Array("Exif".utf8) + [0, 0] + tiff(date, .big)
         func entry(_ item: UInt16, _ kind: String) -> [UInt8] {

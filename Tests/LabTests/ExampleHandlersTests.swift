@@ -36,7 +36,7 @@ struct PhotosByDateTests {
         }
     }
 
-    @Test("a date that cannot be, in a file that is not what it says, gives way to the file's own time")
+    @Test("an impossible date, in a file whose content contradicts its name, is replaced by the file's own time")
     func hostile() async throws {
         try await withExample("photos-by-date") { example in
             let good = DatedFiles.jpeg("2024:05:17 10:20:30")
@@ -104,7 +104,7 @@ struct PhotosByDateTests {
         }
     }
 
-    @Test("nothing is replaced, and what is there already is not stored again")
+    @Test("nothing is replaced, and an item that is there already is not stored again")
     func names() async throws {
         try await withExample("photos-by-date") { example in
             let contents = ["one", "two", "one", "three", "two"]
@@ -194,7 +194,7 @@ struct PhotosByDateTests {
         }
     }
 
-    @Test("what is gone and was not filed is a failure, a folder a no, a folder that is away later")
+    @Test("a missing item that was not filed is a failure, a folder a no, an unmounted folder later")
     func answers() async throws {
         try await withExample("photos-by-date") { example in
             #expect(try await example.call(.init("gone")).exit == 66)
@@ -305,7 +305,7 @@ struct PrintPDFTests {
         }
     }
 
-    @Test("trouble with the printer is later, and a printer that is not there is said")
+    @Test("trouble with the printer is later, and a missing printer is reported")
     func trouble() async throws {
         try await withPrinter { example in
             try example.addStub("lpstat", "#!/bin/sh\necho office\n")
@@ -350,7 +350,7 @@ struct PrintPDFTests {
         }
     }
 
-    @Test("what is gone and was not printed is a failure, and so is what is no file")
+    @Test("a missing item that was not printed is a failure, and so is an item that is no file")
     func gone() async throws {
         try await withPrinter { example in
             #expect(try await example.call(.init("a.pdf")).exit == 66)

@@ -7,7 +7,7 @@ struct AppendNotesTests {
         try example.text(example.target + "/From Waft.md")
     }
 
-    /// The notes without their headings' moments.
+    /// The notes without the times in their headings.
     private func lines(_ example: ExampleHandler) throws -> [String] {
         try notes(example).split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasPrefix("## ") ? "## " + line.dropFirst("## 2000-01-01 00:00, ".count) : String(line)
@@ -33,7 +33,7 @@ struct AppendNotesTests {
         }
     }
 
-    @Test("a second call for an arrival appends nothing, and leaves alone what has got its name since")
+    @Test("a second call for an arrival appends nothing, and leaves alone the item that has its name now")
     func twice() async throws {
         try await withExample("append-notes") { example in
             try example.put("a", Array("one".utf8))
@@ -68,14 +68,14 @@ struct AppendNotesTests {
         #expect(steps > 10)
     }
 
-    @Test("what a person writes between a call that was ended and the next one stays, and the note comes whole")
+    @Test("the text that a person writes between an ended call and the next one stays, and the note comes whole")
     func edited() async throws {
         try await withExample("append-notes") { example in
             try example.addSteps()
             try example.put("a", Array(String(repeating: "x", count: 500).utf8))
             let written = example.target + "/From Waft.md"
             var step = 0
-            // As far as the first half of the note, from the beginning each time.
+            // Up to the first half of the note, from the beginning each time.
             while try example.files(in: example.target).isEmpty || notes(example).isEmpty {
                 for path in [written, example.data + "/append-notes"] {
                     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
@@ -92,7 +92,7 @@ struct AppendNotesTests {
         }
     }
 
-    @Test("hostile text is text: no control characters, no Markdown, and what was left out stays in the Inbox")
+    @Test("hostile text is text: no control characters, no Markdown, and the rest stays in the Inbox")
     func hostileText() async throws {
         try await withExample("append-notes") { example in
             let text =
@@ -145,7 +145,7 @@ struct AppendNotesTests {
             let bodies = try lines(example).filter { !$0.isEmpty && !$0.hasPrefix("#") }
             #expect(bodies == links.map(\.1))
             #expect(try example.files(in: example.inbox) == [])
-            // With more in it than the link, or without one.
+            // With other contents besides the link, or without a link.
             for (item, text) in ["[InternetShortcut]\nURL=https://a/\nIconFile=x\n", "[Other]\nURL=https://a/\n"]
                 .enumerated()
             {
@@ -157,7 +157,7 @@ struct AppendNotesTests {
         }
     }
 
-    @Test("what is too long, or not UTF-8, or a folder is no note, and stays")
+    @Test("a text that is too long, or not UTF-8, or a folder is no note, and stays")
     func notNotes() async throws {
         try await withExample("append-notes") { example in
             try example.put("long", [UInt8](repeating: 0x61, count: (64 << 10) + 1))

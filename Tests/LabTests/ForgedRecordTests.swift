@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Somebody on the network who announces a contact's name with a key of his own (security rule 1).
+/// An attacker on the network that announces a contact's name with its own key (security rule 1).
 @Suite(
     "Forged mDNS records", .serialized, .timeLimit(.minutes(3)),
     .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
@@ -28,7 +28,7 @@ struct ForgedRecordTests {
         return try await study.run(arguments: ["send", "plans.txt", "--to", "Cook"], in: folder)
     }
 
-    /// The send has stopped, and says which key there is and which one there should be.
+    /// The sender has stopped, and names the key that it found and the one that it expected.
     private func expectStopped(_ outcome: Outcome, cook: Host, impostor: String) async throws {
         #expect(outcome.exit == 11, "\(outcome.errors)")
         let wanted = try await cook.ownID()
@@ -46,13 +46,13 @@ struct ForgedRecordTests {
         try await withLab(avahi: avahi) { cook, impostor, study in
             try await impostor.withReceiver(Programs.waft, Self.receiving + ["Cook"]) { running in
                 try await expectStopped(try await send(study), cook: cook, impostor: running.id)
-                // The contact itself, be it under another name.
+                // The contact itself, under another name.
                 try await cook.withReceiver(Programs.waft, Self.receiving + ["kitchen"]) { real in
                     let outcome = try await send(study)
                     #expect(outcome.exit == 0, "\(outcome.errors)")
                     #expect(try real.names() == ["plans.txt"])
                 }
-                // It is known by now where the contact was, and the impostor is still there.
+                // The contact's address is known now, and the impostor is still there.
                 try await expectStopped(try await send(study), cook: cook, impostor: running.id)
                 #expect(await running.log.count("offer") == 0)
                 #expect(try running.names().isEmpty)

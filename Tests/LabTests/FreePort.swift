@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// One on which nobody listens just now, and that the kernel gives to nobody who asks for any: those begin at 32768.
+/// A port on which no process listens now. The kernel does not assign it by itself: its own ports begin at 32768.
 func freePort() throws -> Int {
     for port in (10_240..<32_768).shuffled() where try isFree(UInt16(port)) { return port }
     throw CocoaError(.fileReadUnknown)

@@ -4,7 +4,7 @@ import Testing
 /// The status of a running receiver, as `waft status` prints it.
 struct HostStatus: Decodable, Sendable {
     var visibility: String?
-    /// Of what nothing is being written to at the moment.
+    /// The number of kept parts that no transfer is writing to.
     var keptPartials: Int?
 }
 

@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Names, notes and reasons that would clear a terminal, colour it, turn its text round or forge a line of it.
+/// Names, notes and reasons that would clear a terminal, colour it, reverse its text or forge a line.
 @Suite("Names that would take over a terminal", .serialized, .timeLimit(.minutes(3)))
 struct HostileNameTests {
-    /// What begins with `e` and goes on with what must not be seen raw.
+    /// Texts that begin with `e`, followed by characters that must not be printed raw.
     static let evil = "e\u{1B}[31mv\u{202E}i\u{9B}2J\u{7}l\n1: forged\r\u{2028}line\u{200B}\u{7F}\u{1B}]0;title\u{7}"
 
     private struct Message: Encodable, Sendable {
@@ -28,12 +28,12 @@ struct HostileNameTests {
         var text: String { get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) } }
     }
 
-    /// Fails for a character that a terminal would obey or hide, and where nothing was said.
+    /// Fails for a character that a terminal would obey or hide, and for an empty text.
     private func expectClean(
         _ text: String, saying words: String? = nil, atTerminal: Bool = false,
         at place: SourceLocation = #_sourceLocation
     ) {
-        // What Waft itself says to a terminal, to draw a line anew; and what the terminal makes of the end of a line.
+        // The sequences with which Waft itself redraws a line, and the line ends that the terminal adds.
         let text = atTerminal ? text.replacing("\r\u{1B}[2K", with: "").replacing("\r\n", with: "\n") : text
         let raw = text.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -112,7 +112,7 @@ struct HostileNameTests {
         }
     }
 
-    @Test("are written out where waft receive asks and tells what came")
+    @Test("are written out in the questions and lines of waft receive")
     func prompt() async throws {
         try await withTemporaryFolder { folder in
             let (kitchen, mallory) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/mallory"))
@@ -134,7 +134,7 @@ struct HostileNameTests {
         }
     }
 
-    @Test("are written out where a sender is told who it speaks with, and why not")
+    @Test("are written out in the lines that name the peer, and in its reasons")
     func sending() async throws {
         try await withTemporaryFolder { folder in
             let (study, mallory) = (Host.loopback(folder + "/study"), Host.loopback(folder + "/mallory"))

@@ -49,7 +49,7 @@ struct InboxVerbTests {
 
     private static let files = ["a.txt": "hello\n", "tree/a": "1\n", "tree/b/c": "2\n", "b.txt": "x\n", "c.txt": "y\n"]
 
-    /// Overwrites a byte of something that cannot be written to.
+    /// Overwrites a byte of a read-only file.
     private func rot(_ path: String) throws {
         let before = try mode(of: path)
         chmod(path, 0o644)
@@ -60,7 +60,7 @@ struct InboxVerbTests {
         chmod(path, mode_t(before))
     }
 
-    @Test("verify finds what has changed and what is missing, and knows what was taken and removed")
+    @Test("verify finds changed and missing items, and knows the taken and removed ones")
     func verify() async throws {
         try await withKitchen { kitchen in
             try kitchen.write(Self.files)
@@ -89,7 +89,7 @@ struct InboxVerbTests {
                 let retried = try await kitchen.inbox("retry", "1")
                 #expect(retried.exit == 66 && retried.errors == "waft: item 1 has left the Inbox\n", "\(retried)")
             }
-            // And with nobody there.
+            // And without a receiver.
             #expect(try await kitchen.inbox("remove", "c.txt").exit == 0)
             #expect(try await kitchen.inbox("remove", "c.txt").exit == 66)
             #expect(try await kitchen.inbox("verify").output == "0 ok\n")
@@ -101,7 +101,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("what a handler moved out is no finding, and what it left is")
+    @Test("an item that a handler moved out is no finding, and its remains are")
     func handlers() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
@@ -122,7 +122,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("what a handler still reads stays, with exit code 15 and the handler's name; --now takes it")
+    @Test("an item that a handler still reads stays, with exit code 15 and the handler's name; --now takes it")
     func readers() async throws {
         try await withKitchen { kitchen in
             let out = kitchen.folder + "/out"
@@ -157,7 +157,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("list and history show what the filters ask for, and a value that means nothing is 64 with those that do")
+    @Test("list and history show the items that the filters select, and an unknown value is 64 with the known ones")
     func filters() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
@@ -202,7 +202,8 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("list --watch has a line for what comes, what its handler says and what leaves, and ends with 0 on Ctrl-C")
+    @Test(
+        "list --watch has a line for each arrival, each handler's answer and each departure, and ends with 0 on Ctrl-C")
     func watch() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
@@ -254,7 +255,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("with --conflict skip what is there already is not taken, and the rest is")
+    @Test("with --conflict skip an existing item is not taken, and the rest is")
     func conflicts() async throws {
         try await withKitchen { kitchen in
             try kitchen.write(Self.files)
@@ -272,7 +273,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("a stranger fills its quota and no more, until something is taken out")
+    @Test("a stranger fills its quota and no more, until an item is taken out")
     func quota() async throws {
         try await withKitchen { kitchen in
             var kitchen = kitchen
@@ -319,7 +320,7 @@ struct InboxVerbTests {
         }
     }
 
-    @Test("an Inbox whose disk is read-only or gone is told to the sender and the user")
+    @Test("an Inbox whose disk is read-only or gone is reported to the sender and the user")
     func disks() async throws {
         try await withKitchen { kitchen in
             try kitchen.write(Self.files)

@@ -5,14 +5,14 @@ import Testing
 
 /// Two hosts on a network of their own, made by `Scripts/lab` out of network namespaces.
 struct Lab: Sendable {
-    /// Whether labs can be made here; tests that need one are skipped, and say so, where not.
+    /// Whether labs can be made here; otherwise tests with a lab are reported as skipped.
     static let isPossible = geteuid() == 0
 
     let name: String
-    /// Where the hosts keep their files; the machine's own.
+    /// The folder for the files of the hosts, on the machine's own disk.
     let folder: String
 
-    /// Makes a lab, calls `body`, and removes the lab whatever happens.
+    /// Makes a lab, calls `body`, and always removes the lab.
     /// - Parameter avahi: hosts with avahi-daemon, as `Scripts/lab` takes them.
     static func with(avahi: String, _ body: @Sendable (Lab) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
@@ -30,7 +30,7 @@ struct Lab: Sendable {
 
     /// A host whose programs run in its namespaces.
     func host(_ name: String) -> Host {
-        // The lab's hosts are networks of our own: discovery is what is being tested.
+        // Discovery stays on: the lab's network is separate, and these tests are about discovery.
         Host(prefix: [Programs.lab, "run", self.name, name], home: "\(folder)/\(name)")
     }
 

@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// All programs that tests run with `--json` keep the contract.
+/// Checks that all programs that tests run with `--json` keep the contract.
 enum LineContracts {
-    /// Whether a program is asked for JSON lines.
+    /// Whether the arguments ask a program for JSON lines.
     static func apply(to program: String, _ words: [String]) -> Bool {
         [Programs.waft, Programs.waftd].contains(program) && words.prefix { $0 != "--" }.contains("--json")
     }
 
-    /// - Parameter output: what a program has printed on standard output.
+    /// - Parameter output: the program's standard output.
     static func hold(_ output: some StringProtocol, of words: [String]) {
         hold(output.split(separator: "\n"), of: words)
     }

@@ -3,22 +3,22 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// What must stay small, and what must stay alive.
+/// Programs that must stay small, and programs that must stay alive.
 @Suite(
     "Under load", .serialized,
     .enabled(
         if: Programs.areReleased, "NOT RUN with debug programs, whose memory is not the product's: see Scripts/test"))
 struct LoadTests {
-    /// Maximum private memory of either side for one peer, in KiB, whatever the size and the count.
+    /// Maximum private memory of either side for one peer, in KiB, for any size and count.
     private static let memoryLimit = 16 << 10
-    /// The same for as many items as an offer can have, each with an explanation in its receipt, in KiB.
+    /// The same for the maximum number of items, each with an explanation in its receipt, in KiB.
     private static let listLimit = 20 << 10
     /// Maximum private memory for 20 or 24 peers at once, in KiB.
     private static let crowdLimit = 32 << 10
     /// Maximum growth over one small file, in KiB.
     private static let growthLimit = 10 << 10
 
-    /// Peak of a process's own memory so far, in KiB: of all its memory but the pages of files.
+    /// Peak of a process's private memory so far, in KiB: all its memory except the pages of files.
     private func peak(_ process: ProcessIdentifier) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process.value)/status", encoding: .utf8)
         func value(_ name: String) throws -> Int {
@@ -28,9 +28,9 @@ struct LoadTests {
         return try value("VmHWM:") - value("RssFile:")
     }
 
-    /// Runs a sender and measures the peak of its own memory, by looking every few milliseconds.
+    /// Runs a sender and measures the peak of its private memory, every few milliseconds.
     private func send(_ host: Host, _ arguments: [String], in folder: String) async throws -> (Outcome, peak: Int) {
-        // The words are in a file: the measuring program would take a kilobyte for each.
+        // The arguments are in a file: the measuring program would need a kilobyte for each.
         let script = """
             import subprocess, sys
             words = open(sys.argv[1], 'rb').read().split(b'\\0')
@@ -61,7 +61,7 @@ struct LoadTests {
         try await withTemporaryFolder { folder in
             let path = folder + "/large"
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
-            // Sparse: what is read is zeros, what is written is as much as of anything else.
+            // Sparse: the sender reads zeros, but the receiver writes as much as for any file.
             #expect(truncate(path, 4 << 30) == 0)
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
                 let (outcome, peak) = try await send(
@@ -124,8 +124,8 @@ struct LoadTests {
         try await withTemporaryFolder { folder in
             let many = folder + "/many"
             try FileManager.default.createDirectory(atPath: many, withIntermediateDirectories: true)
-            // Longer than what a string holds without memory of its own, and short enough for a command line; and each is
-            // told to be no JPEG.
+            // The names are too long for Swift's small strings, and short enough for a command line. The receiver
+            // reports of each file that it is no JPEG.
             let names = (10_000..<20_000).map { "photo-2026-\($0).jpg" }
             for name in names {
                 #expect(FileManager.default.createFile(atPath: "\(many)/\(name)", contents: Data("x".utf8)))
@@ -184,7 +184,7 @@ struct LoadTests {
         }
     }
 
-    /// Calls `body` beside so many receivers.
+    /// Calls `body` beside this number of receivers.
     private func withReceivers(
         _ count: Int, in folder: String, beside others: [RunningReceiver] = [],
         _ body: @Sendable @escaping ([RunningReceiver]) async throws -> Void

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Somebody who is in between, with a key of his own, and TLS with both sides.
+/// An attacker between two peers, with its own key, and a TLS connection to each side.
 @Suite("A man in the middle", .serialized, .timeLimit(.minutes(4)))
 struct MiddleTests {
     private struct Trio: Sendable {
@@ -47,7 +47,7 @@ struct MiddleTests {
                     let shown = (kitchen: Self.digits(there.text), study: Self.digits(here.text))
                     #expect(shown.kitchen != nil && shown.study != nil, "\(there.text) \(here.text)")
                     #expect(shown.kitchen != shown.study)
-                    // He knows them, and could not choose them.
+                    // The attacker knows the digits, and could not choose them.
                     let known = try await mallory.event("middle", number: number)
                     #expect(known.initiator == shown.study)
                     #expect(known.responder == shown.kitchen)
@@ -114,7 +114,7 @@ struct MiddleTests {
         }
     }
 
-    @Test("two who begin to pair with each other at once are told what one of them has to do")
+    @Test("if two peers pair with each other at the same moment, both learn which of them has to begin")
     func bothBegin() async throws {
         try await withTemporaryFolder { folder in
             let hosts = [Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study")]

@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Clocks of programs that a test moves while they run; the machine's own are left alone.
+/// Clocks of programs that a test moves while they run; the machine's own clocks stay unchanged.
 ///
-/// A library that is put before the C library adds to what the kernel says, as much as stands in a file. Timers of the
-/// kernel go on as they are: they are what really passes.
+/// A preloaded library adds the value in a file to the kernel's time. Timers of the
+/// kernel are unchanged: they measure the real time.
 struct MovedClocks: Sendable {
     private let file: String
     private let library: String
@@ -55,17 +55,17 @@ struct MovedClocks: Sendable {
         library = folder + "/clocks.so"
         try Self.source.write(toFile: folder + "/clocks.c", atomically: false, encoding: .utf8)
         let host = Host(home: folder)
-        // Swift's own toolchain brings the compiler.
+        // The compiler of Swift's own toolchain.
         let built = try await host.run(
             "/usr/bin/env", ["clang", "-shared", "-fPIC", "-O1", "-o", library, folder + "/clocks.c"])
         try #require(built.exit == 0, "\(built.errors)")
         set(0)
     }
 
-    /// Sets the wall clock forward by so many seconds of what it really is, or back.
-    /// - Parameter asleep: seconds that the machine seems to have slept besides.
+    /// Sets the wall clock to the real time plus this number of seconds.
+    /// - Parameter asleep: additional seconds that the machine seems to have slept.
     func set(_ seconds: Int64, asleep: Int64 = 0) {
-        // In place: programs have it in their memory.
+        // In place: programs have mapped the file.
         let raw = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(raw) }
         withUnsafeBytes(of: (seconds, asleep)) { _ = pwrite(raw, $0.baseAddress, $0.count, 0) }

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// A receiver that nobody touches while the network below it changes.
+/// A receiver that runs untouched while the network below it changes.
 @Suite(
     "When the network changes", .serialized, .timeLimit(.minutes(3)),
     .enabled(if: Lab.isPossible, "NOT RUN: network namespaces need root; run Scripts/test as root"))
@@ -12,11 +12,11 @@ struct NetworkChangeTests {
         try await lab.call(["run", lab.name, host, "ip", "address"] + words)
     }
 
-    /// Sends until it comes: what may take a while, and has to happen without help, is that the peer is found again.
+    /// Sends until it succeeds: to find the peer again may take a while, and must happen without help.
     private func sendUntilItComes(_ lab: Lab, _ running: RunningReceiver, _ what: String) async throws {
         let before = await running.log.count("stored")
         let study = lab.host("study")
-        // Something new each time: what is there already is not sent again.
+        // A new file each time: an item that is there already is not sent again.
         try what.write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
         while try await study.run(arguments: ["send", "a", "--to", "kitchen"], in: lab.folder).exit != 0 {}
         #expect(await running.log.count("stored") == before + 1, "\(what)")

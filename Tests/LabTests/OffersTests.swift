@@ -2,10 +2,10 @@ import Foundation
 import Subprocess
 import Testing
 
-/// What `waft offers` shows while a daemon runs.
+/// The output of `waft offers` while a daemon runs.
 @Suite("Offers that wait, seen from a shell", .serialized, .timeLimit(.minutes(1)))
 struct OffersTests {
-    /// A program that shows what happens until it is told to stop.
+    /// A program that shows events until it is ended.
     private struct Watching: Sendable {
         let log: EventLog
         let lines: EventLog
@@ -15,7 +15,7 @@ struct OffersTests {
     }
 
     /// Runs `waft offers --watch` beside `body`.
-    /// - Returns: its exit code and what it said on standard error.
+    /// - Returns: its exit code and its standard error.
     private func watch(
         on host: Host, _ flags: [String] = ["--json"], _ body: @Sendable @escaping (Watching) async throws -> Void
     ) async throws -> (exit: Int, errors: String) {
@@ -60,7 +60,7 @@ struct OffersTests {
         }
     }
 
-    @Test("waft offers --watch shows what comes, and what becomes of it, and ends with 0 on Ctrl-C")
+    @Test("waft offers --watch shows each offer and its end, and ends with 0 on Ctrl-C")
     func events() async throws {
         try await withPair { kitchen, study, file in
             try await kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in
@@ -87,10 +87,10 @@ struct OffersTests {
         }
     }
 
-    @Test("people see a line when an offer comes, with who asks, and one when it is settled")
+    @Test("people see a line when an offer comes, with its sender, and one when it is settled")
     func lines() async throws {
         try await withPair { kitchen, study, file in
-            // A contact of the name that the stranger gives itself, with another key.
+            // A contact with the name that the stranger uses, and another key.
             let other = try await Host.loopback(kitchen.home + "-other").run(arguments: ["contacts", "me", "--json"])
             struct Me: Decodable { var id: String }
             let id = try JSONDecoder().decode(Me.self, from: Data(other.output.utf8)).id

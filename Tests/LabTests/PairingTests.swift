@@ -73,7 +73,7 @@ struct PairingTests {
         }
     }
 
-    @Test("a wrong code ends both sides with 12, nobody is stored, and the right code is spent")
+    @Test("a wrong code ends both sides with 12, no peer is stored, and the right code is spent")
     func wrongCode() async throws {
         try await withPair { receiver, kitchen, study in
             let (lines, exit) = try await withCode(kitchen) { code in
@@ -91,7 +91,7 @@ struct PairingTests {
 
     // MARK: By comparing, at pseudo-terminals
 
-    /// `waft` at a terminal of its own: what is typed is there before it asks.
+    /// `waft` at its own terminal; the input is typed before it asks.
     private func atTerminal(_ host: Host, _ words: [String]) -> Configuration {
         let command = ([Programs.waft] + words).joined(separator: " ")
         return host.configuration(
@@ -99,7 +99,7 @@ struct PairingTests {
     }
 
     /// Pairs two users who type `kitchen` and `study`.
-    /// - Returns: what each of them sees, and both exit codes.
+    /// - Returns: the output for each of them, and both exit codes.
     private func compare(
         _ receiver: RunningReceiver, _ hosts: (kitchen: Host, study: Host), typing answers: (String, String)
     ) async throws -> (seen: [String], exits: [Int]) {
@@ -138,7 +138,7 @@ struct PairingTests {
         }
     }
 
-    @Test("a no on either side ends both with 12, and nobody is stored", arguments: [["n", "y"], ["y", "n"]])
+    @Test("a no on either side ends both with 12, and no peer is stored", arguments: [["n", "y"], ["y", "n"]])
     func declined(_ answers: [String]) async throws {
         try await withPair { receiver, kitchen, study in
             let (seen, exits) = try await compare(receiver, (kitchen, study), typing: (answers[0], answers[1]))
@@ -148,7 +148,7 @@ struct PairingTests {
         }
     }
 
-    @Test("without a receiver, a terminal, a peer or pairing mode the exit code says so")
+    @Test("without a receiver, a terminal, a peer or pairing mode there is an exit code for each")
     func exitCodes() async throws {
         try await withPair { receiver, _, study in
             #expect(try await study.run(arguments: ["pair", "--code"]).exit == 69)
@@ -169,7 +169,7 @@ struct PairingTests {
         }
     }
 
-    @Test("nobody comes: 15, and pairing mode is closed")
+    @Test("without a partner it ends with 15, and pairing mode is closed")
     func nobodyComes() async throws {
         try await withPair { _, kitchen, _ in
             let outcome = try await kitchen.run(arguments: ["pair", "--code", "--json", "--timeout", "1"])

@@ -38,7 +38,7 @@ struct PatienceTests {
     }
 
     @Test(
-        "one that says for ever that it is at work is 15, wherever it says so",
+        "a peer that reports for ever that it is at work is 15, at any stage",
         arguments: ["card", "offers", "contents"])
     func stalling(stage: String) async throws {
         let (outcome, asked) = try await send(Facts(stall: stage), ["--timeout", "1"])
@@ -61,7 +61,7 @@ struct PatienceTests {
         #expect(full.errors.contains("try again later"), "\(full.errors)")
     }
 
-    @Test("one that is busy or full for a moment gets what is sent")
+    @Test("a peer that is busy or full for a moment gets the items")
     func forAMoment() async throws {
         let (outcome, _) = try await send(Facts(closing: 2, busy: 2, receipt: .init()), [])
         #expect(outcome.exit == 0, "\(outcome.errors)")

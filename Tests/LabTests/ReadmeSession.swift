@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// What README.md prints of a session at a shell.
+/// A session at a shell, as README.md prints it.
 struct ReadmeSession: Sendable {
     struct Step: Sendable {
-        /// The machine in front of the prompt, as in `kitchen$ `.
+        /// The machine before the prompt, as in `kitchen$ `.
         var machine: String
         var command: String
         var output: [String]
@@ -12,11 +12,11 @@ struct ReadmeSession: Sendable {
 
     /// Of its first line in README.md.
     let line: Int
-    /// What stands before the first prompt: all of it in a dialogue.
+    /// The lines before the first prompt; in a dialogue all lines.
     private(set) var lead: [String] = []
     private(set) var steps: [Step] = []
 
-    /// The first words of the block, by which tests name it.
+    /// The first words of the block; tests find it by them.
     var title: String { steps.first?.command ?? lead.first ?? "" }
 
     private init(_ block: CodeBlock) {
@@ -40,7 +40,7 @@ struct ReadmeSession: Sendable {
         }
     }
 
-    /// The only block whose first words these are.
+    /// The only block with these first words.
     static func named(_ title: String) throws -> ReadmeSession {
         let whole = try all().filter { $0.title == title }
         let found = whole.isEmpty ? try all().filter { $0.title.hasPrefix(title) } : whole
@@ -51,7 +51,7 @@ struct ReadmeSession: Sendable {
     }
 }
 
-/// What varies from run to run is replaced by a mark of its kind, in what README.md prints and in what happens.
+/// Replaces values that vary from run to run by a mark of their kind, in README.md and in the real output.
 enum Comparable {
     private typealias Rule = (pattern: String, mark: String)
 
@@ -62,7 +62,7 @@ enum Comparable {
         (#"\b[\d.]+ [kMGTP]?B free\b"#, "ROOM free"),
         (#"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b"#, "TIME"),
         (#"\b\d{3}-\d{3}-\d{3}\b"#, "CODE"),
-        // Shown only some seconds after the arrival.
+        // Shown only if the arrival is some seconds old.
         (#"; last touched TIME"#, ""),
         (#"(?m)^    \d{3} \d{3}(    [a-z]+ [a-z]+ [a-z]+)$"#, "    DIGITS"),
         (#"Landlock ABI \d+"#, "Landlock ABI N"),
@@ -74,7 +74,7 @@ enum Comparable {
 
     /// - Parameters:
     ///   - home: stands for `/home/me`.
-    ///   - isDialogue: the answers of the user are taken out: a terminal without echo shows none, and no newline either.
+    ///   - isDialogue: the user's answers are removed: a terminal without echo shows none, and no newline either.
     static func text(_ text: String, home: String = "/home/me", isDialogue: Bool = false) -> String {
         var text = text.replacing("\r\n", with: "\n").replacing(home, with: "/home/me")
         if isDialogue { text = text.replacing(#/(\[y/n\]|machine:) ?(?:y|[\d-]+)?\n?/#) { "\($0.1) " } }

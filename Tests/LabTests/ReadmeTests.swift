@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// The transcripts in README.md, run by the real programs on loopback: what is printed there is what happens.
+/// The transcripts in README.md, run by the real programs on loopback: the real output must equal the printed one.
 @Suite("Transcripts in README.md", .serialized, .timeLimit(.minutes(3)))
 struct ReadmeTests {
     /// The first commands of the transcripts, or the beginnings of dialogues.
@@ -56,7 +56,7 @@ struct ReadmeTests {
     func local() async throws {
         let session = try ReadmeSession.named(Title.local)
         try await withMachines { kitchen, _, folder in
-            // The lines are typed into one shell, whose receiver goes on behind them.
+            // The lines are typed into one shell, whose receiver continues to run.
             let port = "\(try freePort())"
             let lines = session.steps.map(\.command) + ["kill $!"]
             let script = lines.joined(separator: "\n").replacing("/tmp/", with: folder + "/").replacing(
@@ -95,7 +95,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("the Inbox, compared with what was received")
+    @Test("the Inbox, compared with the received items")
     func verify() async throws {
         let session = try ReadmeSession.named(Title.verify)
         try await withMachines { kitchen, study, _ in
@@ -121,7 +121,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("a handler is added, and gets what it opens; a sender hears what nobody opens")
+    @Test("an added handler gets items of its types; a sender learns that no handler opens its item")
     func handlers() async throws {
         let session = try ReadmeSession.named(Title.handlers)
         let refused = try ReadmeSession.named(Title.eligibility)
@@ -206,7 +206,7 @@ struct ReadmeTests {
         }
     }
 
-    /// A machine of a user whose home is below `folder`; nothing else of the environment leads elsewhere.
+    /// The machine of a user whose home is below `folder`; no variable of the environment leads elsewhere.
     private func machine(_ name: String, in folder: String) throws -> Host {
         var host = Host.loopback("\(folder)/homes/\(name)")
         try FileManager.default.createDirectory(atPath: host.home, withIntermediateDirectories: true)
@@ -226,7 +226,7 @@ struct ReadmeTests {
         try Data(text.utf8.prefix(size)).write(to: URL(fileURLWithPath: path))
     }
 
-    /// A step whose output README.md does not print has to do what it says, and no more.
+    /// A step whose output README.md does not print must succeed, and do nothing else.
     private func expect(_ outcome: Outcome, _ step: ReadmeSession.Step, on host: Host, exit: Int = 0) {
         #expect(outcome.exit == exit, "\(step.command): \(outcome.output)")
         guard !step.output.isEmpty else { return }
@@ -238,7 +238,7 @@ struct ReadmeTests {
 extension Host {
     /// Runs a line of a shell in the home folder, with both outputs in one.
     ///
-    /// - Parameter address: for `--to kitchen`, as nothing is found by name on loopback.
+    /// - Parameter address: replaces `--to kitchen`, because loopback has no discovery.
     fileprivate func shell(_ command: String, to address: String? = nil) async throws -> Outcome {
         let line = address.map { command.replacing("--to kitchen", with: "--to \($0)") } ?? command
         return try await run("/bin/sh", ["-c", "{ \(line)\n} 2>&1"])

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Transfers that are cut by killing either program, with the real programs on loopback, and that go on.
+/// Transfers that are cut by killing either program, and resumed, with the real programs on loopback.
 @Suite("A transfer that was cut", .serialized, .timeLimit(.minutes(10)))
 struct ResumeTests {
     private static let size: UInt64 = 2 << 30
@@ -10,7 +10,7 @@ struct ResumeTests {
     private static let most = size / 100 * 12
     private static let arguments = ["receive", "--accept", "everyone", "--name", "kitchen"]
 
-    /// Writes a file in which no two mebibytes are alike.
+    /// Writes a file of different mebibytes.
     private func makeFile(_ path: String, _ size: UInt64) throws {
         var random = SystemRandomNumberGenerator()
         var piece = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
@@ -37,11 +37,11 @@ struct ResumeTests {
         text.split(separator: "\n").compactMap { Event(line: String($0)) }
     }
 
-    /// Waits until a sender has handed over so many bytes.
-    /// - Returns: how many it were.
+    /// Waits until a sender has sent this number of bytes.
+    /// - Returns: the exact number.
     private func progress(of sender: RunningProgram, to bytes: UInt64) async throws -> UInt64 {
         try await sender.transcript.first("progress to \(bytes)") { text in
-            // The last line may not be whole.
+            // The last line may be incomplete.
             Self.events(String(text.suffix(8_192))).compactMap(\.bytes).max().flatMap { $0 >= bytes ? $0 : nil }
         }
     }
@@ -101,7 +101,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("a tree of 10,000 files goes on after its receiver was killed, and moves nothing when it is sent once more")
+    @Test("a tree of 10,000 files continues after its receiver was killed, and moves nothing when it is sent once more")
     func tree() async throws {
         try await withTemporaryFolder { folder in
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
@@ -139,11 +139,11 @@ struct ResumeTests {
         }
     }
 
-    @Test("standard input cannot be read again: the sender says so and ends with 11")
+    @Test("standard input cannot be read again: the sender reports it and ends with 11")
     func standardInput() async throws {
         try await withTemporaryFolder { folder in
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
-            // What is piped in stops in the middle until somebody has opened the gate.
+            // The piped input stops in the middle until the gate is opened.
             let gate = folder + "/gate"
             try #require(mkfifo(gate, 0o600) == 0)
             try await kitchen.withReceiver(Programs.waft, Self.arguments) { first in
@@ -156,7 +156,7 @@ struct ResumeTests {
                     first.signal(.kill)
                     let again = Self.arguments + ["--port", "\(first.port)"]
                     try await kitchen.withReceiver(Programs.waft, again) { second in
-                        // It notices when it has more to send.
+                        // The sender notices it when it has more to send.
                         close(open(gate, O_WRONLY))
                         try await sender.transcript.says("standard input cannot be read again")
                         #expect(try second.names() == [] && second.staged() == [] && second.kept() == [])

@@ -21,7 +21,7 @@ actor Transcript {
         wake()
     }
 
-    /// Waits for the first that `find` makes of the text.
+    /// Waits for the first result of `find` on the text.
     /// - Throws: `EventLog.Ended` when the program ends without it.
     func first<Found: Sendable>(_ what: String, _ find: @Sendable (String) -> Found?) async throws -> Found {
         while true {
@@ -31,7 +31,7 @@ actor Transcript {
         }
     }
 
-    /// Waits until `words` stand there so many times.
+    /// Waits until the output has `words` this number of times.
     func says(_ words: String, times: Int = 1) async throws {
         _ = try await first("\(times) times \(words)") { text in
             text.ranges(of: words).count >= times ? true : nil
@@ -44,7 +44,7 @@ actor Transcript {
     }
 }
 
-/// A program that runs while a test does things to it. Its standard input is open until the test is done with it.
+/// A program that a test controls while it runs. Its standard input is open until the test is done with it.
 struct RunningProgram: Sendable {
     let transcript: Transcript
     let process: ProcessIdentifier
@@ -53,7 +53,7 @@ struct RunningProgram: Sendable {
 
 extension Host {
     /// Runs a program beside `body`; then its input ends and, with `signal`, so does the program.
-    /// - Returns: what `body` returned, the exit code, and what the program has printed.
+    /// - Returns: the result of `body`, the exit code, and the output of the program.
     @discardableResult
     func withProgram<Result: Sendable>(
         _ program: String, _ arguments: [String], signal: Signal? = nil, in folder: String? = nil,
@@ -83,7 +83,7 @@ extension Host {
             return outcome
         }
         if LineContracts.apply(to: program, arguments) {
-            // Both outputs are one here. A line may be cut off where a test kills the program.
+            // Both outputs are one here. A line may be incomplete if a test kills the program.
             let lines = await transcript.text.split(separator: "\n").filter { $0.first == "{" && $0.last == "}" }
             LineContracts.hold(lines, of: arguments)
         }
@@ -111,12 +111,12 @@ extension Host {
 
 // MARK: A peer that is no Waft
 
-/// What `Tests/Stranger` prints.
+/// The output of `Tests/Stranger`.
 struct StrangerEvent: Decodable, Sendable {
     var event: String
     var port: Int?
     var id: String?
-    /// Digits, as the side sees them that began the pairing, and the other one.
+    /// Digits on the side that began the pairing, and on the other one.
     var initiator: String?
     var responder: String?
     var step: String?
@@ -130,7 +130,7 @@ struct StrangerEvent: Decodable, Sendable {
     var closed: Int?
 }
 
-/// A peer with its own key and its own mind.
+/// A peer with its own key that need not keep the protocol.
 struct Stranger: Sendable {
     static let script = Programs.root + "/Tests/Stranger/stranger.py"
 
@@ -164,7 +164,7 @@ struct Stranger: Sendable {
 }
 
 extension Host {
-    /// Runs a stranger beside `body`. Its key lies in the home of this host, under `key`.
+    /// Runs a stranger beside `body`. Its key is in the home of this host, under `key`.
     @discardableResult
     func withStranger<Result: Sendable>(
         _ role: String, key: String = "stranger", _ words: [String],
@@ -176,7 +176,7 @@ extension Host {
         }.result
     }
 
-    /// Offers as a stranger, and waits for what comes of it.
+    /// Offers as a stranger, and waits for the result.
     func offer(_ message: some Encodable & Sendable, to address: String, key: String = "stranger") async throws
         -> [StrangerEvent]
     {
@@ -187,7 +187,7 @@ extension Host {
         }
     }
 
-    /// The id of the key of the peer that lives here.
+    /// The id of the key of this host's peer.
     func ownID() async throws -> String {
         struct Me: Decodable { var id: String }
         let outcome = try await run(arguments: ["contacts", "me", "--json"])
@@ -201,6 +201,6 @@ extension Host {
         try #require(outcome.exit == 0, "\(outcome.errors)")
     }
 
-    /// What it holds of contacts; empty where it has none.
+    /// The host's contacts as JSON; empty without contacts.
     var contactsFile: String { (try? String(contentsOfFile: home + "/state/contacts.json", encoding: .utf8)) ?? "" }
 }

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// A receiver that runs while a test does things to it.
+/// A receiver that a test controls while it runs.
 struct RunningReceiver: Sendable {
     let log: EventLog
     let process: ProcessIdentifier
@@ -26,7 +26,7 @@ struct RunningReceiver: Sendable {
     /// The names in staging; empty if no transfer is under way.
     func staged() throws -> [String] { try inStaging().filter { !Self.isKept($0) } }
 
-    /// The parts that are kept of interrupted items.
+    /// The kept parts of interrupted items.
     func kept() throws -> [String] { try inStaging().filter(Self.isKept) }
 
     private static func isKept(_ name: String) -> Bool { name.hasPrefix("p-") || name.hasPrefix("o-") }
@@ -89,7 +89,7 @@ actor EventLog {
         }
     }
 
-    /// Waits until `text` stands on standard error.
+    /// Waits until `text` is on standard error.
     func error(containing text: String) async throws {
         while !errors.contains(text) {
             if isOver { throw Ended(description: "the program ended without saying \(text): \(errors)") }
@@ -111,7 +111,7 @@ actor EventLog {
 
 extension Host {
     /// Runs a receiver, waits until it is ready, calls `body`, and ends the receiver with SIGTERM if it still runs.
-    /// - Returns: what `body` returned, and the receiver's exit code.
+    /// - Returns: the result of `body`, and the receiver's exit code.
     @discardableResult
     func withReceiver<Result: Sendable>(
         _ program: String = Programs.waft,

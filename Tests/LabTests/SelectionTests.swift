@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Parts of folders that are left out, and sending that only shows what it would do.
-@Suite("What is left out, on loopback", .serialized)
+/// Excluded parts of folders, and `--dry-run`.
+@Suite("Excluded files, on loopback", .serialized)
 struct SelectionTests {
     /// A folder with objects, a repository, a pipe and a link that leads out of it.
     private func makeProject(in folder: String) async throws {
@@ -43,7 +43,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("an item that is named is left out too, and where nothing is left that is a failure")
+    @Test("a named item is excluded too, and if nothing is left that is a failure")
     func items() async throws {
         try await withTemporaryFolder { folder in
             try await makeProject(in: folder)
@@ -66,7 +66,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("--dry-run shows what would be sent, and asks nobody")
+    @Test("--dry-run shows the items that would be sent, and asks no peer")
     func dryRun() async throws {
         try await withTemporaryFolder { folder in
             try await makeProject(in: folder)

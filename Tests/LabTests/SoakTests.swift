@@ -6,23 +6,25 @@ import Testing
 /// The fault harness in its short form; `Scripts/soak` is the long one.
 @Suite("The fault harness", .serialized, .timeLimit(.minutes(5)))
 struct SoakTests {
-    @Test("each item comes once and whole, and nothing is left, whatever is cut, corrupted, killed, full or read-only")
+    @Test(
+        "each item comes once and whole, and nothing is left, after any cut, corruption, kill, full or read-only disk")
     func short() async throws {
         try await run("soak.py", ["--faults", "40", "--largest", "24"])
     }
 
-    @Test("nor is there a third state, or anything left, wherever the receiver is stopped on its way over the disk")
+    @Test(
+        "each item is wholly there or not, and nothing is left, after any system call that changes the receiver's disk")
     func everyCall() async throws {
         try await run("crash.py", ["--stopper", Programs.diskSteps, "--sample", "2"])
     }
 
-    @Test("and what the sender was told is there is there after a power cut, which leaves what was synced and no more")
+    @Test("every item that was reported to the sender is there after a power cut, which keeps only synced data")
     func powerCut() async throws {
-        // Every state is looked at; on some a receiver is started. That faults would be found is shown by planting some.
+        // All states are checked; a receiver is started on some. The self-test plants faults, which must be found.
         try await run("powercut.py", ["--stopper", Programs.diskSteps, "--sample", "3", "--self-test"])
     }
 
-    /// - Parameter script: in `Scripts/soak.d`; it says which seed it has, by which it does the same again.
+    /// - Parameter script: in `Scripts/soak.d`; it prints its seed, with which it repeats the same run.
     private func run(_ script: String, _ words: [String]) async throws {
         let root = URL(fileURLWithPath: Programs.lab).deletingLastPathComponent().path
         let seed = UInt32.random(in: 0...UInt32.max)
@@ -32,7 +34,7 @@ struct SoakTests {
                 ["-B", "\(root)/soak.d/\(script)", "--program", Programs.waft, "--seed", String(seed)] + words),
             input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         #expect(result.terminationStatus.isSuccess, "\(result.standardOutput)\n\(result.standardError)")
-        // What was tried is part of the result: without root no disk was full.
+        // The list of attempts is part of the result: without root, no disk was full.
         print(result.standardOutput)
     }
 }

@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// What a program will read on its standard input.
+/// The complete standard input of a program.
 enum StandardInput {
-    /// The reading end of a pipe that holds all of it already: a program that ends without reading hurts nobody. (A
+    /// The reading end of a pipe that has all of it already: a program that ends without reading does no harm. (A
     /// writer of Subprocess traps when the program has gone.)
     static func holding(_ text: String) throws -> FileDescriptor {
         let bytes = Array(text.utf8)
         let (reading, writing) = try FileDescriptor.pipe()
-        // Subprocess leaves its children no descriptors but those that it was told.
+        // Subprocess gives its children only the given descriptors.
         do {
             // A pipe takes 64 KiB before it makes its writer wait.
             precondition(bytes.count <= 64 << 10, "more than a pipe holds")

@@ -10,7 +10,7 @@ struct StandardStreamTests {
             "/bin/sh", ["-c", script, Programs.waft] + words, in: folder)
     }
 
-    @Test("waft send - with a standard input that is closed is 66, and says so")
+    @Test("waft send - with a closed standard input is 66, and reports it")
     func closedInput() async throws {
         try await withTemporaryFolder { folder in
             let outcome = try await shell("exec \"$0\" send - --to 127.0.0.1:1 <&-", in: folder)
@@ -55,7 +55,7 @@ struct StandardStreamTests {
     }
 
     @Test(
-        "a name that is not UTF-8 is told so, and not as a file that does not exist",
+        "a name that is not UTF-8 is reported as such, and not as a missing file",
         arguments: ["send --to 127.0.0.1:1", "type"])
     func otherEncoding(verb: String) async throws {
         try await withTemporaryFolder { folder in

@@ -4,7 +4,7 @@ import Testing
 /// The output at a terminal, and the user's input.
 @Suite("At a terminal, on loopback", .serialized, .timeLimit(.minutes(1)))
 struct TerminalTests {
-    @Test("waft send without --to asks for a peer, says what to do when nobody is found, and takes an address")
+    @Test("waft send without --to asks for a peer, suggests a next step when it finds none, and takes an address")
     func picking() async throws {
         try await withTemporaryFolder { folder in
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
@@ -65,7 +65,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("waft visible says so when no receiver is running")
+    @Test("waft visible reports that no receiver is running")
     func invisible() async throws {
         try await withTemporaryFolder { folder in
             let kitchen = Host.loopback(folder + "/kitchen")

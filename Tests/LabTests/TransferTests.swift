@@ -72,7 +72,7 @@ struct TransferTests {
         }
     }
 
-    @Test("a folder of names that begin with what joins the character before it is sent, named and verified whole")
+    @Test("a folder of names that begin with a combining character is sent, named and verified whole")
     func joiningNames() async throws {
         try await withPair { receiver, sender, sources in
             let names = SampleNames.joining
@@ -137,7 +137,7 @@ struct TransferTests {
         }
     }
 
-    @Test("what exists is never replaced: the second of a name gets a number")
+    @Test("an existing item is never replaced: the second of a name gets a number")
     func collision() async throws {
         try await withPair { receiver, sender, sources in
             for text in ["one", "two", "three"] {
@@ -278,7 +278,7 @@ struct TransferTests {
     }
 }
 
-/// Permission bits of what lies at a path.
+/// The permission bits of a path.
 func mode(of path: String) throws -> UInt16 {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return (attributes[.posixPermissions] as? NSNumber)?.uint16Value ?? 0

@@ -4,7 +4,7 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// The inhibitor locks that the real programs take of a logind that stands in for the real one.
+/// The inhibitor locks that the real programs take, from a fake logind.
 @Suite("The machine is kept awake", .serialized, .timeLimit(.minutes(3)))
 struct WakeLockTests {
     private struct Places: Sendable {
@@ -16,7 +16,7 @@ struct WakeLockTests {
         var logindOfStudy: FakeLogind
         var gate: String
 
-        /// Pipes something to the other side that stops in the middle until the gate is opened.
+        /// Pipes data to the other side that stops in the middle until the gate is opened.
         func sending(
             to receiver: RunningReceiver, _ body: @Sendable @escaping (RunningProgram) async throws -> Void
         ) async throws -> Int {
@@ -49,12 +49,12 @@ struct WakeLockTests {
         }
     }
 
-    /// What is heard when a lock is taken.
+    /// The event of a taken lock.
     private static let taken = FakeLogind.Heard.inhibit([
         "idle:sleep", "Waft", "Something is being sent or received", "block",
     ])
 
-    /// Waits until both sides hold the lock, and sees that nobody has given it back.
+    /// Waits until both sides hold the lock, and checks that neither has released it.
     private func heldByBoth(_ places: Places) async throws {
         for logind in [places.logindOfKitchen, places.logindOfStudy] {
             try await logind.heard.first { $0 == Self.taken }
@@ -65,7 +65,7 @@ struct WakeLockTests {
     private func releasedByBoth(_ places: Places) async throws {
         for logind in [places.logindOfKitchen, places.logindOfStudy] {
             try await logind.heard.first { $0 == .released }
-            // One lock, for all of it.
+            // One lock, for the whole transfer.
             #expect(logind.heard.all == [.ready, Self.taken, .released])
         }
     }
@@ -94,11 +94,11 @@ struct WakeLockTests {
                 _ = try await places.sending(to: kitchen) { sender in
                     _ = try await kitchen.log.first("progress")
                     try await heldByBoth(places)
-                    // What the shell has started, the sender among it.
+                    // The processes that the shell has started, the sender among them.
                     let shell = sender.process.value
                     let children = try String(contentsOfFile: "/proc/\(shell)/task/\(shell)/children", encoding: .utf8)
                     for child in children.split(separator: " ").compactMap({ Int32($0) }) { kill(child, SIGKILL) }
-                    // Who waits at the gate was started by one of them; does not wait where nobody is there.
+                    // One of them has started the process that waits at the gate; without it the loop ends.
                     close(open(places.gate, O_RDWR))
                     try await releasedByBoth(places)
                 }
@@ -122,7 +122,7 @@ struct WakeLockTests {
         }
     }
 
-    @Test("while the daemon sends what lies in its outbox, and not while that only waits or is asked about")
+    @Test("while the daemon sends a job of its outbox, and not while a job only waits or needs an answer")
     func outbox() async throws {
         try await withPlaces { places in
             let path = places.folder + "/a.bin"

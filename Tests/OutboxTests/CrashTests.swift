@@ -57,7 +57,7 @@ struct CrashTests {
             stored.withLock { $0 = kept[state - 1] }
             let copy = OutboxStore(folder: "\(copies)/\(state)")
             try await withEngine(copy, ScriptedSender(script)) { engine, reports in
-                // Over before: the user had been told, or is told now.
+                // Over already: the user was notified before, or is notified now.
                 if try copy.record(JobNumber(1)).standing.isReported { return }
                 let record = try await reports.first()
                 #expect(record.standing.state == .done)
@@ -69,7 +69,7 @@ struct CrashTests {
 
     @Test("has a queued job wholly or not at all, wherever the program that queued it was killed")
     func killedWhileQueuing() throws {
-        // What lies there after each step of `OutboxDraft`: made, copied, numbered, described.
+        // The folder after each step of `OutboxDraft`: made, copied, numbered, described.
         let outbox = folder / "outbox"
         let manager = FileManager.default
         for path in [".new-1", ".new-2/items", ".new-3/items"] {

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Outbox
 
-@Suite("Sending what lies in the outbox", .timeLimit(.minutes(1)))
+@Suite("Sending the jobs of the outbox", .timeLimit(.minutes(1)))
 struct EngineTests {
     private let folder = TemporaryFolder()
     private var store: OutboxStore { OutboxStore(folder: folder / "outbox") }
 
-    @Test("a job is sent at once, and the user is told once")
+    @Test("a job is sent at once, and the user is notified once")
     func sent() async throws {
         let number = try store.queue(folder.file("a.txt", "x"), folder.file("b.txt", "y"))
         try await withEngine(store, ScriptedSender(ScriptedSender.storing)) { engine, reports in
@@ -31,7 +31,7 @@ struct EngineTests {
         }
     }
 
-    @Test("a job that comes while the engine runs is sent when it is told to look")
+    @Test("a job that comes while the engine runs is sent when the engine is notified")
     func later() async throws {
         try await withEngine(store, ScriptedSender(ScriptedSender.storing)) { engine, reports in
             let number = try store.queue(folder.file("a.txt"))
@@ -75,7 +75,7 @@ struct EngineTests {
         #expect(try store.record(number).standing.state == .failed)
     }
 
-    @Test("it is tried at once when the peer comes into view, by its key alone where that is known")
+    @Test("it is tried at once when the peer comes into view, by its key alone if that is known")
     func appearing() async throws {
         let clock = ManualClock()
         let isThere = Mutex(false)
@@ -90,7 +90,7 @@ struct EngineTests {
             try await sender.shipments.element(1)
             try await clock.asked.first { $0 == .seconds(5) }
             isThere.withLock { $0 = true }
-            // Somebody of its name, and then itself.
+            // Another peer with its name, and then the peer itself.
             sender.appear(bert!, "kitchen")
             sender.appear(anna!, "other")
             let last = try await reports.first()
@@ -99,7 +99,7 @@ struct EngineTests {
         }
     }
 
-    @Test("what was declined, is not eligible, or has changed is given up at once")
+    @Test("a declined, ineligible or changed item is given up at once")
     func given() async throws {
         for code in [OutboxFailure.Code.declined, .ineligible] {
             let number = try store.queue(folder.file("a.txt"))
@@ -199,7 +199,7 @@ struct EngineTests {
         #expect(clock.passed < .seconds(1_800))
     }
 
-    @Test("an engine that is stopped ends what it is sending, and the next one takes it up with the same transfer")
+    @Test("an engine that is stopped ends its transfer, and the next one resumes the same transfer")
     func stopped() async throws {
         let number = try store.queue(folder.file("a.txt"))
         let sender = ScriptedSender { shipment, _, note in
@@ -220,7 +220,7 @@ struct EngineTests {
         }
     }
 
-    @Test("a job that is being sent is cancelled: the peer is told, and what it does then is not waited for long")
+    @Test("a job that is being sent is cancelled: the peer is notified, and its answer is not waited for long")
     func cancelled() async throws {
         let number = try store.queue(folder.file("a.txt"))
         let clock = ManualClock()

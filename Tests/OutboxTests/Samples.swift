@@ -27,11 +27,11 @@ extension OutboxOutcome {
     }
 }
 
-/// Time that goes on when the test says so.
+/// A clock that the test advances.
 final class ManualClock: Sendable {
     private struct State {
         var passed: Duration = .zero
-        /// What the wall clock has been set forward by, in milliseconds.
+        /// How far the wall clock has been set forward, in milliseconds.
         var setForward: Int64 = 0
         var sleepers: [Int: (until: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var next = 0

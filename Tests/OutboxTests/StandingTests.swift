@@ -26,7 +26,7 @@ struct StandingTests {
         #expect(OutboxBackoff.delay(after: .max) == 600_000)
     }
 
-    @Test("what can be tried again waits; what cannot has failed; a job whose time is over has failed too")
+    @Test("a job that can be tried again waits; another one has failed, and so has a job whose time is over")
     func ends() {
         let job = job()
         var standing = OutboxStanding(job)

@@ -18,7 +18,7 @@ struct StoreTests {
         #expect(throws: OutboxError.self) { try store.record(JobNumber(1)) }
     }
 
-    @Test("what was queued is read again as it was, under numbers that go up")
+    @Test("queued jobs are read back unchanged, under increasing numbers")
     func queued() throws {
         let path = folder.file("a.txt", "hello")
         let first = try store.queue(path)
@@ -51,7 +51,7 @@ struct StoreTests {
         #expect(try store.queue(path) == JobNumber(3))
     }
 
-    @Test("a copy is what was there when it was queued, with folders, links, times and the executable bit")
+    @Test("a copy is the state at the time of queuing, with folders, links, times and the executable bit")
     func copies() throws {
         let manager = FileManager.default
         try manager.createDirectory(atPath: folder / "tree/sub", withIntermediateDirectories: true)
@@ -90,7 +90,7 @@ struct StoreTests {
         #expect(missing?.code == .inputMissing)
     }
 
-    @Test("copies are bounded, those of other jobs included, and what is too much leaves nothing")
+    @Test("copies are bounded, together with those of other jobs, and a refused copy leaves nothing")
     func bounded() throws {
         let path = folder.file("a.bin", String(repeating: "x", count: 3_000))
         func copy() throws -> OutboxJob {
@@ -104,7 +104,7 @@ struct StoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).sorted() == ["1", "next"])
     }
 
-    @Test("what a maker that died left goes with the next sweep, what is being made stays")
+    @Test("the remains of a dead maker go with the next sweep, and unfinished jobs of living ones stay")
     func leftDrafts() throws {
         let living = try OutboxDraft.make(in: store)
         try FileManager.default.createDirectory(
@@ -115,7 +115,7 @@ struct StoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder).sorted() == ["1", "next"])
     }
 
-    @Test("a damaged job is told of, and holds up no other")
+    @Test("a damaged job is reported, and delays no other")
     func damaged() throws {
         let path = folder.file("a.txt")
         let (first, second) = (try store.queue(path), try store.queue(path))
@@ -177,7 +177,8 @@ struct StoreTests {
         #expect(try store.record(second).standing.state == .waiting)
     }
 
-    @Test("what is over can be removed, with its copies, and so can what cannot be read; what waits or is sent cannot")
+    @Test(
+        "a finished job can be removed, with its copies, and so can an unreadable one; a waiting or active one cannot")
     func removing() throws {
         let path = folder.file("a.txt", "x")
         let numbers = try (0..<4).map { _ in
@@ -209,7 +210,7 @@ struct StoreTests {
         #expect(try store.queue(path) == JobNumber(5))
     }
 
-    @Test("copies leave free of the disk what they are told to")
+    @Test("copies leave the required part of the disk free")
     func reserve() throws {
         let path = folder.file("a.bin", "x")
         func copy(_ reserve: @escaping @Sendable (UInt64) -> UInt64) throws {
@@ -219,7 +220,7 @@ struct StoreTests {
         #expect(#expect(throws: OutboxError.self) { try copy { $0 } }?.code == .full)
     }
 
-    @Test("what is over is forgotten after its time, once the user was told")
+    @Test("a finished job is forgotten after its time, once the user was notified")
     func forgetting() throws {
         let number = try store.queue(folder.file("a.txt"))
         _ = try store.change(number) { job, standing in

@@ -23,7 +23,7 @@ struct DeskTests {
         }
     }
 
-    @Test("answers nobody while pairing mode is not open, and counts nothing then")
+    @Test("answers no peer while pairing mode is not open, and counts nothing then")
     func closed() throws {
         for _ in 0..<20 { #expect(try respond(.alice).code == .closed) }
         try bob.open(.compare, until: after(60), now: start)
@@ -81,7 +81,7 @@ struct DeskTests {
         #expect(bob.standing(now: start).failures == [.alice: 1])
     }
 
-    @Test("closes pairing mode when there is something to compare, whatever comes of it")
+    @Test("closes pairing mode when there are digits to compare, whatever the result is")
     func usedUp() throws {
         let duo = Duo()
         let (_, bob, _) = try duo.compared()
@@ -131,7 +131,7 @@ struct DeskTests {
         #expect(try respond(.alice).code == nil)
     }
 
-    @Test("locks a single peer out after five failed tries, for a while, and nobody else")
+    @Test("locks a single peer out after five failed tries, for a while, and no other peer")
     func lockedPeer() throws {
         try bob.open(.compare, until: after(600), now: start)
         for _ in 0..<5 { try respond(.mallory).get().cancel(now: start) }
@@ -150,7 +150,7 @@ struct DeskTests {
         }
     }
 
-    @Test("does not count what a peer refuses before it could know anything")
+    @Test("does not count refusals that a peer makes before it could know anything")
     func refusedAtOnce() throws {
         let alice = PairingDesk(own: .alice)
         for _ in 0..<20 {
@@ -185,7 +185,7 @@ struct DeskTests {
         #expect((0..<200).count { ledger.locked(.made(UInt8($0)), at: after(200)) != nil } == TryLedger.peers)
     }
 
-    @Test("pairs nobody with its own key")
+    @Test("pairs no peer with its own key")
     func ownKey() throws {
         try bob.open(.compare, until: after(60), now: start)
         let message = try commit(from: .alice)

@@ -25,7 +25,7 @@ struct Duo {
         return (initiator, responder, [agree.shown, shown.shown].compactMap { $0 })
     }
 
-    /// One try with codes: what becomes of both sides.
+    /// One try with codes: the results of both sides.
     func tryCode(
         _ typed: String, shown: String, at now: ContinuousClock.Instant = start
     ) throws -> (alice: Result<PeerID?, PairingFault>, bob: Result<PeerID?, PairingFault>) {

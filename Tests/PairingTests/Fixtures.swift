@@ -23,10 +23,10 @@ extension PairingCode {
     }
 }
 
-/// What TLS exports of a connection with this number.
+/// The value that TLS exports for a connection with this number.
 func exported(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: PairingSession.exporterBytes) }
 
-/// An instant that the tests count from; nobody waits for it.
+/// The instant from which the tests count; they never wait.
 let start = ContinuousClock.now
 
 /// The instant `seconds` later.
@@ -57,7 +57,7 @@ extension [PairingAction] {
     }
 }
 
-/// What a call threw; nil if it did not.
+/// The error of a call; nil if it succeeded.
 func fault<Value>(of call: () throws(PairingFault) -> Value) -> PairingFault? {
     do throws(PairingFault) {
         _ = try call()
@@ -75,7 +75,7 @@ struct Exchange {
     private(set) var messages: [[UInt8]] = []
     /// The receiver of each message, just before; the first has none yet.
     private(set) var receivers: [PairingMachine?] = []
-    /// The messages by which each side was verified.
+    /// The number of the message that verified the peer, for each side.
     private(set) var verifiedAt: [Int] = []
 
     init(_ method: PairingMethod, binding: PairingBinding) throws {
@@ -107,7 +107,7 @@ struct Exchange {
         }
     }
 
-    /// Gives `message` to whoever expected the one with this number.
+    /// Gives `message` to the side that expected the one with this number.
     func receive(_ message: [UInt8], at number: Int) throws(PairingFault) -> (PairingMachine, [PairingAction]) {
         guard var machine = receivers[number] else {
             let (machine, answer) = try PairingMachine.respond(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pairing
 
-@Suite("What pairing derives by libcrypto")
+@Suite("Keys that libcrypto derives for pairing")
 struct KeyDerivationTests {
     @Test("HKDF gives what RFC 5869, appendix A, says, with and without salt and info")
     func hkdf() throws {

@@ -6,7 +6,7 @@ import Testing
 /// How many messages an exchange has, by comparing and by a code.
 private let methods: [(PairingMethod, Int)] = [(.compare, 6), (.code(.made("123456789")), 4)]
 
-@Suite("What a pairing makes of messages")
+@Suite("A pairing's reaction to messages")
 struct MachineTests {
     @Test("an honest exchange verifies both sides with its last messages, the responder first", arguments: [0, 1])
     func honest(_ index: Int) throws {
@@ -40,7 +40,7 @@ struct MachineTests {
             #expect(again?.code == .outOfOrder, "message \(number)")
             #expect(machine.isOver)
             guard !isVerified else { continue }
-            // What would have been right now comes too late.
+            // The right message now comes too late.
             if number + 2 < count {
                 let late = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number + 2]) }
                 #expect(late == again)
@@ -72,7 +72,7 @@ struct MachineTests {
             for bit in 0..<256 {
                 let forged = message.flipping(bit).encoded(from: sender)
                 do throws(PairingFault) {
-                    // A changed nonce or share is as good as another one: what comes after it does not fit.
+                    // A changed nonce or share is as good as another one: the messages after it do not fit.
                     var (machine, _) = try exchange.receive(forged, at: number)
                     #expect(number == 1)
                     let fault = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number + 2]) }
@@ -96,7 +96,7 @@ struct MachineTests {
         }
     }
 
-    @Test("messages of another pairing between the same two verify nobody", arguments: [0, 1])
+    @Test("messages of another pairing between the same two peers verify neither", arguments: [0, 1])
     func otherPairings(_ index: Int) throws {
         let (method, count) = methods[index]
         let exchange = try Exchange(method, binding: .aliceAndBob)

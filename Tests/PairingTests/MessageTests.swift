@@ -36,7 +36,7 @@ enum HostileMessages {
 
 @Suite("Messages")
 struct MessageTests {
-    @Test("what is written is read again, and only from the side that wrote it")
+    @Test("a written message is read again, and only from the side that wrote it")
     func roundTrip() throws {
         let value = [UInt8](0..<32)
         let messages: [PairingMessage] = [
@@ -71,7 +71,7 @@ struct MessageTests {
         }
     }
 
-    @Test("what a fault says holds nothing that the peer wrote")
+    @Test("the text of a fault has none of the peer's text")
     func faultsAreClean() {
         let text = "{\"v\":1,\"step\":\"\u{1B}[31m<img>\"}"
         let fault = fault { () throws(PairingFault) in try PairingMessage(Array(text.utf8), from: .initiator) }
@@ -79,7 +79,7 @@ struct MessageTests {
     }
 }
 
-@Suite("What people read, say and type")
+@Suite("Digits, words and codes for people")
 struct PeopleTests {
     @Test("there are 256 words, of four to eight letters, sorted, and no two alike")
     func words() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pairing
 
-/// What somebody who is in between, with keys of his own, can make of a pairing.
+/// Attacks on a pairing by a peer in between, with its own keys.
 @Suite("A peer in between")
 struct MiddleTests {
     /// Two pairings at the same time: Alice with Mallory, Mallory with Bob, each over its own connection.
@@ -119,7 +119,7 @@ struct MiddleTests {
         #expect(fault?.code == .outOfOrder)
     }
 
-    @Test("who breaks off and tries again until the strings match has ten tries")
+    @Test("an attacker that breaks off and tries again until the strings match has ten tries")
     func tryingAgain() throws {
         let bob = PairingDesk(own: .bob)
         try bob.open(.compare, until: after(600), now: start)

@@ -126,7 +126,7 @@ struct SPAKE2Tests {
         #expect(shares.count == 16)
     }
 
-    @Test("what is no uncompressed point of the curve is refused")
+    @Test("bytes that are no uncompressed point of the curve are refused")
     func validation() throws {
         let (a, b) = try sides()
         let prime = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff"
@@ -154,7 +154,7 @@ struct SPAKE2Tests {
 
     @Test("a share that takes the other's blind away and leaves no key is refused")
     func infinity() throws {
-        // w times N and nothing besides: what side A subtracts, so that infinity is left.
+        // w times N alone: side A subtracts it, and infinity is left.
         let (a, _) = try sides()
         let curve = try P256()
         let n = try #require(

@@ -37,7 +37,7 @@ struct SessionTests {
         #expect(try alice.receive(try #require(last.sent), now: start).verified == .bob)
     }
 
-    @Test("a no on either side verifies nobody, and the other side is told")
+    @Test("a no on either side verifies no peer, and the other side learns it")
     func declining() throws {
         let first = try Duo().compared()
         let no = try #require(try first.alice.confirm(false, now: start).sent)
@@ -52,7 +52,7 @@ struct SessionTests {
         let refused = fault { () throws(PairingFault) in try second.alice.receive(answer, now: start) }
         #expect(refused?.refusal == .declined)
 
-        // No request waits for the responder's no: the next one hears of it.
+        // No request waits for the responder's no: the next one gets it.
         let third = try Duo().compared()
         _ = try third.bob.confirm(false, now: start)
         let late = try #require(try third.alice.confirm(true, now: start).sent)
@@ -110,7 +110,7 @@ struct SessionTests {
         #expect(duo.bob.standing(now: start).failures.isEmpty)
     }
 
-    @Test("a wrong code verifies nobody, is counted on both sides, and ends pairing mode")
+    @Test("a wrong code verifies no peer, is counted on both sides, and ends pairing mode")
     func wrongCode() throws {
         let duo = Duo()
         let (alice, bob) = try duo.tryCode("271828183", shown: "271828182")

@@ -47,7 +47,7 @@ struct VectorTests {
         #expect(Hexadecimal.text(comparison.responderConfirmation) == (try vectors.text("responder-confirmation")))
     }
 
-    @Test("are what a code derives")
+    @Test("are the values derived from a code")
     func code() throws {
         let vectors = try SpecifiedVectors()
         let binding = try vectors.binding()

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Receiving
 
-@Suite("Offers, as those hear of them who watch", .timeLimit(.minutes(1)))
+@Suite("Offers in the events for watchers", .timeLimit(.minutes(1)))
 struct EventRelayTests {
     private let friend = PeerID.sample(1)
     private let stranger = PeerID.sample(2)
 
-    /// A queue whose offers are told, and what is asked about them.
+    /// A queue whose offers become events, with the questions that are open.
     private struct Desk: Sendable {
         let folder = TemporaryFolder()
         let book: ContactBook
@@ -42,7 +42,7 @@ struct EventRelayTests {
         return offer
     }
 
-    @Test("a contact is introduced by the user's own name for it, whatever it calls itself")
+    @Test("a contact is introduced by the user's own name for it, whatever its own name is")
     func contact() throws {
         let desk = Desk()
         try desk.know(friend, as: "Anna")
@@ -76,7 +76,7 @@ struct EventRelayTests {
         #expect(summary.asker?.line == "stranger \"Anna\" (\(friend.short))")
     }
 
-    @Test("an offer is told when it begins to wait, and once more with its answers", arguments: 0..<4)
+    @Test("an offer has one event when it begins to wait, and one with its answers", arguments: 0..<4)
     func told(way: Int) async throws {
         let desk = Desk()
         let offer = offer(callingItself: "x", items: 3)
@@ -112,7 +112,7 @@ struct EventRelayTests {
                 group.addTask {
                     if number.isMultiple(of: 3) { asking.cancel() }
                     for accept in [true, false] { desk.queue.answer(number, accept: accept) }
-                    // Entered after it was answered: nobody else would.
+                    // The question came after the answer: nothing else would end it.
                     asking.cancel()
                 }
             }
@@ -132,7 +132,7 @@ struct EventRelayTests {
         #expect(seen == 100)
     }
 
-    @Test("offers that nobody is asked about are not told", arguments: [AcceptRule.everyone, .none])
+    @Test("offers without a question have no event", arguments: [AcceptRule.everyone, .none])
     func unasked(rule: AcceptRule) async throws {
         let desk = Desk(rule: rule)
         _ = await desk.consent.consent(to: offer(callingItself: "x"), from: stranger, freeRoom: 9)
@@ -140,7 +140,8 @@ struct EventRelayTests {
     }
 
     @Test(
-        "an arrival is told with the contact that sent it, and only where somebody watches", arguments: [false, true])
+        "an arrival has an event with the contact that sent it, and only if there is a watcher",
+        arguments: [false, true])
     func arrivals(isWatched: Bool) throws {
         let desk = Desk()
         try desk.know(friend, as: "Anna")

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Receiving
 
-@Suite("An offer, as a receiver's user hears of it", .timeLimit(.minutes(1)))
+@Suite("An offer in the events of a receiver", .timeLimit(.minutes(1)))
 struct OfferAnnouncementTests {
     private let sender = PeerID.sample(1)
 
-    /// A receiver, and what it has told; with each offer whether it could be answered then.
+    /// A receiver and its events; for each offer, whether it could be answered then.
     private final class Desk: Sendable {
         let folder = TemporaryFolder()
         let told = Recorder<String>()
@@ -52,7 +52,7 @@ struct OfferAnnouncementTests {
         }
     }
 
-    @Test("is told when it can be answered, not before", arguments: [AcceptRule.ask, .contacts])
+    @Test("has its event when it can be answered, not before", arguments: [AcceptRule.ask, .contacts])
     func answerable(rule: AcceptRule) async throws {
         let desk = try Desk(rule)
         let offer = Offer.sample()
@@ -65,7 +65,7 @@ struct OfferAnnouncementTests {
         #expect(desk.told.all == ["offered, and can be answered", "accepted"])
     }
 
-    @Test("of one who is not asked about is told before its verdict", arguments: AcceptRule.allCases)
+    @Test("without a question has its event before its verdict", arguments: AcceptRule.allCases)
     func notAskedAbout(rule: AcceptRule) throws {
         let desk = try Desk(rule)
         let offer = Offer.sample()
@@ -75,7 +75,7 @@ struct OfferAnnouncementTests {
         #expect(desk.told.all == ["offered", "accepted"])
     }
 
-    @Test("is told once, and before its verdict, where everything is accepted or nothing")
+    @Test("has one event, before its verdict, if everything is accepted or nothing")
     func rules() async throws {
         for (rule, verdict) in [(AcceptRule.everyone, "accepted"), (.none, "declined")] {
             let desk = try Desk(rule)

@@ -105,7 +105,7 @@ struct PairingAcceptanceTests {
         #expect(try await test.standing(opened).phase == .paired)
     }
 
-    @Test("a no of this side's user reaches the request that waits, and nobody is stored")
+    @Test("a no of this side's user reaches the request that waits, and no peer is stored")
     func declinedHere() async throws {
         let test = Acceptance()
         let opened = try test.open()
@@ -153,7 +153,7 @@ struct PairingAcceptanceTests {
         #expect(reason(await test.responder(.sample(3)).answer(PairingLetter(message: again))) == "closed")
     }
 
-    @Test("a wrong code stores nobody, and spends the right one")
+    @Test("a wrong code stores no peer, and spends the right one")
     func wrongCode() async throws {
         let test = Acceptance()
         let opened = try test.open(.code)
@@ -169,7 +169,7 @@ struct PairingAcceptanceTests {
         #expect(try test.book.snapshot()[.study] == nil)
     }
 
-    @Test("nobody is let in, nor told the name, before pairing mode is open and after it was closed")
+    @Test("no peer is let in, or learns the name, before pairing mode is open and after it was closed")
     func closed() async throws {
         let test = Acceptance()
         let (_, first) = try test.initiator()
@@ -184,7 +184,7 @@ struct PairingAcceptanceTests {
         #expect(try await test.standing(opened).failure?.code == .cancelled)
     }
 
-    @Test("a second peer hears that it is busy, and the first goes on")
+    @Test("a second peer is refused as busy, and the first continues")
     func busy() async throws {
         let test = Acceptance()
         let opened = try test.open()
@@ -242,7 +242,7 @@ struct PairingAcceptanceTests {
         #expect((end.phase, end.failure?.code) == (.failed, .lost))
     }
 
-    @Test("what is no message is refused, in every step, and nobody is stored")
+    @Test("bytes that are no message are refused, in every step, and no peer is stored")
     func hostile() async throws {
         for junk in [[], Array("{}".utf8), [UInt8](repeating: 0xFF, count: 1_024), Array("[".utf8)] {
             let test = Acceptance()

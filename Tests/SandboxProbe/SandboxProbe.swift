@@ -2,7 +2,7 @@ import Glibc
 import HookSandbox
 
 /// A launcher for the tests of `HookSandbox` and, otherwise, a hook that makes one system call and prints `ok` or the
-/// name of the error. It exits with 0 either way: what was printed is the answer.
+/// name of the error. It exits with 0 either way: the output is the answer.
 ///
 ///     sandbox-probe write|append|truncate|unlink|rmdir|mkdir|read PATH
 ///     sandbox-probe rename|link|symlink FROM TO

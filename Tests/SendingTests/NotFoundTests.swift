@@ -18,7 +18,7 @@ struct NotFoundTests {
                 "; 2 machines here do not tell their names"))
     }
 
-    @Test("is told with the machines that are in view, and another way to reach it")
+    @Test("is reported with the machines in view, and another way to reach the peer")
     func others() {
         let end = "; is waftd or waft receive running there? An address also works: --to ADDRESS"
         #expect(PeerFinder.advice(nameless: [], named: []) == "; no machine is in view" + end)

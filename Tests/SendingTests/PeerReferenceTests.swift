@@ -22,7 +22,7 @@ struct PeerReferenceTests {
     }
 
     @Test(
-        "what means nobody is refused",
+        "a reference to no peer is refused",
         arguments: ["", "a:b", "a:0", "a:65536", ":80", "[::1]x", "[::1]:", String(repeating: "x", count: 256)])
     func refused(text: String) {
         #expect(throws: PeerReference.Unreadable.self) { try PeerReference(text) }

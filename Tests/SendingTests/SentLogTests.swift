@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sending
 
-@Suite("What was sent")
+@Suite("The log of sent items")
 struct SentLogTests {
     private let folder = TemporaryFolder()
 
@@ -25,7 +25,7 @@ struct SentLogTests {
             ItemReceipt(.stored(name: name, size: 5, digest: .of(.xxh3_128, [])), isAlready: isAlready), sent: nil)
     }
 
-    @Test("is read back with what became of each item, the last one last")
+    @Test("is read back with the result of each item, the newest last")
     func roundTrip() throws {
         let log = SentLog(folder: folder.path)
         #expect(log.entries(latest: 9).isEmpty)

@@ -52,7 +52,7 @@ struct HomeTests {
         }
     }
 
-    @Test("a home in which no folder can be made is told with the words of the system")
+    @Test("a home in which no folder can be made is reported with the words of the system")
     func unfitHome() throws {
         #expect {
             try Home(environment: ["HOME": "/proc"]).makeFolders()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Settings
 
-@Suite("Folders that somebody else could change", .enabled(if: geteuid() == 0, "needs root, to give folders away"))
+@Suite("Folders that another user could change", .enabled(if: geteuid() == 0, "needs root, to give folders away"))
 struct PathTrustTests {
     private let folder = TemporaryFolder()
     private var home: String { folder / "home" }
@@ -65,7 +65,7 @@ struct PathTrustTests {
         #expect(refusal(home) == nil)
     }
 
-    @Test("are judged by where links lead and by who made them")
+    @Test("are judged by the targets of links and by the makers of links")
     func links() {
         make(home)
         make(folder / "open", mode: 0o777)

@@ -53,7 +53,7 @@ struct PolicySettingsTests {
         #expect(read?.rules == [first, PolicyRule([], .decline)])
     }
 
-    @Test("no rules are rules too, and where nothing is said there are none")
+    @Test("an empty list of rules is valid, and without a list there are no rules")
     func none() throws {
         #expect(try policy("policy: []") == Policy.none)
         #expect(try policy("policy:\n#- {then: ask}\n") == Policy.none)
@@ -77,7 +77,7 @@ struct PolicySettingsTests {
     }
 
     @Test(
-        "what cannot be is refused with file and line, and the number of its rule",
+        "an impossible rule is refused with file and line, and its number",
         arguments: [
             ("policy: accept", "line 1: policy should be a list of rules"),
             ("name: a\npolicy: {then: ask}", "line 2: policy should be a list of rules"),
@@ -149,7 +149,7 @@ struct PolicySettingsTests {
         #expect(read.policy?.rules == [PolicyRule([.types([type])], .ask)])
     }
 
-    @Test("contacts and visibility lie in the state folder, and a peer is the same one each time it is asked")
+    @Test("contacts and visibility are in the state folder, and a peer is the same at each request")
     func home() throws {
         let folder = TemporaryFolder()
         let home = try Home(environment: ["WAFT_HOME": folder.path])

@@ -34,7 +34,7 @@ struct SettingsTests {
         #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
     }
 
-    @Test("what is set for AirDrop is read, and what cannot be is said with its line")
+    @Test("the settings for AirDrop are read, and impossible ones are reported with their line")
     func airdrop() throws {
         let partial = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
         #expect(partial.airdrop?.isEnabled == false)
@@ -136,7 +136,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "what cannot be is refused with its line",
+        "an impossible setting is refused with its line",
         arguments: [
             ("port: 0", "line 1"), ("\nport: 65536", "line 2"), ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
             ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),

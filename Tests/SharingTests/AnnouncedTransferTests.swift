@@ -3,10 +3,10 @@ import Sharing
 import TestSupport
 import Testing
 
-/// What protocols with less to say than Waft's own need of the domain.
+/// The domain's service to protocols that offer fewer facts than Waft's own.
 @Suite("A transfer of another protocol")
 struct AnnouncedTransferTests {
-    @Test("where no digest is said the receiver's own stands in the receipt")
+    @Test("without an offered digest the receiver's own is in the receipt")
     func noDigests() throws {
         let bytes = Array("hello".utf8)
         let offer = Offer.sample()
@@ -22,14 +22,14 @@ struct AnnouncedTransferTests {
         #expect(receiving.arrivals.all.first?.digest == digest)
     }
 
-    @Test("an item without contents is none, also where no digest is said")
+    @Test("an item without contents is none, also without an offered digest")
     func nothing() throws {
         let receiving = Receiving(.sample())
         try receiving.transfer.beginItem(0)
         #expect(throws: TransferFault.self) { try receiving.transfer.endItem(digest: nil) }
     }
 
-    @Test("by which protocol it came stands in what is known of an arrival")
+    @Test("the facts of an arrival name its protocol")
     func dialect() throws {
         var offer = Offer.sample()
         offer.dialect = .keyless
@@ -51,7 +51,7 @@ struct AnnouncedTransferTests {
     }
 
     @Test(
-        "what is a URL is told, and its file is named after its host",
+        "a URL item is marked as one, and its file is named after its host",
         arguments: [
             ("https://Example.com/a?b", "example.com.url"), ("mailto:x@example.com", "mailto.url"),
             ("https://user:secret@[::1]:8080/", "1.url"),
@@ -63,7 +63,7 @@ struct AnnouncedTransferTests {
     }
 
     @Test(
-        "what could be another line, or is no URL at all, is refused",
+        "text that could be another line, or is no URL at all, is refused",
         arguments: ["", "example.com", "https:", "a b:c", "https://x\r\nURL=file:///", "1x:y", "x:\u{202E}y"])
     func noShortcuts(_ text: String) {
         #expect(throws: InternetShortcut.Refusal.self) { try InternetShortcut(text) }

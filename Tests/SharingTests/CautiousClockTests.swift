@@ -18,13 +18,13 @@ struct CautiousClockTests {
         }
     }
 
-    @Test("says nothing at first, and then what the wall clock says")
+    @Test("has no time at first, and then the wall clock's")
     func settling() {
         let clocks = Clocks()
         let clock = clocks.make()
         #expect(clock.now() == nil)
         #expect(!clock.isOver(WallTime(milliseconds: .min)))
-        // What was wrong at the start was put right meanwhile.
+        // The wrong clock of the start was put right meanwhile.
         clocks.set(50_000)
         clocks.pass(600)
         #expect(clock.now() == WallTime(milliseconds: 1_000_000 + 50_600_000))

@@ -38,7 +38,7 @@ struct CommitTurnTests {
         return transfer
     }
 
-    @Test("is stored once for one peer, whichever is whole first, and the others are told that it is there")
+    @Test("is stored once for one peer, whichever is whole first, and the others learn that it is there")
     func once() async throws {
         let inbox = MemoryInbox()
         let reception = reception(inbox)
@@ -57,7 +57,7 @@ struct CommitTurnTests {
         #expect(inbox.names == ["file-0", "file-1"] && inbox.stagedCount == 0)
     }
 
-    @Test("is stored as often as its contents are others, or what was stored is gone meanwhile")
+    @Test("is stored again if its contents differ, or if the stored one has gone meanwhile")
     func others() async throws {
         let inbox = MemoryInbox()
         let reception = reception(inbox)

@@ -6,7 +6,7 @@ import Testing
 struct ConsentQueueTests {
     private let me = PeerID.sample(1)
 
-    /// What a watcher sees, as words.
+    /// The events of a watcher, as words.
     private func watch(_ queue: ConsentQueue) -> Recorder<String> {
         let seen = Recorder<String>()
         let events = queue.events()
@@ -34,7 +34,7 @@ struct ConsentQueueTests {
         #expect(answers.map(\.answer) == [.declined, .declined])
     }
 
-    @Test("whoever accepts says which items, and into which folder")
+    @Test("an acceptance names the items, and the folder")
     func answeredInto() async throws {
         let queue = ConsentQueue(rule: .ask)
         let seen = watch(queue)
@@ -77,7 +77,7 @@ struct ConsentQueueTests {
         #expect(await answers.map(\.answer) == [.declined])
     }
 
-    @Test("of many who answer at the same time one is heard")
+    @Test("of many simultaneous answers one counts")
     func manyAnswers() async throws {
         let queue = ConsentQueue(rule: .ask)
         let seen = watch(queue)
@@ -96,7 +96,7 @@ struct ConsentQueueTests {
         #expect(await answers.map(\.answer) == [heard.first == true ? .accepted : .declined])
     }
 
-    @Test("an answer to an offer that nobody made is not heard")
+    @Test("an answer to an unknown offer is ignored")
     func unknown() {
         let queue = ConsentQueue(rule: .ask)
         for number in [0, 1, -1, Int.max] { #expect(!queue.answer(number, accept: true)) }
@@ -145,7 +145,7 @@ struct ConsentQueueTests {
         #expect(queue.offers.isEmpty)
     }
 
-    @Test("who begins to watch later sees what waits already, and each offer once")
+    @Test("a late watcher sees the waiting offers, and each offer once")
     func lateWatcher() async throws {
         let queue = ConsentQueue(rule: .ask)
         let first = watch(queue)
@@ -159,7 +159,7 @@ struct ConsentQueueTests {
         #expect(late.all == ["waiting 1", "waiting 2", "waiting 3", "settled 1", "settled 2", "settled 3"])
     }
 
-    @Test("no watcher hears of the end of an offer before its beginning", arguments: 0..<20)
+    @Test("no watcher gets the end of an offer before its beginning", arguments: 0..<20)
     func order(round: Int) async throws {
         let queue = ConsentQueue(rule: .ask)
         let seen = watch(queue)
@@ -178,7 +178,7 @@ struct ConsentQueueTests {
         }
     }
 
-    @Test("who stops watching is forgotten")
+    @Test("a watcher that stops is forgotten")
     func stopsWatching() async throws {
         let queue = ConsentQueue(rule: .ask)
         let me = self.me

@@ -8,7 +8,7 @@ private let checker = ContentChecker(database: .none)
 private let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(repeating: 0, count: 64)
 private let elf: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + Array(repeating: 0, count: 57)
 
-@Suite("What an item is said to be, and its content")
+@Suite("The declared type of an item, and its content")
 struct ContentClaimTests {
     @Test("a text is a text, a script among them, and anything else under that kind lies")
     func texts() {
@@ -46,7 +46,7 @@ struct ContentClaimTests {
     }
 
     @Test(
-        "what was accepted as a picture is one by its content",
+        "an item that was accepted as a picture is one by its content",
         arguments: [
             ("public.png", png, true), ("public.jpeg", png, true), ("public.image", png, true),
             ("public.png", elf, false), ("public.png", [], false), ("public.png", Array("export PATH=.".utf8), false),

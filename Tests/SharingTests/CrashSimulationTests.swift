@@ -68,7 +68,7 @@ private struct World {
     }
 }
 
-/// What is sent: files by their path; one under the empty path is the item.
+/// An item to send: files by their path; one under the empty path is the item.
 private struct Goods {
     var name: String
     var files: [(path: String, bytes: [UInt8])]
@@ -116,7 +116,7 @@ private struct Goods {
 private struct Sending {
     let world: World
     let goods: [Goods]
-    /// Asked before each step: the fault by which the connection ends there.
+    /// Called before each step; a fault ends the connection there.
     var cut: () -> TransferFault? = { nil }
 
     /// One attempt.
@@ -233,7 +233,7 @@ struct CrashSimulationTests {
     }
 
     @Test(
-        "whatever happens in whatever order, everything is there once in the end", arguments: 0..<150 as Range<UInt64>)
+        "in any order of events, everything is there once in the end", arguments: 0..<150 as Range<UInt64>)
     func anyOrder(seed: UInt64) async throws {
         var random = Seeded(state: seed)
         let goods = Goods.all

@@ -19,7 +19,7 @@ struct ReceptionDayTests {
         receiver.reception.amountOfDay(with: offer, from: peer, at: WallTime(milliseconds: 0), Amounts(bytes: received))
     }
 
-    @Test("is what was stored, what is under way, and what is offered, each once")
+    @Test("is the sum of stored, current and offered items, each once")
     func sum() async throws {
         let receiver = Receiver()
         let (first, second) = (Offer.sample(items: 2), Offer.sample())

@@ -2,14 +2,14 @@ import Sharing
 import TestSupport
 import Testing
 
-@Suite("Eligibility of what is offered")
+@Suite("Eligibility of offered items")
 struct EligibilityTests {
     /// Refuses the items with these numbers in their names.
     private func receiver(refusing refused: Set<Int>, _ answer: ScriptedConsent.Answer = .accept) -> Receiver {
         Receiver(answer, refusal: { item in refused.contains { item.name.text == "file-\($0)" } ? "not here" : nil })
     }
 
-    @Test("an item that nothing here opens is refused with the reason, and nobody is asked")
+    @Test("an item that no handler opens is refused with the reason, without a question")
     func refused() async {
         let receiver = receiver(refusing: [0])
         let verdict = await receiver.reception.judge(.sample(), from: Receiver.peer)
@@ -17,7 +17,7 @@ struct EligibilityTests {
         #expect(receiver.consent.asked.count == 0)
     }
 
-    @Test("one such item keeps the others back, and they are told that they could go alone")
+    @Test("one such item stops the others, and their verdict is that they could go alone")
     func whole() async {
         let receiver = receiver(refusing: [1])
         let verdict = await receiver.reception.judge(.sample(items: 3), from: Receiver.peer)
@@ -37,7 +37,7 @@ struct EligibilityTests {
         #expect(receiver.consent.asked.all.map { $0.offer.items.map(\.name.text) } == [["file-1", "file-3"]])
     }
 
-    @Test("with part taken and nothing eligible nobody is asked")
+    @Test("if parts are taken and nothing is eligible, there is no question")
     func nothing() async {
         let receiver = receiver(refusing: [0, 1])
         var offer = Offer.sample(items: 2)
@@ -47,7 +47,7 @@ struct EligibilityTests {
         #expect(receiver.consent.asked.count == 0)
     }
 
-    @Test("a name with a number is known as that name's, and no other is")
+    @Test("a name with a number belongs to that name, and no other does")
     func numberedNames() {
         for (name, plain) in [("a-1.txt", "a.txt"), ("a.txt", "a.txt"), ("a-17", "a"), ("x-1-2.tar.gz", "x-1.tar.gz")] {
             #expect(safe(name).isNumbered(safe(plain)), "\(name)")

@@ -3,7 +3,7 @@ import Sharing
 import TestSupport
 import Testing
 
-/// A transfer with the Inbox it goes to and what it has reported, and the steps of a sender.
+/// A transfer with its Inbox and its reports, and the steps of a sender.
 struct Receiving {
     let offer: Offer
     let inbox: MemoryInbox
@@ -53,7 +53,7 @@ private let hello = Array("hello".utf8)
 
 @Suite("A transfer that comes in")
 struct IncomingTransferTests {
-    @Test("a file is stored under its name with its bytes, and the receipt says so")
+    @Test("a file is stored under its name with its bytes, and the receipt confirms it")
     func oneFile() throws {
         let receiving = Receiving(.sample())
         try receiving.sendItem(0, hello)
@@ -65,7 +65,7 @@ struct IncomingTransferTests {
         #expect(receiving.inbox.stagedCount == 0)
     }
 
-    @Test("what a handler is told is what was offered and what came")
+    @Test("a handler gets the offered facts and the received item")
     func arrival() throws {
         var offer = Offer.sample(items: 2)
         offer.annotation = ["note": "hi"]
@@ -184,7 +184,7 @@ struct IncomingTransferTests {
         #expect(inbox.stagedCount == 0)
     }
 
-    @Test("contents with another digest than was said end the transfer, and nothing of the item is left")
+    @Test("contents with another digest than the offered one end the transfer, and nothing of the item is left")
     func fileDigestMismatch() throws {
         let receiving = Receiving(.sample())
         try receiving.transfer.beginItem(0)
@@ -208,7 +208,7 @@ struct IncomingTransferTests {
         #expect(throws: TransferFault.self) { try receiving.transfer.endFile(digest: .of(.sha256, [])) }
     }
 
-    @Test("a tree whose listing is another than was said is not stored")
+    @Test("a tree whose listing differs from the offered one is not stored")
     func treeDigestMismatch() throws {
         var offer = Offer.sample()
         offer.items = [
@@ -255,7 +255,7 @@ struct IncomingTransferTests {
     }
 
     @Test(
-        "a fault stores the items that had come whole, unless it is to stop now, and keeps what can be gone on with",
+        "a fault stores the complete items, unless it is to stop now, and keeps the parts that can be resumed",
         arguments: TransferFault.Code.allCases)
     func faultInTheMiddle(code: TransferFault.Code) throws {
         let fault = TransferFault(code, "that was it")
@@ -283,7 +283,7 @@ struct IncomingTransferTests {
                 == whole + (fault.isResumable ? [[1, 2]] : []))
     }
 
-    @Test("what came whole before the connection broke off is stored, and the receipt knows it")
+    @Test("items that were complete before the connection broke are stored, and the receipt has them")
     func committedBefore() throws {
         let receiving = Receiving(.sample(items: 513))
         for number in 0..<513 { try receiving.sendItem(number, hello) }
@@ -324,7 +324,7 @@ struct IncomingTransferTests {
         #expect(receiving.inbox.stagedCount == 0)
     }
 
-    @Test("a transfer that nobody ends leaves nothing")
+    @Test("a transfer without an end leaves nothing")
     func forgotten() throws {
         let inbox = MemoryInbox()
         do {
@@ -400,7 +400,7 @@ struct TreeListingTests {
 
 @Suite("A transfer and the journal")
 struct JournalledTransferTests {
-    @Test("what is about to be moved into the Inbox is written down before it can be seen there, and its name after")
+    @Test("an item is recorded before it can be seen in the Inbox, and its name after")
     func order() throws {
         let steps = Recorder<String>()
         let journal = MemoryJournal(fault: { operation in
@@ -421,7 +421,7 @@ struct JournalledTransferTests {
         #expect(journal.entries.map(\.entry.stored?.name.text) == ["file-0", "file-1"])
     }
 
-    @Test("what cannot be written down is not stored, and the receipt says why")
+    @Test("an item that cannot be recorded is not stored, and the receipt has the reason")
     func journalIsFull() throws {
         let journal = MemoryJournal(fault: { operation in
             if case .intend = operation { return TransferFault(.noRoom, "the disk is full") }
@@ -436,7 +436,7 @@ struct JournalledTransferTests {
         #expect(receiving.arrivals.count == 0)
     }
 
-    @Test("what could not be moved in is forgotten by the journal")
+    @Test("the journal forgets an item that could not be moved in")
     func notMoved() throws {
         let fault = TransferFault(.storage, "no")
         let inbox = MemoryInbox { $0 == .commit(name: "file-0") ? fault : nil }
@@ -447,7 +447,7 @@ struct JournalledTransferTests {
         #expect(receiving.journal.unsettled.isEmpty)
     }
 
-    @Test("what is in the Inbox and could not be settled is stored, and left for the next start")
+    @Test("an item in the Inbox that could not be settled is stored, and settled at the next start")
     func notSettled() throws {
         let journal = MemoryJournal(fault: { operation in
             if case .settle = operation { return TransferFault(.storage, "no") }

@@ -37,7 +37,7 @@ struct KindAgreementTests {
         }
     }
 
-    @Test("a type in disguise is told by what it says of itself, and by what is declared here")
+    @Test("a dynamic type is recognised by its own tags, and by the declarations here")
     func dynamic() throws {
         let picture = try #require(DynamicType(supertypes: [.image], tags: [TypeTag(.filenameExtension, "zzz")])).type
         #expect(ItemKind.allCases.filter { $0.admits(picture, by: .system) } == [.file])

@@ -29,7 +29,7 @@ struct PathTextTests {
         #expect(PathText.part(of: path, below: "/") == nil || path == "//")
     }
 
-    @Test("a refusal shows the name with everything in it that cannot be seen, and only its beginning where it is long")
+    @Test("a refusal shows the name with all invisible characters, and only its beginning if it is long")
     func refusals() {
         #expect(
             NameRefusal.unprintable.said(of: "\u{301}a/\u{1F3FD}b\u{1B}e\u{301}")
@@ -38,7 +38,7 @@ struct PathTextTests {
         #expect(long.hasPrefix("\"xxx") && long.hasSuffix("…\": \(NameRefusal.tooLong)") && long.count < 200)
     }
 
-    @Test("a secret before the @ of a URL is no part of its name, whatever comes after the @")
+    @Test("a secret before the @ of a URL is no part of its name, whatever follows the @")
     func secrets() throws {
         #expect(try InternetShortcut("https://me:secret@\u{301}example.com/").name.text.contains("secret") == false)
     }

@@ -138,7 +138,7 @@ struct TransferIDTests {
     }
 }
 
-@Suite("What people read")
+@Suite("The readable form of a key")
 struct TextTests {
     @Test(
         "bytes are counted in powers of 1,000 with one decimal",
@@ -172,7 +172,7 @@ struct TextTests {
         #expect(PeerName.fit("e" + String(repeating: "\u{301}", count: 1_000_000), fallback: "x") == "x")
     }
 
-    @Test("twenty megabytes of what cannot be shown are not looked at to their end")
+    @Test("twenty megabytes of unprintable text are not examined to their end")
     func hugeNames() {
         #expect(PeerName.fit(String(repeating: "\u{7}", count: 20 << 20), fallback: "nobody") == "nobody")
     }

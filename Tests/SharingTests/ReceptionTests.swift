@@ -3,7 +3,7 @@ import Sharing
 import TestSupport
 import Testing
 
-/// A reception with its fakes, and what it has reported.
+/// A reception with its fakes, and its reports.
 struct Receiver {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
@@ -78,7 +78,7 @@ struct Receiver {
 
 @Suite("Offers at the reception", .timeLimit(.minutes(1)))
 struct ReceptionOfferTests {
-    @Test("what is accepted can be sent, and is stored")
+    @Test("an accepted item can be sent, and is stored")
     func wholeWay() async throws {
         let receiver = Receiver()
         let offer = Offer.sample(items: 2)
@@ -90,13 +90,13 @@ struct ReceptionOfferTests {
                 .stored(name: "file-0", size: 5, digest: digest), .stored(name: "file-1", size: 5, digest: digest),
             ])
         #expect(receipt.items.map(\.handler.state) == [.none, .none])
-        // How often progress is told is a matter of time.
+        // The number of progress reports depends on time.
         let words = receiver.words.filter { $0 != "progressed" }
         #expect(words == ["offered", "judged", "began", "stored", "stored", "ended"])
         #expect(receiver.words[3] == "progressed")
     }
 
-    @Test("the one who consents is told who asks for what, and how much room there is")
+    @Test("the consent gets the peer, the items, and the free room")
     func question() async throws {
         let receiver = Receiver(inbox: MemoryInbox(freeRoom: 77))
         let offer = Offer.sample()
@@ -113,7 +113,7 @@ struct ReceptionOfferTests {
         #expect(await Receiver().reception.judge(offer, from: Receiver.peer).digest == .sha256)
     }
 
-    @Test("what was declined cannot be sent")
+    @Test("a declined item cannot be sent")
     func declined() async throws {
         let receiver = Receiver(.decline)
         let offer = Offer.sample()
@@ -122,7 +122,7 @@ struct ReceptionOfferTests {
         #expect(receiver.inbox.everStagedCount == 0)
     }
 
-    @Test("an offer that nobody answers in time is expired, and the question withdrawn")
+    @Test("an offer that is not answered in time is expired, and the question withdrawn")
     func expired() async throws {
         let receiver = Receiver(.never, consentWait: .zero)
         let offer = Offer.sample(items: 2)
@@ -143,7 +143,7 @@ struct ReceptionOfferTests {
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
     }
 
-    @Test("an offer that is withdrawn has this as its reason, and not that nobody answered", arguments: [false, true])
+    @Test("a withdrawn offer has this as its reason, not the missing answer", arguments: [false, true])
     func withdrawnReason(isStopping: Bool) async throws {
         let receiver = Receiver(.never)
         let offer = Offer.sample()
@@ -356,7 +356,7 @@ struct ReceptionContentsTests {
 struct ReceptionReceiptTests {
     private let yes = HandlerAnswer(.yes, exitCode: 0)
 
-    @Test("a receipt can be asked for again, by the peer whose transfer it was and nobody else")
+    @Test("a receipt can be requested again, by the peer of the transfer and no other")
     func again() async throws {
         let receiver = Receiver()
         let offer = Offer.sample()
@@ -420,7 +420,7 @@ struct ReceptionReceiptTests {
         }
     }
 
-    @Test("who goes away while waiting for a receipt gets none, and holds up nobody")
+    @Test("a peer that leaves while waiting for a receipt gets none, and delays no other")
     func cancelledWait() async throws {
         let receiver = Receiver(delivery: .later)
         let offer = Offer.sample()
@@ -434,7 +434,7 @@ struct ReceptionReceiptTests {
         #expect(receipt?.items[0].handler == yes)
     }
 
-    @Test("when the receiver stops, those who wait for receipts get what there is, and nobody waits any more")
+    @Test("when the receiver stops, waiting peers get the receipts so far, and none waits any more")
     func stop() async throws {
         let receiver = Receiver(delivery: .later)
         let offer = Offer.sample()
@@ -449,7 +449,7 @@ struct ReceptionReceiptTests {
         receiver.delivery.answer(item: 0, yes)
     }
 
-    @Test("a handler goes on when its sender has left")
+    @Test("a handler continues when its sender has left")
     func senderLeft() async throws {
         let receiver = Receiver(delivery: .later)
         let offer = Offer.sample(items: 513)
@@ -462,7 +462,7 @@ struct ReceptionReceiptTests {
         try await receiver.events.first { if case .opened(_, let answer) = $0 { answer == yes } else { false } }
     }
 
-    @Test("at least 1,024 receipts are remembered; of older ones the journal says what was stored")
+    @Test("at least 1,024 receipts are remembered; the journal has the stored items of older ones")
     func remembered() async throws {
         let receiver = Receiver()
         var offers: [Offer] = []
@@ -479,7 +479,7 @@ struct ReceptionReceiptTests {
         }
     }
 
-    @Test("a receipt that somebody waits for is not forgotten")
+    @Test("a receipt with a waiting peer is not forgotten")
     func waitedFor() async throws {
         let receiver = Receiver(delivery: .later)
         let first = Offer.sample()

@@ -62,9 +62,9 @@ private final class Asking: Sendable {
             memory: memory, observe: { _ in })
     }
 
-    /// Offers, sends so many items whole and breaks off in the next one, or ends.
-    /// - Parameter crashing: whether the end of it is not written down with the consent any more.
-    /// - Returns: the answers; nothing is sent where nothing was accepted.
+    /// Offers, sends this number of items whole and breaks off in the next one, or ends.
+    /// - Parameter crashing: whether the end is no longer recorded with the consent.
+    /// - Returns: the answers; nothing is sent if nothing was accepted.
     @discardableResult
     func attempt(
         _ offer: Offer, items: Int, from peer: PeerID = .sample(1), crashing: Bool = false
@@ -125,7 +125,7 @@ struct ConsentMemoryTests {
         #expect(receiver.consent.asked.count == 5)
     }
 
-    @Test("is used up by as many items as were offered: nobody fills the Inbox with one yes")
+    @Test("is used up by the number of offered items: one yes does not fill the Inbox")
     func usedUp() async throws {
         let receiver = Asking()
         let offer = Offer.sample(items: 3)
@@ -188,7 +188,7 @@ struct OfferedAgainTests {
         #expect(receiver.inbox.names == ["file-0", "file-1"])
     }
 
-    @Test("what comes to its end is waited for, and what another peer or another item is under way for is not")
+    @Test("an ending transfer is waited for, and one of another peer or another item is not")
     func rivals() async throws {
         let receiver = Asking()
         let offer = Offer.sample(items: 2)
@@ -216,7 +216,7 @@ struct OfferedAgainTests {
         #expect(try await receiver.attempt(other, items: 0) == [.declined, .declined])
     }
 
-    @Test("has one receipt: what an earlier attempt stored is stored, whatever becomes of the later ones")
+    @Test("has one receipt: an item that an earlier attempt stored is stored, whatever happens to later ones")
     func oneReceipt() async throws {
         let receiver = Asking()
         let offer = Offer.sample(items: 3)
@@ -231,7 +231,7 @@ struct OfferedAgainTests {
         #expect(await receiver.current.receipt(of: offer.transfer, from: .sample(2), answered: false) == nil)
     }
 
-    @Test("needs room only for what is not there yet")
+    @Test("needs room only for the missing part")
     func room() async throws {
         let inbox = MemoryInbox(freeRoom: 10)
         let (journal, offer) = (MemoryJournal(), Offer.sample(items: 2))

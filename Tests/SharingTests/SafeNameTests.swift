@@ -14,7 +14,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "is what a Linux file system takes and a terminal shows",
+        "is valid on a Linux file system and printable in a terminal",
         arguments: [
             "a", ".hidden", "...", "..a", "-rf", "a b", " ", "$(id)", "`id`", "a\\b", "C:", "con", "NUL", "*?<>|\"",
             "%00",

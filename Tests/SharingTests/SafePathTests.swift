@@ -37,7 +37,7 @@ struct SafePathTests {
 @Suite("Paths and their folders")
 struct SafePathFolderTests {
     @Test(
-        "a path lies in the folder that is its parent, and in no other",
+        "a path is in the folder that is its parent, and in no other",
         arguments: ["a", "b", "ab", "a/b", "a/bc", "a/b/c", "ab/c", "a/b/c/d", "é/a", "e\u{301}/a", "é", "e\u{301}"]
             + SampleNames.joining.flatMap { [$0, "a/" + $0, $0 + "/b/" + $0] })
     func parents(text: String) throws {

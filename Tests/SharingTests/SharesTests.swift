@@ -23,7 +23,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("contacts have an end as well, and what is given back can be taken again")
+    @Test("contacts have a limit as well, and a returned share can be taken again")
     func end() {
         let budget = MemoryBudget(bytes: 10, ofStrangers: 4)
         do {
@@ -38,7 +38,7 @@ struct MemoryBudgetTests {
     }
 }
 
-@Suite("What offers share")
+@Suite("The shares of offers")
 struct OfferSharesTests {
     private func claim(
         _ peer: UInt8, _ isContact: Bool = false, from address: UInt32? = nil, items: Int = 1
@@ -110,7 +110,7 @@ struct GateBeforePoolsTests {
             departedWait: departedWait, observe: { _ in })
     }
 
-    @Test("what is refused whoever is asked takes no place: it is declined also where there is none")
+    @Test("an offer that is refused for any peer takes no place: it is declined also if there is none")
     func refusedFirst() async throws {
         let consent = ScriptedConsent(.never)
         let reception = reception(consent)

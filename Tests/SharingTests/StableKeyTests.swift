@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-@Suite("What lies in a folder under a key")
+@Suite("Entries of a folder under a key")
 struct StableKeyTests {
     private let offer = Offer.sample(items: 1, size: 5)
 

@@ -24,7 +24,7 @@ struct StrangerQuotaTests {
     }
 
     @Test(
-        "counts what lies there, what is under way and what is offered, and does not overflow",
+        "counts the stored, current and offered items, and does not overflow",
         arguments: [
             (0, 0, 100, true), (50, 25, 25, true), (0, 0, 101, false), (101, 0, 0, false), (50, 25, 26, false),
             (UInt64.max, 0, 0, false), (1, .max, 0, false), (0, 0, .max, false), (.max, .max, .max, false),
@@ -36,7 +36,7 @@ struct StrangerQuotaTests {
         #expect(fits || verdict?.answer == .noRoom)
     }
 
-    @Test("is told with its figures")
+    @Test("is reported with its figures")
     func figures() {
         let verdict = StrangerQuota.judge(
             offered: 2_000_000, lying: 9_000_000, underWay: 500_000, limit: 10_000_000)
@@ -46,7 +46,7 @@ struct StrangerQuotaTests {
                 + "from you, 500.0 kB in transfer; 2.0 MB offered")
     }
 
-    @Test("is none for contacts, nor where it is 0")
+    @Test("is none for contacts, nor if it is 0")
     func contacts() throws {
         let offer = Offer.sample(items: 1, size: 1_000)
         let quota = try quota(10, Occupancy(bytes: .max))
@@ -93,7 +93,7 @@ struct StrangerQuotaTests {
         #expect(await reception.judge(try offer(50), from: .sample(1)).acceptsAnything)
     }
 
-    @Test("an offer of more files and folders than the disk has inodes is told so, to contacts too")
+    @Test("an offer of more files and folders than the disk has inodes is refused with the reason, to contacts too")
     func inodes() async throws {
         let reception = Reception(
             inbox: MemoryInbox(freeEntries: 100), journal: MemoryJournal(), gate: ScriptedGate(),
@@ -105,7 +105,7 @@ struct StrangerQuotaTests {
         #expect(verdict.items[0].reason == "no free inodes: 101 files and folders offered, room for 100")
     }
 
-    @Test("counts what was accepted and has not come yet")
+    @Test("counts accepted items that have not come yet")
     func underWay() async throws {
         let reception = reception(try quota(10 + 2 * Self.one))
         #expect(await reception.judge(.sample(items: 1, size: 6), from: .sample(1)).acceptsAnything)
@@ -115,7 +115,7 @@ struct StrangerQuotaTests {
         #expect(await reception.judge(.sample(items: 1, size: 600), from: .sample(2)).acceptsAnything)
     }
 
-    @Test("counts what is kept of what did not come whole: the oldest goes, and what is coming stays")
+    @Test("counts the kept parts of interrupted items: the oldest go, and current ones stay")
     func kept() async throws {
         let inbox = MemoryInbox()
         let reception = reception(try quota(10 + Self.one), inbox: inbox)
@@ -133,7 +133,7 @@ struct StrangerQuotaTests {
         }
         try await breakOff("a", from: .sample(1))
         #expect(inbox.kept.count == 1)
-        // The same once more: what is kept of it does not stand in its way.
+        // The same once more: the part that is kept of it is no obstacle.
         try await breakOff("a", from: .sample(1))
         #expect(inbox.kept.count == 1)
         // Six are kept, and eight are coming.
@@ -168,7 +168,7 @@ struct ConflictRuleTests {
         func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] { verdicts }
     }
 
-    @Test("decline what was accepted and is there already, where it would go, and tell nobody else")
+    @Test("decline an accepted item that exists at its destination, and no other peer learns it")
     func skip() async throws {
         let folder = try SafeRelativePath("Photos")
         let answers = [
@@ -191,7 +191,7 @@ struct ConflictRuleTests {
 
 @Suite("A receipt")
 struct ReceiptFailureTests {
-    @Test("says in one line what came to nothing")
+    @Test("report in one line that nothing was stored")
     func failures() {
         func receipt(_ outcomes: [ItemReceipt.Outcome]) -> Receipt {
             Receipt(transfer: TransferID(), items: outcomes.map { ItemReceipt($0) })

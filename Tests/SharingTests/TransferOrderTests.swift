@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-/// What a sender can do, as data, so that all of it can be tried in every state.
+/// The actions of a sender, as data, so that all can be tried in every state.
 enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
     case beginItem(Int)
     case beginFile(path: String?, size: UInt64?)
@@ -94,7 +94,7 @@ struct TransferOrderTests {
         #expect(run(whole(2), on: items)?.code == .protocolViolation)
     }
 
-    @Test("a size that was announced is the most that may come, and one that was offered is what comes")
+    @Test("an announced size is a maximum, and an offered size is exact")
     func announcedSizes() {
         let short: [SenderEvent] = [
             .beginItem(0), .beginFile(path: nil, size: 4), .receive(4), .endFile, .endItem, .finish,
@@ -106,7 +106,7 @@ struct TransferOrderTests {
         #expect(run(long, on: [file(5)], binding: .announced)?.code == .sizeMismatch)
     }
 
-    @Test("a tree whose entries nobody could count takes what comes, and is no file")
+    @Test("a tree of unknown entry count takes all entries, and is no file")
     func uncounted() {
         let events: [SenderEvent] =
             [.beginItem(0)] + Array(repeating: .entry, count: 1_000) + [
@@ -165,7 +165,7 @@ struct TransferOrderTests {
             }
         }
 
-        /// What is taken here; everything else of `events` is refused.
+        /// The events that are taken here; all others of `events` are refused.
         var legal: Set<SenderEvent> {
             switch self {
             case .betweenItems: [.beginItem(0), .abandonItem(0)]
@@ -237,7 +237,7 @@ struct TransferOrderTests {
         #expect(run([.beginItem(0), .entry, .endItem], on: [tree(0, entries: 3)])?.code == .sizeMismatch)
     }
 
-    @Test("nothing is taken beyond what was offered")
+    @Test("nothing is taken beyond the offer")
     func tooMuch() {
         #expect(
             run([.beginItem(0), .beginFile(path: nil, size: 5), .receive(6)], on: [file(5)])?.code == .sizeMismatch)
@@ -251,7 +251,7 @@ struct TransferOrderTests {
         #expect(run(file0 + [.beginFile(path: nil, size: 0)], on: [file(0)])?.code == .sizeMismatch)
     }
 
-    @Test("a size that nobody offered is bounded all the same", arguments: [Limits.itemBytes + 1, 1 << 63, .max])
+    @Test("an item without an offered size is bounded all the same", arguments: [Limits.itemBytes + 1, 1 << 63, .max])
     func hostileSizes(size: UInt64) {
         #expect(run([.beginItem(0), .beginFile(path: nil, size: size)], on: [file(nil)])?.code == .sizeMismatch)
         #expect(run([.beginItem(0), .beginFile(path: nil, size: size)], on: [file(5)])?.code == .sizeMismatch)
@@ -340,7 +340,7 @@ struct TransferOrderTests {
     }
 }
 
-/// What a test believes to have sent.
+/// The events that a test believes to have sent.
 private struct SenderModel {
     let items: [OfferedItem]
     var current: Int?

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("How a transfer comes along")
 struct TransferPulseTests {
-    @Test("is told at once, and then 20 times a second, however often something comes")
+    @Test("is published at once, and then 20 times a second, however often bytes come")
     func telling() {
         let pulse = TransferPulse()
         let start = ContinuousClock.now

@@ -29,7 +29,7 @@ struct ConformanceTests {
         #expect(registry.conforms(sff, to: .data))
     }
 
-    @Test("a type with two parents conforms to both and to what they conform to")
+    @Test("a type with two parents conforms to both and to their supertypes")
     func multipleParents() {
         #expect(registry.conforms(.svg, to: .image))
         #expect(registry.conforms(.svg, to: .xml))

@@ -8,7 +8,7 @@ struct DeclarationTests {
     let b = UniformType(literal: "com.example.b")
     let c = UniformType(literal: "com.example.c")
 
-    @Test("an exported type is declared, with what it conforms to and its tags")
+    @Test("an exported type is declared, with its supertypes and its tags")
     func exported() throws {
         let (registry, refusals) = system.adding(
             exported: [
@@ -119,7 +119,7 @@ struct DeclarationTests {
         #expect(!registry.conforms(type, to: .image))
     }
 
-    @Test("nobody changes what the system says of a type")
+    @Test("no handler changes a declaration of the system")
     func systemStands() throws {
         let hostile = TypeDeclaration(
             .pdf, parents: [.plainText], extensions: ["png", "evil"], mimeTypes: ["image/png"])
@@ -131,7 +131,7 @@ struct DeclarationTests {
         #expect(registry.type(forExtension: "evil", kind: .regularFile) == nil)
     }
 
-    @Test("nobody takes a tag from the system")
+    @Test("no handler takes a tag from the system")
     func systemTagsStand() {
         let (registry, refusals) = system.adding(
             exported: [
@@ -315,7 +315,7 @@ struct DeclarationTests {
         #expect(registry.description(of: types[1023]) == system.description(of: .image))
     }
 
-    @Test("every refusal is told in one line that names the type")
+    @Test("every refusal is one line that names the type")
     func messages() {
         let (_, refusals) = system.adding(
             exported: [

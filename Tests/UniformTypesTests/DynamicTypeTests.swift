@@ -22,7 +22,7 @@ struct DynamicTypeTests {
         #expect(DynamicType(supertypes: supertypes, tags: [tag])?.type.identifier == vector.uti)
     }
 
-    @Test("every vector is decoded to what it was made of", arguments: try TestData.dynamicVectors())
+    @Test("every vector is decoded to its tags and supertypes", arguments: try TestData.dynamicVectors())
     func decode(vector: TestData.DynamicVector) throws {
         let decoded = try #require(DynamicType(UniformType(valid: vector.uti)))
         #expect(decoded.supertypes.map(\.identifier) == (vector.conformingTo.map { [$0] } ?? []))
@@ -50,7 +50,7 @@ struct DynamicTypeTests {
     }
 
     @Test(
-        "what is made up reads back",
+        "an encoded type is decoded unchanged",
         arguments: [
             ([], [TypeTag(.filenameExtension, "a")]),
             ([.data, .image, UniformType(literal: "com.example.Thing")], [TypeTag(.filenameExtension, "tar.gz")]),
@@ -92,7 +92,7 @@ struct DynamicTypeTests {
         }
     }
 
-    @Test("what no identifier can say is not made up")
+    @Test("a type that no identifier can express has none")
     func unsayable() {
         #expect(DynamicType(tags: []) == nil)
         #expect(DynamicType(supertypes: [.data], tags: []) == nil)
@@ -147,7 +147,7 @@ struct DynamicTypeTests {
         }
     }
 
-    @Test("no identifier of random characters ends the program, and what reads is written back alike")
+    @Test("no random identifier crashes the program, and a decoded one is encoded again unchanged")
     func random() throws {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("abcdefghkmnpqrstuvwxyz0123456789")

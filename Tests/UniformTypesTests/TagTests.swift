@@ -47,7 +47,7 @@ struct TagTests {
     }
 
     @Test(
-        "a directory is a folder, whatever files have its extension",
+        "a directory is a folder, whichever files have its extension",
         arguments: ["", "src", "a.png", "x.zzz", ".git", "v1.2"])
     func folder(name: String) {
         #expect(registry.type(forFileName: name, kind: .directory) == .folder)
@@ -141,7 +141,7 @@ struct TagTests {
     }
 
     @Test(
-        "what is no MIME type, or none that is known, has no type",
+        "text that is no MIME type, or an unknown one, has no type",
         arguments: [
             "", ";", "/", "image", "image/", "/jpeg", "image/jpeg/x", "image jpeg", "image/jp\0eg", "image/jpeg\n",
             "image/jpeg; x=\u{1B}", "image/*", "*/*", "x-made/up", "ımage/jpeg",

@@ -33,7 +33,7 @@ struct SleepInhibitorTests {
         #expect(try await logind.heard.element(5) == .released)
     }
 
-    @Test("what is over before logind has answered leaves no lock")
+    @Test("an inhibitor that is over before logind has answered leaves no lock")
     func short() async throws {
         let logind = try await FakeLogind()
         defer { logind.end() }
@@ -44,7 +44,7 @@ struct SleepInhibitorTests {
         #expect(!inhibitor.isHeld)
     }
 
-    @Test("a hold is taken once, and given back when it is let go of")
+    @Test("a hold is taken once, and given back when it is released")
     func hold() async throws {
         let logind = try await FakeLogind()
         defer { logind.end() }
