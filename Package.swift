@@ -156,13 +156,16 @@ let package = Package(
         + module(
             .platform, "Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
-        + module(.handling, "HandlerCatalog", ["SystemCalls", "UniformTypes", "Sharing", "CLinuxShims", logging])
+        + module(
+            .handling, "HandlerCatalog",
+            ["SystemCalls", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(.handling, "Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
         + module(.handling, "Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
+        + module(.content, "PropertyLists", [])
         + module(.domain, "Sharing", ["UniformTypes", "ContentCheck", "Digests"])
         + module(
             .network, "SecureTransport",
@@ -189,8 +192,8 @@ let package = Package(
         + module(
             .dialects, "AirDropDialect",
             [
-                "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "Sharing", "Digests", "HTTPChannel", nioCore,
-                nioHTTP1,
+                "CArchive", "CArchiveShims", "CZlib", "UniformTypes", "PropertyLists", "Sharing", "Digests",
+                "HTTPChannel", nioCore, nioHTTP1,
             ],
             tests: ["Executors", nioPosix], vectors: "Vectors"
         )

@@ -4,6 +4,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import PropertyLists
 import Sharing
 import TestSupport
 import Testing
@@ -253,14 +254,15 @@ struct HandMadeAsk {
 
     var encoded: ByteBuffer {
         let files = files.map { file in
-            var fields: [String: PropertyListValue] = [
-                "FileName": .string(file.name), "FileType": .string(file.type), "FileIsDirectory": .bool(file.isFolder),
+            var fields: [String: PropertyList] = [
+                "FileName": .string(file.name), "FileType": .string(file.type),
+                "FileIsDirectory": .boolean(file.isFolder),
             ]
-            fields["FileSize"] = file.size.map { .integer($0) }
+            fields["FileSize"] = file.size.map { .integer(Int64(clamping: $0)) }
             fields["FileBomPath"] = file.path.map { .string($0) }
-            return PropertyListValue.dictionary(fields)
+            return PropertyList.dictionary(fields)
         }
-        let message = PropertyListValue.dictionary([
+        let message = PropertyList.dictionary([
             "SenderComputerName": .string("a stranger"), "SenderID": .string("000000000000"), "Files": .array(files),
             "Items": .array(links.map { .string($0) }),
         ])

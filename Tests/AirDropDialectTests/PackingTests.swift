@@ -1,4 +1,5 @@
 import NIOCore
+import PropertyLists
 import Sharing
 import TestSupport
 import Testing
@@ -110,8 +111,8 @@ struct PackingTests {
     }
 }
 
-@Suite("Binary property lists")
-struct PropertyListTests {
+@Suite("Messages as property lists")
+struct MessageListTests {
     @Test("the vectors are read", arguments: ["ask.opendrop.plist", "ask.apple.plist", "ask.link.plist"])
     func vectors(_ name: String) throws {
         let ask = try AskReading(Vector.buffer(name))
@@ -129,27 +130,27 @@ struct PropertyListTests {
     func roundTrip() throws {
         let card = AirDropCard(name: "K\u{FC}che \u{1F373}", model: "Waft1,1")
         let message = try AirDropMessage.showing(card).encoded()
-        let read = try #require(BinaryPropertyList.read(message)?.dictionary)
+        let read = try #require(PropertyList(message: message)?.dictionary)
         #expect(read["ReceiverComputerName"]?.string == card.name)
         #expect(read["ReceiverModelName"]?.string == "Waft1,1")
         #expect(read["IsAirDropable"]?.truth == true)
         #expect(read["DeviceSupportFlags"]?.unsigned == 111_611)
-        #expect(read["ReceiverMediaCapabilities"] == .data(ByteBuffer(string: "{\"Version\":1}")))
+        #expect(read["ReceiverMediaCapabilities"] == .data(Array("{\"Version\":1}".utf8)))
     }
 
     @Test("a list that contains itself, and one that stands for billions of values, are refused")
     func bombs() {
         // An array whose only element is itself.
-        #expect(BinaryPropertyList.read(Self.list([[0xA1, 0]])) == nil)
+        #expect(PropertyList(message: Self.list([[0xA1, 0]])) == nil)
         // Arrays of ten references to the next one, twenty deep and eight deep.
         for depth in [8, 20] {
             var objects: [[UInt8]] = (1...depth).map { [0xAA] + Array(repeating: UInt8($0), count: 10) }
             objects.append([0x08])
-            #expect(BinaryPropertyList.read(Self.list(objects)) == nil)
+            #expect(PropertyList(message: Self.list(objects)) == nil)
         }
         // Many references to the same text.
         let text: [UInt8] = [0x5F, 0x11, 0x40, 0x00] + Array(repeating: 0x61, count: 0x4000)
-        #expect(BinaryPropertyList.read(Self.list([[0xAE] + Array(repeating: 1, count: 14), text])) == nil)
+        #expect(PropertyList(message: Self.list([[0xAE] + Array(repeating: 1, count: 14), text])) == nil)
     }
 
     @Test("no list of few bytes makes the reader fall", arguments: 0..<2_000 as Range<UInt64>)
@@ -158,12 +159,12 @@ struct PropertyListTests {
         let objects = (0..<Int.random(in: 1...8, using: &numbers)).map { _ in
             (0..<Int.random(in: 1...24, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
         }
-        _ = BinaryPropertyList.read(Self.list(objects))
+        _ = PropertyList(message: Self.list(objects))
         var bytes = Self.list(objects)
         let end = bytes.readableBytes
         bytes.setInteger(
             UInt64.random(in: 0...UInt64.max, using: &numbers), at: end - 8 * Int.random(in: 1...4, using: &numbers))
-        _ = BinaryPropertyList.read(bytes)
+        _ = PropertyList(message: bytes)
     }
 
     /// A property list of raw objects; the first is the top.

@@ -1,6 +1,7 @@
 import HTTPChannel
 import NIOCore
 import NIOHTTP1
+import PropertyLists
 import Sharing
 import TestSupport
 import Testing
@@ -81,7 +82,7 @@ struct SendingTests {
             try await AirDropLoopback.run { receiver in
                 _ = try await Self.send(sources, flags: flags, to: receiver)
                 let webloc = try #require(receiver.inbox["example.com.webloc"]?.bytes)
-                #expect(BinaryPropertyList.read(ByteBuffer(bytes: webloc))?.dictionary?["URL"]?.string == url)
+                #expect(PropertyList(message: ByteBuffer(bytes: webloc))?.dictionary?["URL"]?.string == url)
             }
         }
     }
@@ -186,8 +187,8 @@ struct SendingTests {
     func question() throws {
         let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
         let body = try AirDropMessage.question(plan, from: AirDropLoopback.card, instance: "0123456789ab").encoded()
-        let message = try #require(BinaryPropertyList.read(body)?.dictionary)
-        #expect(message["SenderRecordData"] == .data(ByteBuffer()))
+        let message = try #require(PropertyList(message: body)?.dictionary)
+        #expect(message["SenderRecordData"] == .data([]))
         #expect(message["TransferID"]?.dictionary?["id"]?.string == plan.identifier)
         #expect(message["TransferType"]?.dictionary?["files"] == .dictionary([:]))
         #expect(plan.identifier.utf8.count == 36 && plan.identifier == plan.identifier.uppercased())
@@ -210,7 +211,7 @@ struct SendingTests {
         let sources: [MemorySource] = [.tree("d", [.file("a", [1, 2]), .folder("b", [.file("c", [3])])])]
         let plan = try SendingPlan(Offer(of: sources), sources, to: .own)
         let body = try AirDropMessage.question(plan, from: AirDropLoopback.card, instance: "0123456789ab").encoded()
-        let file = BinaryPropertyList.read(body)?.dictionary?["Files"]?.array?.first?.dictionary
+        let file = PropertyList(message: body)?.dictionary?["Files"]?.array?.first?.dictionary
         #expect(file?["FileIsDirectory"]?.truth == true && file?["FileSize"]?.unsigned == 3)
     }
 }

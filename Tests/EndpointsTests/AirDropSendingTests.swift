@@ -74,8 +74,8 @@ struct AirDropSendingTests {
                 200, try AirDropMessage.showing(AirDropCard(name: "kitchen", model: "x")).encoded())
         }
         let mac = StrictReceiver { exchange in
-            let names: [String: PropertyListValue] = ["ReceiverComputerName": .string("Mac")]
-            try await exchange.finish(200, try PropertyListValue.dictionary(names).encoded())
+            let card = AirDropCard(name: "Mac", model: "MacBookPro18,3")
+            try await exchange.finish(200, try AirDropMessage.accepting(card).encoded())
         }
         try await ours.run { first in
             try await mac.run { second in

@@ -2,6 +2,7 @@ import Digests
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
+import PropertyLists
 package import Sharing
 
 /// The receiver rejects the form of the body, although its TXT record may announce it.
@@ -36,7 +37,7 @@ package struct AirDropClient {
     package func discover(patience: Duration) async throws -> AirDropCard? {
         let answer = try await post(
             .discover, AirDropMessage.discover.encoded(), connection: "close", patience: patience)
-        guard answer.status == .ok, let message = BinaryPropertyList.read(answer.body)?.dictionary,
+        guard answer.status == .ok, let message = PropertyList(message: answer.body)?.dictionary,
             let name = message["ReceiverComputerName"]?.string
         else { return nil }
         let model = message["ReceiverModelName"]?.string ?? ""

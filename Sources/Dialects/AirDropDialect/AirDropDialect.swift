@@ -1,3 +1,4 @@
+import PropertyLists
 package import Sharing
 
 /// AirDrop's facts that both sides share, as observed in independent implementations and in Apple's devices.
@@ -112,6 +113,11 @@ enum AirDropLimits {
     static let announcedDepth = 8
     /// Maximum bytes of any other message.
     static let messageBytes = 1 << 20
+    /// The bounds on a message of this many bytes. It has four levels, and a question thirteen values for each file:
+    /// `files` files fit. A stranger can make the reader use some 40 MB.
+    static func propertyList(_ bytes: Int) -> PropertyListBounds {
+        PropertyListBounds(documentBytes: askBytes, depth: 12, values: 1 << 18, textBytes: 2 * bytes)
+    }
     /// Maximum bytes of an identifier that is only compared.
     static let identifierBytes = 128
 

@@ -1,6 +1,7 @@
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
+import PropertyLists
 package import Sharing
 package import UniformTypes
 
@@ -235,7 +236,7 @@ private final class Unpacking: @unchecked Sendable {
 
 extension HTTPExchange {
     /// Answers with a message, and ends the connection if the client asked for that.
-    fileprivate func answer(_ message: PropertyListValue) async throws {
+    fileprivate func answer(_ message: PropertyList) async throws {
         let body = try message.encoded()
         if head.isKeepAlive {
             try await respond(.ok, contentType: AirDropDialect.propertyListType, body: body)

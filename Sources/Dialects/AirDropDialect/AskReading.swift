@@ -1,4 +1,5 @@
 import NIOCore
+import PropertyLists
 import Sharing
 
 /// The fields of a question, checked against the bounds.
@@ -21,7 +22,7 @@ struct AskReading {
 
     /// - Throws: `protocolViolation` in one line, without foreign text.
     init(_ body: ByteBuffer) throws(TransferFault) {
-        guard let message = BinaryPropertyList.read(body)?.dictionary else {
+        guard let message = PropertyList(message: body)?.dictionary else {
             throw .malformed(
                 "not the property list that was expected, or one of far more than \(AirDropLimits.files) files")
         }

@@ -1,3 +1,4 @@
+import PropertyLists
 import Sharing
 
 /// Why a bundle cannot be used.
@@ -6,7 +7,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
         case notAFolder
         case noInfo
         case infoUnreadable(String)
-        case info(PropertyListFault)
+        case info(PropertyListError)
         case missing(String)
         case wrongKind(String, expected: String, found: String)
         case unfit(String, String)
@@ -24,7 +25,7 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
     static let notAFolder = BundleFault(.notAFolder)
     static let noInfo = BundleFault(.noInfo)
     static func infoUnreadable(_ reason: String) -> BundleFault { BundleFault(.infoUnreadable(reason)) }
-    static func info(_ fault: PropertyListFault) -> BundleFault { BundleFault(.info(fault)) }
+    static func info(_ fault: PropertyListError) -> BundleFault { BundleFault(.info(fault)) }
     static func missing(_ key: String) -> BundleFault { BundleFault(.missing(key)) }
     static func wrongKind(_ key: String, expected: String, found: PropertyList) -> BundleFault {
         BundleFault(.wrongKind(key, expected: expected, found: found.kind))

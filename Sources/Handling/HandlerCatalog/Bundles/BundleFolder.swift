@@ -1,5 +1,6 @@
 import CLinuxShims
 import Glibc
+import PropertyLists
 import Sharing
 import SystemCalls
 import UniformTypes
@@ -106,12 +107,12 @@ struct BundleFolder: Hashable, Sendable {
             case .missing: throw .noInfo
             case .link: throw .infoUnreadable("it is a symbolic link")
             case .notRegular: throw .infoUnreadable("it is not a regular file")
-            case .tooLarge: throw .info(.tooLarge)
+            case .tooLarge: throw .info(.tooLarge(CatalogLimits.propertyList))
             case .system(let error): throw .infoUnreadable("\(error)")
             }
         }
         do {
-            return try PropertyList.dictionary(from: bytes)
+            return try PropertyList.dictionary(from: bytes, within: CatalogLimits.propertyList)
         } catch {
             throw .info(error)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import PropertyLists
 import Sharing
 import SystemCalls
 import UniformTypes
@@ -31,13 +32,11 @@ struct BundleWriting {
     }
 
     private func writeInfo(to path: String, executable: String) throws(SystemError) {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .xml
-        guard let info = try? encoder.encode(InfoPropertyList(recipe, identifier, executable: executable)) else {
+        guard let info = try? PropertyList(recipe, identifier, executable: executable).encoded(as: .xml) else {
             throw SystemError(EINVAL)
         }
         try Self.writeFile(path, mode: 0o644) { file throws(SystemError) in
-            try SmallFile.write(Array(info), to: file)
+            try SmallFile.write(info, to: file)
         }
     }
 
@@ -65,67 +64,37 @@ struct BundleWriting {
     }
 }
 
-/// The `Info.plist` of a new bundle. Uses an encoder: `PropertyListSerialization` refuses every dictionary in a program
-/// into which Foundation is linked statically (Swift 6.3).
-private struct InfoPropertyList: Encodable {
-    private struct Documents: Encodable {
-        var name: String
-        var types: [String]
-        var role = "Viewer"
-
-        enum CodingKeys: String, CodingKey {
-            case name = "CFBundleTypeName"
-            case types = "LSItemContentTypes"
-            case role = "CFBundleTypeRole"
-        }
-    }
-
-    private struct URLs: Encodable {
-        var name: String
-        var schemes: [String]
-
-        enum CodingKeys: String, CodingKey {
-            case name = "CFBundleURLName"
-            case schemes = "CFBundleURLSchemes"
-        }
-    }
-
-    private var identifier: String
-    private var name: String
-    private var executable: String
-    private var documents: [Documents]?
-    private var urls: [URLs]?
-    private var readablePaths: [String]?
-    private var writablePaths: [String]?
-    private var network: Bool?
-    private var sockets: Bool?
-
-    private enum CodingKeys: String, CodingKey {
-        case identifier = "CFBundleIdentifier"
-        case name = "CFBundleName"
-        case executable = "CFBundleExecutable"
-        case documents = "CFBundleDocumentTypes"
-        case urls = "CFBundleURLTypes"
-        case readablePaths = "WaftReadablePaths"
-        case writablePaths = "WaftWritablePaths"
-        case network = "WaftNetwork"
-        case sockets = "WaftSockets"
-    }
-
-    init(_ recipe: CheckedRecipe, _ identifier: BundleIdentifier, executable: String) {
-        self.identifier = identifier.text
-        name = recipe.name.text
-        self.executable = executable
+extension PropertyList {
+    /// The `Info.plist` of a new bundle.
+    fileprivate init(_ recipe: CheckedRecipe, _ identifier: BundleIdentifier, executable: String) {
+        let name = PropertyList.string(recipe.name.text)
+        var keys: [String: PropertyList] = [
+            "CFBundleIdentifier": .string(identifier.text), "CFBundleName": name,
+            "CFBundleExecutable": .string(executable),
+        ]
         if !recipe.types.isEmpty {
-            documents = [Documents(name: recipe.name.text, types: recipe.types.map(\.identifier))]
+            keys["CFBundleDocumentTypes"] = .array([
+                .dictionary([
+                    "CFBundleTypeName": name, "LSItemContentTypes": .texts(recipe.types.map(\.identifier)),
+                    "CFBundleTypeRole": .string("Viewer"),
+                ])
+            ])
         }
         if !recipe.schemes.isEmpty {
-            urls = [URLs(name: identifier.text, schemes: recipe.schemes.map(\.text))]
+            keys["CFBundleURLTypes"] = .array([
+                .dictionary([
+                    "CFBundleURLName": .string(identifier.text),
+                    "CFBundleURLSchemes": .texts(recipe.schemes.map(\.text)),
+                ])
+            ])
         }
         let rules = recipe.rules
-        if !rules.readablePaths.isEmpty { readablePaths = rules.readablePaths }
-        if !rules.writablePaths.isEmpty { writablePaths = rules.writablePaths }
-        if rules.allowsNetwork { network = true }
-        if rules.allowsSockets { sockets = true }
+        if !rules.readablePaths.isEmpty { keys["WaftReadablePaths"] = .texts(rules.readablePaths) }
+        if !rules.writablePaths.isEmpty { keys["WaftWritablePaths"] = .texts(rules.writablePaths) }
+        if rules.allowsNetwork { keys["WaftNetwork"] = .boolean(true) }
+        if rules.allowsSockets { keys["WaftSockets"] = .boolean(true) }
+        self = .dictionary(keys)
     }
+
+    private static func texts(_ texts: [String]) -> PropertyList { .array(texts.map { .string($0) }) }
 }

@@ -1,3 +1,5 @@
+import PropertyLists
+
 /// Keys of an `Info.plist` for one platform or kind of device: `KEY-linux`, `KEY~laptop`, `KEY-linux~laptop`.
 ///
 /// The keys are Apple's Core Foundation Keys. The precedence is that of Core Foundation's `CFBundle_InfoPlist.c`, which

@@ -1,3 +1,4 @@
+import PropertyLists
 import Sharing
 import UniformTypes
 

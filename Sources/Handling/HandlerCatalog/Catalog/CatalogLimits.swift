@@ -1,3 +1,5 @@
+import PropertyLists
+
 /// Limits for the contents of a bundle.
 package enum CatalogLimits {
     /// Bytes of an `Info.plist`, and of the file with the user's choices.
@@ -6,14 +8,9 @@ package enum CatalogLimits {
     /// Bytes of an `InfoPlist.strings`.
     package static let stringsBytes = 64 << 10
 
-    /// Nesting depth of lists and dictionaries in a property list.
-    package static let propertyListDepth = 32
-
-    /// Values in a property list. A value counts once for each reference to it.
-    package static let propertyListValues = 20_000
-
-    /// Bytes of text in a property list. A text counts once for each reference to it.
-    package static let propertyListTextBytes = 4 << 20
+    /// Bounds on an `Info.plist` and an `InfoPlist.strings`.
+    static let propertyList = PropertyListBounds(
+        documentBytes: documentBytes, depth: 32, values: 20_000, textBytes: 4 << 20)
 
     /// Bundles in one folder; those after the limit, by name, are left out.
     package static let bundlesInFolder = 1_000

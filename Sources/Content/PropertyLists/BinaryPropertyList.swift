@@ -1,7 +1,9 @@
 /// Reads binary property lists (`bplist00`): a table of objects that refer to each other by number, the layout of
 /// CFBinaryPList.
 ///
-/// References may form cycles and name one object any number of times, so depth, values and bytes of text are bounded.
+/// References may form cycles and name one object any number of times, so every visit counts towards the bounds.
+/// Foundation's reader is not used: it follows every reference, so that a file of 200 bytes takes hours, and some
+/// damaged files crash it.
 struct BinaryPropertyList {
     static let magic = Array("bplist00".utf8)
 
@@ -13,20 +15,20 @@ struct BinaryPropertyList {
     private let referenceBytes: Int
     private var objectCount = 0
     private var tableStart: Int
-    private var allowance = PropertyListAllowance()
+    private var allowance: PropertyListAllowance
 
-    /// - Throws: `PropertyListFault`.
-    static func read(_ bytes: [UInt8]) throws(PropertyListFault) -> PropertyList {
-        var list = try BinaryPropertyList(bytes)
+    static func read(_ bytes: [UInt8], within bounds: PropertyListBounds) throws(PropertyListError) -> PropertyList {
+        var list = try BinaryPropertyList(bytes, PropertyListAllowance(bounds))
         let top = try list.number(at: bytes.count - 16, bytes: 8)
         return try list.object(top, depth: 0)
     }
 
-    private init(_ bytes: [UInt8]) throws(PropertyListFault) {
+    private init(_ bytes: [UInt8], _ allowance: PropertyListAllowance) throws(PropertyListError) {
         guard bytes.count >= Self.magic.count + Self.trailerBytes, bytes.starts(with: Self.magic) else {
             throw .malformed("it is cut short")
         }
         self.bytes = bytes
+        self.allowance = allowance
         let trailer = bytes.count - Self.trailerBytes
         offsetBytes = Int(bytes[trailer + 6])
         referenceBytes = Int(bytes[trailer + 7])
@@ -44,7 +46,7 @@ struct BinaryPropertyList {
     }
 
     /// A big-endian number that fits an `Int`.
-    private func number(at position: Int, bytes count: Int) throws(PropertyListFault) -> Int {
+    private func number(at position: Int, bytes count: Int) throws(PropertyListError) -> Int {
         guard position >= 0, count <= 8, position <= bytes.count - count else { throw .malformed("it is cut short") }
         var value: UInt64 = 0
         for byte in bytes[position..<position + count] { value = value << 8 | UInt64(byte) }
@@ -53,7 +55,7 @@ struct BinaryPropertyList {
     }
 
     /// - Parameter number: of the object, counted from 0.
-    private mutating func object(_ number: Int, depth: Int) throws(PropertyListFault) -> PropertyList {
+    private mutating func object(_ number: Int, depth: Int) throws(PropertyListError) -> PropertyList {
         try allowance.takeValue(depth: depth)
         guard number < objectCount else { throw .malformed("it refers to an object that it does not have") }
         let position = try self.number(at: tableStart + number * offsetBytes, bytes: offsetBytes)
@@ -67,13 +69,13 @@ struct BinaryPropertyList {
         case 0x0 where marker == 0x09: return .boolean(true)
         case 0x1 where low <= 4: return try integer(at: position + 1, bytes: 1 << low)
         case 0x2 where low == 2 || low == 3: return try real(at: position + 1, bytes: 1 << low)
-        case 0x3 where low == 3:
-            _ = try span(at: position + 1, count: 8, of: 1)
-            return .date
+        case 0x3 where low == 3: return .date
+        case 0x0, 0x1, 0x2, 0x3, 0x8: return .other
         case 0x4:
             let (count, start) = try length(low, after: position)
-            _ = try span(at: start, count: count, of: 1)
-            return .data
+            let span = try span(at: start, count: count, of: 1)
+            try allowance.takeText(bytes: count)
+            return .data(Array(bytes[span]))
         case 0x5, 0x6:
             let (count, start) = try length(low, after: position)
             return .string(try text(at: start, units: count, wide: marker >> 4 == 0x6))
@@ -88,7 +90,7 @@ struct BinaryPropertyList {
     }
 
     /// The number of units of an object. It is in the object's marker, or in an integer after it.
-    private func length(_ low: Int, after position: Int) throws(PropertyListFault) -> (count: Int, start: Int) {
+    private func length(_ low: Int, after position: Int) throws(PropertyListError) -> (count: Int, start: Int) {
         guard low == 0x0F else { return (low, position + 1) }
         guard position + 1 < tableStart, bytes[position + 1] >> 4 == 0x1, bytes[position + 1] & 0x0F <= 3 else {
             throw .malformed("a length in it is damaged")
@@ -98,14 +100,14 @@ struct BinaryPropertyList {
     }
 
     /// The place of `count` units before the table of offsets.
-    private func span(at start: Int, count: Int, of unitBytes: Int) throws(PropertyListFault) -> Range<Int> {
+    private func span(at start: Int, count: Int, of unitBytes: Int) throws(PropertyListError) -> Range<Int> {
         guard start <= tableStart, count <= (tableStart - start) / unitBytes else {
             throw .malformed("it is cut short")
         }
         return start..<start + count * unitBytes
     }
 
-    private func integer(at start: Int, bytes count: Int) throws(PropertyListFault) -> PropertyList {
+    private func integer(at start: Int, bytes count: Int) throws(PropertyListError) -> PropertyList {
         let span = try span(at: start, count: count, of: 1)
         var value: UInt64 = 0
         for byte in bytes[span].suffix(8) { value = value << 8 | UInt64(byte) }
@@ -115,7 +117,7 @@ struct BinaryPropertyList {
             ? Int64(exactly: value).map { .integer($0) } ?? .real(Double(value)) : .integer(Int64(bitPattern: value))
     }
 
-    private func real(at start: Int, bytes count: Int) throws(PropertyListFault) -> PropertyList {
+    private func real(at start: Int, bytes count: Int) throws(PropertyListError) -> PropertyList {
         let span = try span(at: start, count: count, of: 1)
         var value: UInt64 = 0
         for byte in bytes[span] { value = value << 8 | UInt64(byte) }
@@ -123,7 +125,7 @@ struct BinaryPropertyList {
             count == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: value))) : Double(bitPattern: value))
     }
 
-    private mutating func text(at start: Int, units: Int, wide: Bool) throws(PropertyListFault) -> String {
+    private mutating func text(at start: Int, units: Int, wide: Bool) throws(PropertyListError) -> String {
         let span = try span(at: start, count: units, of: wide ? 2 : 1)
         try allowance.takeText(bytes: span.count)
         let text: String?
@@ -138,9 +140,11 @@ struct BinaryPropertyList {
         return text
     }
 
-    private mutating func array(at start: Int, count: Int, depth: Int) throws(PropertyListFault) -> [PropertyList] {
+    private mutating func array(at start: Int, count: Int, depth: Int) throws(PropertyListError) -> [PropertyList] {
         let span = try span(at: start, count: count, of: referenceBytes)
+        try allowance.check(values: count)
         var elements: [PropertyList] = []
+        elements.reserveCapacity(count)
         for position in stride(from: span.lowerBound, to: span.upperBound, by: referenceBytes) {
             elements.append(try object(number(at: position, bytes: referenceBytes), depth: depth + 1))
         }
@@ -151,7 +155,7 @@ struct BinaryPropertyList {
         at start: Int,
         count: Int,
         depth: Int
-    ) throws(PropertyListFault) -> [String: PropertyList] {
+    ) throws(PropertyListError) -> [String: PropertyList] {
         let (doubled, overflow) = count.multipliedReportingOverflow(by: 2)
         guard !overflow else { throw .malformed("it is cut short") }
         let span = try span(at: start, count: doubled, of: referenceBytes)
@@ -160,8 +164,10 @@ struct BinaryPropertyList {
         {
             let key = try object(number(at: position, bytes: referenceBytes), depth: depth + 1)
             guard case .string(let name) = key else { throw .malformed("a key in it is not text") }
-            let value = try number(at: position + count * referenceBytes, bytes: referenceBytes)
-            entries[name] = try object(value, depth: depth + 1)
+            let reference = try number(at: position + count * referenceBytes, bytes: referenceBytes)
+            let value = try object(reference, depth: depth + 1)
+            // No writer repeats a key, and readers would choose different values.
+            guard entries.updateValue(value, forKey: name) == nil else { throw .malformed("it has a key twice") }
         }
         return entries
     }

@@ -7,14 +7,14 @@ struct StringsText {
     private let units: [UInt16]
     private var position = 0
 
-    static func read(_ text: String) throws(PropertyListFault) -> [String: String] {
+    static func read(_ text: String) throws(PropertyListError) -> [String: String] {
         var reader = StringsText(units: Array(text.utf16))
         return try reader.entries()
     }
 
     private init(units: [UInt16]) { self.units = units }
 
-    private mutating func entries() throws(PropertyListFault) -> [String: String] {
+    private mutating func entries() throws(PropertyListError) -> [String: String] {
         var entries: [String: String] = [:]
         // The braces of a dictionary are usually left out.
         let hasBraces = try take("{")
@@ -39,7 +39,7 @@ struct StringsText {
 
     // MARK: Texts
 
-    private mutating func text() throws(PropertyListFault) -> String {
+    private mutating func text() throws(PropertyListError) -> String {
         try skip()
         guard position < units.count else { throw fault("it ends where a text should be") }
         let found: [UInt16]
@@ -55,7 +55,7 @@ struct StringsText {
         return text
     }
 
-    private mutating func quoted() throws(PropertyListFault) -> [UInt16] {
+    private mutating func quoted() throws(PropertyListError) -> [UInt16] {
         let quote = units[position]
         position += 1
         var text: [UInt16] = []
@@ -69,7 +69,7 @@ struct StringsText {
     }
 
     /// The character after a backslash, or the one that it stands for.
-    private mutating func escaped() throws(PropertyListFault) -> UInt16 {
+    private mutating func escaped() throws(PropertyListError) -> UInt16 {
         guard position < units.count else { throw fault("a text has no closing quote") }
         let unit = units[position]
         position += 1
@@ -93,7 +93,7 @@ struct StringsText {
     }
 
     /// Reads at most `digits` digits.
-    private mutating func number(radix: Int, digits: Int) throws(PropertyListFault) -> UInt16 {
+    private mutating func number(radix: Int, digits: Int) throws(PropertyListError) -> UInt16 {
         var value = 0
         var count = 0
         while count < digits, position < units.count, let scalar = Unicode.Scalar(units[position]),
@@ -110,7 +110,7 @@ struct StringsText {
     // MARK: Between texts
 
     /// Consumes a character if it comes next.
-    private mutating func take(_ scalar: Unicode.Scalar) throws(PropertyListFault) -> Bool {
+    private mutating func take(_ scalar: Unicode.Scalar) throws(PropertyListError) -> Bool {
         try skip()
         guard position < units.count, units[position] == Self.unit(scalar) else { return false }
         position += 1
@@ -118,7 +118,7 @@ struct StringsText {
     }
 
     /// Skips blanks and comments.
-    private mutating func skip() throws(PropertyListFault) {
+    private mutating func skip() throws(PropertyListError) {
         while position < units.count {
             if Unicode.Scalar(units[position])?.properties.isWhitespace == true {
                 position += 1
@@ -152,7 +152,7 @@ struct StringsText {
         return character.isLetter || character.isNumber || "_$/:.-".contains(character)
     }
 
-    private func fault(_ reason: String) -> PropertyListFault {
+    private func fault(_ reason: String) -> PropertyListError {
         let line = units[..<position].count { $0 == 10 } + 1
         return .malformed("line \(line): \(reason)")
     }

@@ -1,20 +1,60 @@
 import Foundation
 
 extension PropertyList {
+    /// Reads a binary property list.
+    package init(binary bytes: [UInt8], within bounds: PropertyListBounds) throws(PropertyListError) {
+        guard bytes.count <= bounds.documentBytes else { throw .tooLarge(bounds) }
+        self = try BinaryPropertyList.read(bytes, within: bounds)
+    }
+
     /// Reads an XML or binary property list that is a dictionary, as every `Info.plist` is.
     ///
-    /// Foundation reads XML and bounds its depth. It does not read the binary form here: it follows every reference, so
-    /// that a file of 200 bytes takes hours, and some damaged files crash it. The old-style text form is refused:
-    /// Foundation accepts almost any text as that form.
-    /// - Throws: `PropertyListFault`.
-    static func dictionary(from bytes: [UInt8]) throws(PropertyListFault) -> [String: PropertyList] {
-        guard bytes.count <= CatalogLimits.documentBytes else { throw .tooLarge }
-        let value = try bytes.starts(with: BinaryPropertyList.magic) ? BinaryPropertyList.read(bytes) : xml(bytes)
+    /// Foundation reads XML and bounds its depth. The old-style text form is refused: Foundation accepts almost any
+    /// text as that form.
+    package static func dictionary(
+        from bytes: [UInt8], within bounds: PropertyListBounds
+    ) throws(PropertyListError) -> [String: PropertyList] {
+        guard bytes.count <= bounds.documentBytes else { throw .tooLarge(bounds) }
+        let value =
+            try isBinary(bytes) ? PropertyList(binary: bytes, within: bounds) : PropertyList(xml: bytes, within: bounds)
         guard case .dictionary(let dictionary) = value else { throw .notADictionary }
         return dictionary
     }
 
-    private static func xml(_ bytes: [UInt8]) throws(PropertyListFault) -> PropertyList {
+    /// Reads a `.strings` file: an XML or binary property list, or old-style text in UTF-8 or UTF-16. Values other than
+    /// texts are left out.
+    package static func strings(
+        from bytes: [UInt8], within bounds: PropertyListBounds
+    ) throws(PropertyListError) -> [String: String] {
+        if isBinary(bytes) { return try dictionary(from: bytes, within: bounds).compactMapValues(\.string) }
+        guard let text = try decoded(bytes) else { throw .malformed("it is neither UTF-8 nor UTF-16") }
+        if text.first(where: { !$0.isWhitespace }) == "<" {
+            return try dictionary(from: Array(text.utf8), within: bounds).compactMapValues(\.string)
+        }
+        return try StringsText.read(text)
+    }
+
+    private static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.starts(with: BinaryPropertyList.magic) }
+
+    /// Text in UTF-8, or in UTF-16 with a byte order mark.
+    private static func decoded(_ bytes: [UInt8]) throws(PropertyListError) -> String? {
+        let isBigEndian = bytes.starts(with: [0xFE, 0xFF] as [UInt8])
+        guard isBigEndian || bytes.starts(with: [0xFF, 0xFE] as [UInt8]) else {
+            let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF] as [UInt8])
+            return String(validating: bytes.dropFirst(hasMark ? 3 : 0), as: UTF8.self)
+        }
+        guard bytes.count.isMultiple(of: 2) else { throw .malformed("it is cut short") }
+        var units: [UInt16] = []
+        for index in stride(from: 2, to: bytes.count, by: 2) {
+            let (high, low) = isBigEndian ? (index, index + 1) : (index + 1, index)
+            units.append(UInt16(bytes[high]) << 8 | UInt16(bytes[low]))
+        }
+        return String(validating: units, as: UTF16.self)
+    }
+
+    // MARK: XML
+
+    private init(xml bytes: [UInt8], within bounds: PropertyListBounds) throws(PropertyListError) {
         let isUTF16 = bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE])
         guard !isUTF16 else { throw .notUTF8 }
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -23,15 +63,15 @@ extension PropertyList {
         else { throw .neitherForm }
         var document = Data(text[start...])
         guard String(validating: document, as: UTF8.self) != nil else { throw .notUTF8 }
-        blankDeclaration(in: &document)
+        Self.blankDeclaration(in: &document)
         let foreign: Any
         do {
             foreign = try PropertyListSerialization.propertyList(from: document, options: [], format: nil)
         } catch {
-            throw .malformed(reason(error))
+            throw .malformed(Self.reason(error))
         }
-        var allowance = PropertyListAllowance()
-        return try PropertyList(foreign, depth: 0, &allowance)
+        var allowance = PropertyListAllowance(bounds)
+        try self.init(foreign, depth: 0, &allowance)
     }
 
     /// Replaces the XML declaration by blanks. Its encoding is ignored, because the text is UTF-8.
@@ -49,7 +89,7 @@ extension PropertyList {
     }
 
     /// - Parameter foreign: the value that Foundation read from XML.
-    private init(_ foreign: Any, depth: Int, _ allowance: inout PropertyListAllowance) throws(PropertyListFault) {
+    private init(_ foreign: Any, depth: Int, _ allowance: inout PropertyListAllowance) throws(PropertyListError) {
         try allowance.takeValue(depth: depth)
         switch foreign {
         case let text as String:
@@ -59,7 +99,9 @@ extension PropertyList {
         case let value as Bool where type(of: foreign) == Bool.self: self = .boolean(value)
         case let number as NSNumber: self = Self(number)
         case is Date: self = .date
-        case is Data: self = .data
+        case let data as Data:
+            try allowance.takeText(bytes: data.count)
+            self = .data(Array(data))
         case let elements as [Any]:
             var array: [PropertyList] = []
             for element in elements { array.append(try PropertyList(element, depth: depth + 1, &allowance)) }
