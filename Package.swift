@@ -155,14 +155,17 @@ let package = Package(
         + module(.platform, "SystemCalls", [], tests: nil)
         + module(
             .platform, "Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
+        + module(
+            .platform, "DBusClient", ["CDBus", "CLinuxShims", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(
             .handling, "HandlerCatalog",
             ["SystemCalls", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
-        + module(.handling, "Notifications", ["Sharing", "UniformTypes", "CDBus", "CLinuxShims", logging])
-        + module(.handling, "Wakefulness", ["CDBus", logging], tests: ["FakeLogind"])
+        + module(
+            .handling, "Desktop", ["DBusClient", "SystemCalls", "Sharing", "UniformTypes", logging],
+            tests: ["CDBus", "FakeLogind"])
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
         + module(.content, "PropertyLists", [])
@@ -231,8 +234,8 @@ let package = Package(
             .app, "Sending",
             [
                 "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport", "Discovery",
-                "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Notifications",
-                "Wakefulness", "Executors", nioCore, nioPosix, logging,
+                "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
+                nioCore, nioPosix, logging,
             ],
             tests: ["Digests"])
         + module(
@@ -240,8 +243,7 @@ let package = Package(
             [
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Notifications", "Outbox", "Wakefulness", "Executors", nioPosix, logging,
-                lifecycle,
+                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(
@@ -249,7 +251,7 @@ let package = Package(
             [
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Wakefulness", "Executors", "CLinuxShims", argumentParser, logging, lifecycle,
+                "Pairing", "Outbox", "Executors", "CLinuxShims", "Desktop", argumentParser, logging, lifecycle,
                 nioPosix,
             ]
         )

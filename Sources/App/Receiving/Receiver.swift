@@ -1,5 +1,6 @@
 package import Contacts
 import Control
+import Desktop
 package import Endpoints
 import HandlerCatalog
 import Handlers
@@ -12,7 +13,6 @@ package import Settings
 package import Sharing
 import Synchronization
 import SystemCalls
-import Wakefulness
 
 /// A whole receiver: listens, is found, judges, stores, calls the hook, and answers on the control socket.
 package final class Receiver: Service {

@@ -1,5 +1,6 @@
 import Contacts
 import ContentCheck
+import Desktop
 import Discovery
 import Endpoints
 import Executors
@@ -10,7 +11,6 @@ import HookSandbox
 import Inbox
 import Journal
 import Logging
-import Notifications
 import SecureTransport
 import Sending
 import Settings

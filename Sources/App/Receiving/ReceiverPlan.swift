@@ -1,12 +1,12 @@
 import Contacts
 import Control
+import Desktop
 import Endpoints
 import HandlerCatalog
 import Handlers
 import Logging
 import Settings
 import Sharing
-import Wakefulness
 
 /// Everything from which the parts of a receiver are made.
 struct ReceiverPlan: Sendable {

@@ -1,6 +1,6 @@
+import Desktop
 import Sharing
 import Synchronization
-import Wakefulness
 
 /// Keeps the machine awake while contents come in.
 final class TransfersAwake: Sendable {

@@ -1,6 +1,6 @@
+package import Desktop
 package import Endpoints
 package import Sharing
-package import Wakefulness
 
 /// Sends activity items to one peer: finds it, connects, offers, moves accepted items, and returns receipts.
 package struct Sender: Sendable {

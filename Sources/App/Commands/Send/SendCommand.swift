@@ -1,4 +1,5 @@
 import ArgumentParser
+import Desktop
 import Endpoints
 import Foundation
 import ItemSources
@@ -6,7 +7,6 @@ import Sending
 import Settings
 import Sharing
 import UniformTypes
-import Wakefulness
 
 extension SendOptions.Wait: ExpressibleByArgument {}
 

@@ -1,10 +1,10 @@
 package import Control
+import Desktop
 package import Executors
 import HandlerCatalog
 package import Handlers
 import HookSandbox
 package import Logging
-import Notifications
 package import Outbox
 package import Settings
 import Sharing

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Notifications
+@testable import Desktop
 
 @Suite("What is to be on the desktop")
 struct NotificationBoardTests {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import UniformTypes
 
-@testable import Notifications
+@testable import Desktop
 @testable import Sharing
 
 @Suite("What a notification says of an offer")

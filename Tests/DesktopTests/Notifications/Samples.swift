@@ -1,5 +1,5 @@
+import Desktop
 import Logging
-import Notifications
 import TestSupport
 
 extension NotificationRequest {

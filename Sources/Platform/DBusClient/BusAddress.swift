@@ -1,27 +1,44 @@
-/// The address of the session bus, from the environment.
-struct BusAddress: Hashable, Sendable {
+/// The address of a bus.
+package struct BusAddress: Hashable, Sendable {
     /// For libdbus: only entries of the transport `unix`, separated by semicolons.
     ///
     /// Other entries are left out: `autolaunch` and `unixexec` start programs, `tcp` asks name servers.
-    let text: String
+    package let text: String
     /// Absolute paths of the sockets that the address names. When one is created, a bus may be available.
-    let sockets: [String]
+    package let sockets: [String]
 
+    /// The session bus.
+    ///
     /// - Parameter environment: `DBUS_SESSION_BUS_ADDRESS` if set, otherwise `bus` in `XDG_RUNTIME_DIR`.
     /// - Returns: nil if neither names a usable bus.
-    init?(environment: [String: String]) {
+    package static func session(_ environment: [String: String]) -> BusAddress? {
         let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         if let given = environment["DBUS_SESSION_BUS_ADDRESS"], !given.isEmpty {
-            self.init(given, runtime: runtime)
-        } else if let runtime {
-            self.init("unix:path=" + Self.escaped(runtime + "/bus"), runtime: runtime)
-        } else {
-            return nil
+            return BusAddress(given, runtime: runtime)
         }
+        return runtime.flatMap { BusAddress("unix:path=" + escaped($0 + "/bus"), runtime: $0) }
+    }
+
+    /// The system bus.
+    ///
+    /// - Parameter environment: `DBUS_SYSTEM_BUS_ADDRESS` if it is usable; otherwise the usual socket.
+    package static func system(_ environment: [String: String]) -> BusAddress {
+        environment["DBUS_SYSTEM_BUS_ADDRESS"].flatMap { BusAddress($0) }
+            ?? BusAddress(text: "unix:path=" + systemSocket, sockets: [systemSocket])
+    }
+
+    private static let systemSocket = "/run/dbus/system_bus_socket"
+
+    private init(text: String, sockets: [String]) {
+        self.text = text
+        self.sockets = sockets
     }
 
     /// Parses the section "Server Addresses" of the D-Bus Specification.
-    private init?(_ given: String, runtime: String?) {
+    ///
+    /// - Parameter runtime: the user's runtime folder, for addresses that refer to it.
+    /// - Returns: nil if the address has no usable entry.
+    package init?(_ given: String, runtime: String? = nil) {
         guard given.utf8.count <= 4_096, !given.utf8.contains(0) else { return nil }
         var entries: [Substring] = []
         var sockets: [String] = []

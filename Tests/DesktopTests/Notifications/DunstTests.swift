@@ -3,7 +3,7 @@ import Sharing
 import TestSupport
 import Testing
 
-@testable import Notifications
+@testable import Desktop
 
 /// dunst, a real notification server, on a display that nobody sees.
 private final class Dunst: Sendable {

@@ -1,12 +1,14 @@
+import DBusClient
+
 /// One requested notification. Releasing the ticket does not close it.
 package final class NotificationTicket: Sendable {
     /// The notification's events; ends after `closed`. One reader.
     package let events: AsyncStream<NotificationEvent>
 
     private let number: Int
-    private let thread: NotifierThread
+    private let thread: BusThread<NotificationService>
 
-    init(number: Int, events: AsyncStream<NotificationEvent>, thread: NotifierThread) {
+    init(number: Int, events: AsyncStream<NotificationEvent>, thread: BusThread<NotificationService>) {
         self.number = number
         self.events = events
         self.thread = thread

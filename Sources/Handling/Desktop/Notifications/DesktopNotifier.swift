@@ -1,3 +1,4 @@
+import DBusClient
 import Foundation
 package import Logging
 private import Synchronization
@@ -9,7 +10,8 @@ private import Synchronization
 /// are still wanted. It has one thread, which sleeps until an event. The thread ends when the notifier is released or
 /// stopped.
 package final class DesktopNotifier: Sendable {
-    private let thread: NotifierThread
+    private let thread: BusThread<NotificationService>
+    private let logger: Logger
     private let last = Atomic<Int>(0)
 
     /// - Parameters:
@@ -28,7 +30,10 @@ package final class DesktopNotifier: Sendable {
         surplus: @escaping @Sendable (Int) -> NotificationRequest
     ) {
         let board = NotificationBoard(limit: limit, burst: burst, pace: pace, surplus: surplus)
-        thread = NotifierThread(environment: environment, board: board, patience: patience, logger: logger)
+        self.logger = logger
+        thread = BusThread(name: "waft-notify") {
+            NotificationService(environment: environment, board: board, patience: patience, logger: logger)
+        }
     }
 
     deinit {
@@ -39,7 +44,11 @@ package final class DesktopNotifier: Sendable {
     package func show(_ request: NotificationRequest) -> NotificationTicket {
         let number = last.add(1, ordering: .relaxed).newValue
         let (events, inlet) = AsyncStream<NotificationEvent>.makeStream(bufferingPolicy: .bufferingOldest(64))
-        thread.perform { $0.show(number, request, inlet) }
+        if !thread.perform({ $0.show(number, request, inlet) }) {
+            logger.warning(
+                "desktop notifications",
+                metadata: ["state": "none is shown: the notifier has stopped, or has no thread"])
+        }
         return NotificationTicket(number: number, events: events, thread: thread)
     }
 

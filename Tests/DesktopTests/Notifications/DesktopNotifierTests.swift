@@ -1,9 +1,10 @@
+import DBusClient
 import Foundation
 import Logging
 import TestSupport
 import Testing
 
-@testable import Notifications
+@testable import Desktop
 
 @Suite("The desktop notifier, with a server of the tests' own", .timeLimit(.minutes(1)))
 struct DesktopNotifierTests {

@@ -1,3 +1,5 @@
+import DBusClient
+
 /// The arguments of `Notify`, as sent to the server.
 struct NotifyCall: Hashable {
     /// The number of this call, which its answer is matched with.
@@ -52,17 +54,5 @@ extension NotificationRequest {
                     (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
                 }
         }.prefix(NotificationLimits.actions)
-    }
-}
-
-extension Duration {
-    /// Rounded up; saturates.
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (milliseconds, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
-        if isTooMuch { return seconds < 0 ? .min : .max }
-        let rest = attoseconds / 1_000_000_000_000_000 + (attoseconds % 1_000_000_000_000_000 > 0 ? 1 : 0)
-        let (sum, overflows) = milliseconds.addingReportingOverflow(rest)
-        return overflows ? .max : sum
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Notifications
+@testable import Desktop
 
 @Suite("Text of notifications")
 struct NotificationTextTests {
@@ -60,46 +60,5 @@ struct NotificationTextTests {
         let request = NotificationRequest(summary: "x", expiry: given)
         let call = NotifyCall(request, number: 1, replaces: 0, notification: 3, hasMarkup: true)
         #expect(call.expiry == expected)
-    }
-}
-
-@Suite("Where the session bus is")
-struct BusAddressTests {
-    @Test("the environment's address goes before the runtime folder's socket")
-    func order() throws {
-        let both = ["DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/tmp/x,guid=0", "XDG_RUNTIME_DIR": "/run/user/1"]
-        #expect(BusAddress(environment: both)?.text == "unix:abstract=/tmp/x,guid=0")
-        #expect(BusAddress(environment: both)?.sockets == [])
-        let folder = try #require(BusAddress(environment: ["XDG_RUNTIME_DIR": "/run/user/1 2"]))
-        #expect(folder.text == "unix:path=/run/user/1%202/bus")
-        #expect(folder.sockets == ["/run/user/1 2/bus"])
-        #expect(
-            BusAddress(environment: ["DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "/r"])?.sockets == ["/r/bus"])
-    }
-
-    @Test("transports that start programs or ask the network are left out")
-    func transports() {
-        let address = "autolaunch:;unixexec:path=/bin/sh,argv1=-c;tcp:host=x,port=1;unix:path=/a%20b;unix:runtime=yes"
-        let found = BusAddress(environment: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": "/r"])
-        #expect(found?.text == "unix:path=/a%20b;unix:runtime=yes")
-        #expect(found?.sockets == ["/a b", "/r/bus"])
-    }
-
-    @Test(
-        "what is not an address of a bus is none",
-        arguments: [
-            "autolaunch:", "tcp:host=x", "nonsense", ";;;", "unixexec:path=/bin/true", "x\0unix:path=/a",
-            String(repeating: "unix:path=/a;", count: 1_000),
-        ])
-    func none(given: String) {
-        #expect(BusAddress(environment: ["DBUS_SESSION_BUS_ADDRESS": given]) == nil)
-    }
-
-    @Test(
-        "an address that libdbus cannot read is a failure, not the end",
-        arguments: ["unix:", "unix:path", "unix:path=%zz", "unix:path=/no/such/bus", "unix:;unix:"])
-    func unreadable(given: String) throws {
-        let address = try #require(BusAddress(environment: ["DBUS_SESSION_BUS_ADDRESS": given]))
-        #expect(throws: BusConnection.Failure.self) { _ = try BusConnection.open(address) }
     }
 }

@@ -1,7 +1,8 @@
+import DBusClient
 import Logging
 
 /// This side of the conversation with the notification server: finds the bus, then the server, and sends the board's
-/// calls. Used by one thread, which polls.
+/// calls. Used by one thread.
 ///
 /// ```
 /// no bus ──open──▶ greeting ──Hello──▶ looking ──owner──▶ meeting ──capabilities──▶ showing
@@ -10,12 +11,7 @@ import Logging
 /// ```
 /// Calls go to the unique name of the server's owner, so no call starts a server. Signals are accepted from that name
 /// only: other programs on the bus can forge them.
-final class NotificationService {
-    private enum Bus {
-        static let name = "org.freedesktop.DBus"
-        static let path = "/org/freedesktop/DBus"
-    }
-
+final class NotificationService: BusPart {
     private enum Server {
         static let name = "org.freedesktop.Notifications"
         static let path = "/org/freedesktop/Notifications"
@@ -44,10 +40,9 @@ final class NotificationService {
     private static let firstPause: Duration = .seconds(1)
     private static let longestPause: Duration = .seconds(60)
 
-    var board: NotificationBoard
-    /// Called for each event of a notification.
-    var tell: (Int, NotificationEvent) -> Void = { _, _ in }
-
+    private var board: NotificationBoard
+    /// The streams of the open notifications, by number.
+    private var inlets: [Int: AsyncStream<NotificationEvent>.Continuation] = [:]
     private let address: BusAddress?
     private let watch: SocketWatch
     private let patience: Duration
@@ -62,33 +57,59 @@ final class NotificationService {
     private var lastSaid = ""
 
     init(environment: [String: String], board: NotificationBoard, patience: Duration, logger: Logger) {
-        address = BusAddress(environment: environment)
+        address = BusAddress.session(environment)
         watch = SocketWatch(address?.sockets ?? [])
         self.board = board
         self.patience = patience
         self.logger = logger
     }
 
-    // MARK: Polling
+    // MARK: Requests
 
-    /// For poll(2); readable when a socket may have been created. Negative if there is nothing to watch.
+    func show(_ number: Int, _ request: NotificationRequest, _ inlet: AsyncStream<NotificationEvent>.Continuation) {
+        inlets[number] = inlet
+        board.show(number, request)
+    }
+
+    func update(_ number: Int, _ request: NotificationRequest) {
+        board.update(number, request)
+    }
+
+    func close(_ number: Int) {
+        carry(board.close(number))
+    }
+
+    // MARK: The thread
+
+    /// Readable when a socket may have been created.
     var watchDescriptor: Int32 { connection == nil ? watch.descriptor : -1 }
 
-    /// When to call `advance` even without an event.
     var deadline: ContinuousClock.Instant? {
         guard connection != nil else { return nextAttempt }
         let silence = isSilent ? nil : pending.values.map(\.since).min().map { $0 + patience }
         return [silence, board.deadline].compactMap(\.self).min()
     }
 
-    /// Call this when the watch is readable.
-    func socketWasMade() {
+    func watchIsReadable() {
         guard watch.drain(), connection == nil else { return }
         pause = Self.firstPause
         nextAttempt = .now
     }
 
-    /// Handles everything that is due now.
+    func leave() {
+        carry(board.closeAll())
+    }
+
+    var hasLeft: Bool {
+        guard let connection else { return true }
+        return board.isClear && !connection.isSending
+    }
+
+    func end() {
+        for inlet in inlets.values { inlet.finish() }
+        inlets = [:]
+    }
+
     func advance() {
         let now = ContinuousClock.now
         if connection == nil, let address, (nextAttempt ?? now) <= now { connect(to: address, now) }
@@ -107,8 +128,9 @@ final class NotificationService {
         // Before the attempt, so that a socket created right after it is noticed.
         watch.cover()
         do {
-            connection = try BusConnection.open(address)
-            _ = call(.hello, to: Bus.name, Bus.path, "Hello")
+            connection = try BusConnection.open(
+                address, limits: BusLimits(messageBytes: NotificationLimits.messageBytes))
+            _ = call(.hello, to: BusName.bus, BusName.busPath, "Hello")
         } catch {
             wait(now)
             say("the session bus cannot be reached: \(error)")
@@ -147,14 +169,14 @@ final class NotificationService {
 
     private func greeted() {
         let matches = [
-            "type='signal',sender='\(Bus.name)',interface='\(Bus.name)',member='NameOwnerChanged',arg0='\(Server.name)'",
+            "type='signal',sender='\(BusName.bus)',interface='\(BusName.bus)',member='NameOwnerChanged',arg0='\(Server.name)'",
             "type='signal',sender='\(Server.name)',path='\(Server.path)',interface='\(Server.name)'",
         ]
         for match in matches {
-            _ = call(.match, to: Bus.name, Bus.path, "AddMatch") { $0.string(match) }
+            _ = call(.match, to: BusName.bus, BusName.busPath, "AddMatch") { $0.string(match) }
         }
         // After the matches, so that no change is missed in between.
-        _ = call(.owner, to: Bus.name, Bus.path, "GetNameOwner") { $0.string(Server.name) }
+        _ = call(.owner, to: BusName.bus, BusName.busPath, "GetNameOwner") { $0.string(Server.name) }
     }
 
     private func ownerIs(_ name: String?) {
@@ -189,7 +211,7 @@ final class NotificationService {
         board.serverCame(hasMarkup: capabilities.contains("body-markup"))
     }
 
-    func carry(_ commands: [NotificationBoard.Command]) {
+    private func carry(_ commands: [NotificationBoard.Command]) {
         var commands = commands[...]
         while let command = commands.popFirst() {
             switch command {
@@ -201,7 +223,8 @@ final class NotificationService {
                 // The reply changes nothing, so no state is kept for it.
                 _ = call(nil, to: owner, Server.path, "CloseNotification") { $0.uint32(id) }
             case .tell(let number, let event):
-                tell(number, event)
+                inlets[number]?.yield(event)
+                if case .closed = event { inlets.removeValue(forKey: number)?.finish() }
             }
         }
     }
@@ -234,7 +257,7 @@ final class NotificationService {
         _ call: Call?, to destination: String, _ path: String, _ member: String,
         _ arguments: (inout BusWriter) -> Void = { _ in }
     ) -> Bool {
-        let interface = destination == Bus.name ? Bus.name : Server.name
+        let interface = destination == BusName.bus ? BusName.bus : Server.name
         guard let connection,
             let message = BusMessage.call(to: destination, path: path, interface: interface, member: member),
             message.write(arguments)
@@ -261,7 +284,7 @@ final class NotificationService {
 
     private func replied(_ call: Call, _ message: BusMessage) {
         let isError = message.kind == .error
-        if isError, message.sender == Bus.name, Self.lost.contains(message.errorName ?? "") {
+        if isError, message.sender == BusName.bus, Self.lost.contains(message.errorName ?? "") {
             switch call {
             case .capabilities, .notify: return
             case .hello, .match, .owner: break
@@ -291,7 +314,7 @@ final class NotificationService {
     }
 
     private func signalled(_ message: BusMessage) {
-        if message.sender == Bus.name, message.interface == Bus.name, message.member == "NameOwnerChanged" {
+        if message.sender == BusName.bus, message.interface == BusName.bus, message.member == "NameOwnerChanged" {
             let (name, new) = message.read { arguments in
                 let name = arguments.string()
                 _ = arguments.string()

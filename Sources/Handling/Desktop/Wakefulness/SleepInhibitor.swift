@@ -1,11 +1,12 @@
+package import DBusClient
+import Foundation
 package import Logging
 import Synchronization
 
 /// Keeps the machine awake during transfers with an inhibitor lock of logind (`idle` and `sleep`, mode `block`): an
 /// open descriptor, whose closing releases the lock (systemd, "Inhibitor Locks").
 ///
-/// Without a system bus, or without logind on it, it only logs a line. No caller waits for the bus: a separate thread
-/// asks, and ends with the answer.
+/// Without a system bus, or without logind on it, it only logs a line. No caller waits for the bus.
 package final class SleepInhibitor: Sendable {
     /// Idle time before the lock is released: transfers often follow each other.
     package static let lingering: Duration = .seconds(2)
@@ -15,7 +16,7 @@ package final class SleepInhibitor: Sendable {
     private struct State {
         /// Number of activities under way.
         var holders = 0
-        var lock: HeldLock?
+        var lock: SleepLock?
         var isAsking = false
         var notBefore: ContinuousClock.Instant?
         /// Increases with each begin and end, so that only the latest waiting release counts.
@@ -23,15 +24,17 @@ package final class SleepInhibitor: Sendable {
     }
 
     private let state = Mutex(State())
-    private let bus: String
+    private let bus: BusAddress
     private let lingering: Duration
     private let logger: Logger
 
     /// - Parameters:
-    ///   - bus: address of the system bus; nil for `DBUS_SYSTEM_BUS_ADDRESS` or the usual socket.
     ///   - lingering: how long the lock is kept after the last activity has ended.
-    package init(bus: String? = nil, lingering: Duration = SleepInhibitor.lingering, logger: Logger) {
-        self.bus = bus ?? SystemBus.address
+    package init(
+        bus: BusAddress = .system(ProcessInfo.processInfo.environment),
+        lingering: Duration = SleepInhibitor.lingering, logger: Logger
+    ) {
+        self.bus = bus
         self.lingering = lingering
         self.logger = logger
     }
@@ -48,7 +51,7 @@ package final class SleepInhibitor: Sendable {
             state.isAsking = true
             return true
         }
-        if asks { DetachedThread.run { self.ask() } }
+        if asks { Task { await ask() } }
     }
 
     /// The activity has ended.
@@ -67,15 +70,20 @@ package final class SleepInhibitor: Sendable {
     }
 
     private func giveBack(unlessAfter round: Int) {
-        let lock = state.withLock { state -> HeldLock? in
+        let lock = state.withLock { state -> SleepLock? in
             guard state.holders == 0, state.round == round else { return nil }
             return state.lock.take()
         }
         if lock != nil { logger.debug("the machine may sleep again") }
     }
 
-    private func ask() {
-        let answer = SystemBus.inhibit(at: bus)
+    private func ask() async {
+        let answer: Result<SleepLock, BusError>
+        do throws(BusError) {
+            answer = .success(try await SleepLock.request(from: bus))
+        } catch {
+            answer = .failure(error)
+        }
         let isWanted = state.withLock { state in
             state.isAsking = false
             guard case .success(let lock) = answer else {

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-@testable import Notifications
+@testable import DBusClient
 
 /// A notification server that does as a test says.
 final class FakeServer: Sendable {
@@ -117,8 +117,8 @@ final class FakeServer: Sendable {
 
     private func run(_ environment: [String: String], _ behaviour: Behaviour) {
         do {
-            guard let address = BusAddress(environment: environment) else { return }
-            let connection = try BusConnection.open(address)
+            guard let address = BusAddress.session(environment) else { return }
+            let connection = try BusConnection.open(address, limits: BusLimits(messageBytes: 1 << 20))
             send(connection, "Hello") { _ in }
             var calls = 0
             while connection.isConnected {

@@ -5,12 +5,7 @@ import Glibc
 ///
 /// It does not use libdbus' own waiting functions: they wait for one connection alone, and its blocking calls wait for
 /// a bus that may never answer. It polls only for the events that libdbus wants, so it never spins.
-final class BusConnection {
-    struct Failure: Error, CustomStringConvertible {
-        /// The message of libdbus.
-        let description: String
-    }
-
+package final class BusConnection {
     /// `DBusConnection`, owned. It is private, so it must be closed before its last reference is released.
     private let raw: OpaquePointer
     /// `DBusWatch`es, owned by libdbus. Each stays in this list as long as it may be used.
@@ -18,27 +13,27 @@ final class BusConnection {
 
     /// Connects to a Unix socket. This takes no time if the bus runs.
     ///
-    /// - Throws: `Failure`.
-    static func open(_ address: BusAddress) throws(Failure) -> BusConnection {
+    /// - Throws: `BusError.unreachable`.
+    package static func open(_ address: BusAddress, limits: BusLimits) throws(BusError) -> BusConnection {
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
         // libdbus asks for no SIGPIPE at each write. A library must not change the program's signal disposition.
         dbus_connection_set_change_sigpipe(0)
         guard let raw = dbus_connection_open_private(address.text, &error) else {
-            throw Failure(description: error.message.map { String(cString: $0) } ?? "no reason given")
+            throw .unreachable(error.message.map { String(cString: $0) } ?? "no reason given")
         }
-        let connection = BusConnection(owning: raw)
-        guard connection.beginWatching() else { throw Failure(description: "no memory") }
+        let connection = BusConnection(owning: raw, limits)
+        guard connection.beginWatching() else { throw .unreachable("no memory") }
         return connection
     }
 
-    private init(owning raw: OpaquePointer) {
+    private init(owning raw: OpaquePointer, _ limits: BusLimits) {
         self.raw = raw
         dbus_connection_set_exit_on_disconnect(raw, 0)
-        dbus_connection_set_max_message_size(raw, NotificationLimits.messageBytes)
-        dbus_connection_set_max_received_size(raw, 2 * NotificationLimits.messageBytes)
-        dbus_connection_set_max_message_unix_fds(raw, 0)
+        dbus_connection_set_max_message_size(raw, limits.messageBytes)
+        dbus_connection_set_max_received_size(raw, 2 * limits.messageBytes)
+        dbus_connection_set_max_message_unix_fds(raw, limits.descriptors)
     }
 
     deinit {
@@ -70,10 +65,10 @@ final class BusConnection {
         return isSet != 0
     }
 
-    var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
+    package var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
 
     /// Whether the socket has not yet taken all messages.
-    var isSending: Bool { dbus_connection_has_messages_to_send(raw) != 0 }
+    package var isSending: Bool { dbus_connection_has_messages_to_send(raw) != 0 }
 
     /// The descriptors and events to poll for now.
     var polled: [pollfd] {
@@ -105,14 +100,14 @@ final class BusConnection {
     }
 
     /// The next complete message.
-    func receive() -> BusMessage? {
+    package func receive() -> BusMessage? {
         dbus_connection_pop_message(raw).map(BusMessage.init(owning:))
     }
 
     /// Sends without waiting.
     ///
     /// - Returns: the message's serial number, which its reply repeats; nil if the message cannot be sent.
-    func send(_ message: BusMessage) -> UInt32? {
+    package func send(_ message: BusMessage) -> UInt32? {
         var serial: UInt32 = 0
         guard isConnected, dbus_connection_send(raw, message.raw, &serial) != 0 else { return nil }
         return serial

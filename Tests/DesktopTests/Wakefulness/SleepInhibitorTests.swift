@@ -1,21 +1,24 @@
+import DBusClient
 import FakeLogind
 import Logging
 import TestSupport
 import Testing
 
-@testable import Wakefulness
+@testable import Desktop
 
 @Suite("Keeping the machine awake", .serialized, .timeLimit(.minutes(1)))
 struct SleepInhibitorTests {
-    private func inhibitor(_ bus: String, _ log: Recorder<String> = Recorder()) -> SleepInhibitor {
-        SleepInhibitor(bus: bus, lingering: .milliseconds(1), logger: Logger(label: "test") { _ in Listening(log) })
+    private func inhibitor(_ address: String, _ log: Recorder<String> = Recorder()) throws -> SleepInhibitor {
+        let bus = try #require(BusAddress(address))
+        return SleepInhibitor(
+            bus: bus, lingering: .milliseconds(1), logger: Logger(label: "test") { _ in Listening(log) })
     }
 
     @Test("idle and sleep are blocked while something runs, and not after it")
     func held() async throws {
         let logind = try await FakeLogind()
         defer { logind.end() }
-        let inhibitor = inhibitor(logind.address)
+        let inhibitor = try inhibitor(logind.address)
         inhibitor.begin()
         let heard = try await logind.heard.element(2)
         #expect(heard == .inhibit(["idle:sleep", "Waft", "Something is being sent or received", "block"]))
@@ -37,7 +40,7 @@ struct SleepInhibitorTests {
     func short() async throws {
         let logind = try await FakeLogind()
         defer { logind.end() }
-        let inhibitor = inhibitor(logind.address)
+        let inhibitor = try inhibitor(logind.address)
         inhibitor.begin()
         inhibitor.end()
         try await logind.heard.first { $0 == .released }
@@ -48,7 +51,7 @@ struct SleepInhibitorTests {
     func hold() async throws {
         let logind = try await FakeLogind()
         defer { logind.end() }
-        let inhibitor = inhibitor(logind.address)
+        let inhibitor = try inhibitor(logind.address)
         var hold: WakeHold? = WakeHold(inhibitor)
         hold?.take()
         hold?.take()
@@ -62,11 +65,11 @@ struct SleepInhibitorTests {
     func nothingThere() async throws {
         let folder = TemporaryFolder()
         let log = Recorder<String>()
-        inhibitor("unix:path=" + folder / "none", log).begin()
+        try inhibitor("unix:path=" + folder / "none", log).begin()
         try await log.first { $0.contains("not kept awake") }
         let logind = try await FakeLogind(refuses: true)
         defer { logind.end() }
-        let refused = inhibitor(logind.address, log)
+        let refused = try inhibitor(logind.address, log)
         refused.begin()
         try await log.element(2)
         #expect(!refused.isHeld)

@@ -1,0 +1,100 @@
+private import Synchronization
+
+/// A client of a message bus: calls methods, gets signals and owns names.
+///
+/// It has one thread and one connection, which end when it is released. A connection that the bus has ended stays ended:
+/// then calls throw `BusError.disconnected` and streams end. No call starts a program.
+package final class BusClient: Sendable {
+    /// The time in which a bus or a service answers.
+    package static let timeout: Duration = .seconds(25)
+
+    let thread = BusThread(name: "waft-bus") { BusSession() }
+    private let lastSubscription = Atomic<Int>(0)
+
+    private init() {}
+
+    deinit {
+        thread.stop()
+    }
+
+    /// Connects and greets the bus.
+    ///
+    /// - Parameter timeout: maximum wait for the bus.
+    /// - Throws: `BusError`.
+    package static func connect(
+        to address: BusAddress, limits: BusLimits, timeout: Duration = BusClient.timeout
+    ) async throws(BusError) -> BusClient {
+        let client = BusClient()
+        try await client.perform { (session, answer: @escaping (Result<Void, BusError>) -> Void) in
+            if let error = session.connect(to: address, limits) { return answer(.failure(error)) }
+            session.call(.bus("Hello"), timeout: timeout) { answer($0.map { _ in }) }
+        }
+        return client
+    }
+
+    /// Calls a method and waits for its reply.
+    ///
+    /// - Parameters:
+    ///   - timeout: maximum wait for the reply.
+    ///   - reading: reads the reply's arguments on the client's thread; nil if they are not the expected ones.
+    /// - Throws: `BusError`.
+    package func call<Value: Sendable>(
+        _ call: BusCall, timeout: Duration = BusClient.timeout,
+        reading: @escaping @Sendable (inout BusReader) -> Value?
+    ) async throws(BusError) -> Value {
+        try await perform { session, answer in
+            session.call(call, timeout: timeout) { reply in
+                answer(reply.flatMap { $0.read(reading).map { .success($0) } ?? .failure(.unexpectedReply) })
+            }
+        }
+    }
+
+    /// Subscribes to a signal. The stream ends with the connection.
+    ///
+    /// - Parameters:
+    ///   - buffer: maximum number of signals that wait; older ones are dropped.
+    ///   - reading: reads a signal's arguments on the client's thread; nil drops the signal.
+    /// - Returns: the signals that are sent from now on.
+    /// - Throws: `BusError`.
+    package func signals<Value: Sendable>(
+        _ match: BusMatch, timeout: Duration = BusClient.timeout, buffer: Int = 64,
+        reading: @escaping @Sendable (inout BusReader) -> Value?
+    ) async throws(BusError) -> AsyncStream<Value> {
+        let (stream, inlet) = AsyncStream<Value>.makeStream(bufferingPolicy: .bufferingNewest(buffer))
+        let number = lastSubscription.add(1, ordering: .relaxed).newValue
+        inlet.onTermination = { [weak self] _ in self?.thread.perform { $0.unsubscribe(number) } }
+        try await perform { (session, answer: @escaping (Result<Void, BusError>) -> Void) in
+            session.subscribe(number, match, timeout: timeout) { message in
+                guard let message else { return inlet.finish() }
+                if let value = message.read(reading) { inlet.yield(value) }
+            } then: { error in
+                answer(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+        return stream
+    }
+
+    /// Owns a name as long as the client exists.
+    ///
+    /// - Throws: `BusError.nameTaken`, or another `BusError`.
+    package func own(_ name: String, timeout: Duration = BusClient.timeout) async throws(BusError) {
+        // DBUS_NAME_FLAG_DO_NOT_QUEUE; the replies 1 and 4 say that the name is ours.
+        let request = BusCall.bus("RequestName") { arguments in
+            arguments.string(name)
+            arguments.uint32(4)
+        }
+        let reply = try await call(request, timeout: timeout) { $0.uint32() }
+        guard reply == 1 || reply == 4 else { throw .nameTaken }
+    }
+
+    /// Runs a job on the thread and waits for its answer, which it gives exactly once.
+    private func perform<Value: Sendable>(
+        _ job: @escaping @Sendable (BusSession, @escaping (Result<Value, BusError>) -> Void) -> Void
+    ) async throws(BusError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            let isTaken = thread.perform { session in job(session) { continuation.resume(returning: $0) } }
+            if !isTaken { continuation.resume(returning: Result<Value, BusError>.failure(.disconnected)) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,122 @@
+/// One connection of a `BusClient`: its calls that wait for replies, and its streams of signals. Used by one thread.
+final class BusSession: BusPart {
+    /// A call that waits for its reply.
+    private struct Pending {
+        var deadline: ContinuousClock.Instant
+        var answer: (Result<BusMessage, BusError>) -> Void
+    }
+
+    private struct Subscription {
+        var match: BusMatch
+        /// Nil ends the stream.
+        var tell: (BusMessage?) -> Void
+    }
+
+    private(set) var connection: BusConnection?
+    private var pending: [UInt32: Pending] = [:]
+    private var subscriptions: [Int: Subscription] = [:]
+    /// The connections that own the names of subscribed services.
+    private var owners: [String: String] = [:]
+
+    // MARK: Requests
+
+    func connect(to address: BusAddress, _ limits: BusLimits) -> BusError? {
+        do {
+            connection = try BusConnection.open(address, limits: limits)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func call(_ call: BusCall, timeout: Duration, _ answer: @escaping (Result<BusMessage, BusError>) -> Void) {
+        guard let connection, let message = call.message(), let serial = connection.send(message) else {
+            return answer(.failure(.disconnected))
+        }
+        pending[serial] = Pending(deadline: .now + timeout, answer: answer)
+    }
+
+    /// - Parameter told: called with the first error, or when the bus sends the signals from now on.
+    func subscribe(
+        _ number: Int, _ match: BusMatch, timeout: Duration, _ tell: @escaping (BusMessage?) -> Void,
+        then told: @escaping (BusError?) -> Void
+    ) {
+        subscriptions[number] = Subscription(match: match, tell: tell)
+        var failure: BusError?
+        for rule in [match.ownerRule, match.rule] {
+            call(.bus("AddMatch") { $0.string(rule) }, timeout: timeout) { answer in
+                if case .failure(let error) = answer { failure = failure ?? error }
+            }
+        }
+        // After the matches, so that no change is missed in between. The bus answers in order.
+        call(.bus("GetNameOwner") { $0.string(match.sender) }, timeout: timeout) { [weak self] answer in
+            // The error is NameHasNoOwner.
+            if case .success(let message) = answer { self?.owners[match.sender] = message.read { $0.string() } }
+            told(failure)
+        }
+    }
+
+    func unsubscribe(_ number: Int) {
+        guard let subscription = subscriptions.removeValue(forKey: number) else { return }
+        for rule in [subscription.match.rule, subscription.match.ownerRule] {
+            guard let message = BusCall.bus("RemoveMatch", { $0.string(rule) }).message() else { continue }
+            message.wantsNoReply()
+            _ = connection?.send(message)
+        }
+    }
+
+    // MARK: The thread
+
+    var watchDescriptor: Int32 { -1 }
+    var deadline: ContinuousClock.Instant? { pending.values.map(\.deadline).min() }
+    var hasLeft: Bool { connection?.isSending != true }
+
+    func watchIsReadable() {}
+    func leave() {}
+
+    func advance() {
+        while let message = connection?.receive() { take(message) }
+        if connection?.isConnected == false { end() }
+        let now = ContinuousClock.now
+        for (serial, waiting) in pending where waiting.deadline <= now {
+            pending[serial] = nil
+            waiting.answer(.failure(.silent))
+        }
+    }
+
+    func end() {
+        connection = nil
+        for waiting in pending.values { waiting.answer(.failure(.disconnected)) }
+        for subscription in subscriptions.values { subscription.tell(nil) }
+        (pending, subscriptions) = ([:], [:])
+    }
+
+    // MARK: Messages
+
+    private func take(_ message: BusMessage) {
+        switch message.kind {
+        case .reply: pending.removeValue(forKey: message.replySerial)?.answer(.success(message))
+        case .error:
+            let refusal = BusError.refused(message.errorName ?? "without a name")
+            pending.removeValue(forKey: message.replySerial)?.answer(.failure(refusal))
+        case .signal: signalled(message)
+        case .call: if let refusal = message.refusal() { _ = connection?.send(refusal) }
+        case .other: break
+        }
+    }
+
+    private func signalled(_ message: BusMessage) {
+        if message.sender == BusName.bus, message.interface == BusName.bus, message.member == "NameOwnerChanged" {
+            let (name, new) = message.read { arguments in
+                let name = arguments.string()
+                _ = arguments.string()
+                return (name, arguments.string())
+            }
+            if let name, subscriptions.values.contains(where: { $0.match.sender == name }) { owners[name] = new }
+        }
+        for subscription in subscriptions.values
+        where subscription.match.matches(message, owner: owners[subscription.match.sender]) {
+            subscription.tell(message)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import CDBus
+
+/// Writes the arguments of a message.
+package struct BusWriter {
+    var iterator = DBusMessageIter()
+    private(set) var isWhole = true
+
+    init() {}
+
+    package mutating func string(_ text: String) {
+        // A NUL would end the text early.
+        text.replacing("\0", with: "\u{FFFD}").withCString { start in
+            var start: UnsafePointer<CChar>? = start
+            basic(BusType.string, &start)
+        }
+    }
+
+    package mutating func uint32(_ value: UInt32) {
+        var value = value
+        basic(BusType.uint32, &value)
+    }
+
+    package mutating func int32(_ value: Int32) {
+        var value = value
+        basic(BusType.int32, &value)
+    }
+
+    package mutating func byte(_ value: UInt8) {
+        var value = value
+        basic(BusType.byte, &value)
+    }
+
+    /// - Parameter elements: the signature of one element.
+    package mutating func array(of elements: String, _ body: (inout BusWriter) -> Void) {
+        container(BusType.array, elements, body)
+    }
+
+    /// An entry of an `a{sv}`.
+    package mutating func entry(_ key: String, _ signature: String, _ body: (inout BusWriter) -> Void) {
+        container(BusType.dictionaryEntry, nil) { entry in
+            entry.string(key)
+            entry.container(BusType.variant, signature, body)
+        }
+    }
+
+    private mutating func basic(_ type: Int32, _ value: UnsafeRawPointer) {
+        guard isWhole else { return }
+        if dbus_message_iter_append_basic(&iterator, type, value) == 0 { isWhole = false }
+    }
+
+    private mutating func container(_ type: Int32, _ signature: String?, _ body: (inout BusWriter) -> Void) {
+        guard isWhole else { return }
+        var inner = BusWriter()
+        guard dbus_message_iter_open_container(&iterator, type, signature, &inner.iterator) != 0 else {
+            isWhole = false
+            return
+        }
+        body(&inner)
+        guard inner.isWhole else {
+            dbus_message_iter_abandon_container(&iterator, &inner.iterator)
+            isWhole = false
+            return
+        }
+        if dbus_message_iter_close_container(&iterator, &inner.iterator) == 0 { isWhole = false }
+    }
+}
