@@ -161,7 +161,7 @@ let package = Package(
         + module(
             .handling, "HandlerCatalog",
             ["SystemCalls", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
-        + module(.handling, "HookSandbox", ["CLinuxShims"], tests: ["sandbox-probe"])
+        + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(
             .handling, "Desktop", ["DBusClient", "SystemCalls", "Sharing", "UniformTypes", logging],
@@ -251,8 +251,8 @@ let package = Package(
             [
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Executors", "CLinuxShims", "Desktop", argumentParser, logging, lifecycle,
-                nioPosix,
+                "Pairing", "Outbox", "Executors", "CLinuxShims", "Desktop", "SystemCalls", argumentParser, logging,
+                lifecycle, nioPosix,
             ]
         )
 )

@@ -68,7 +68,7 @@ struct BusClientTests {
         await #expect(throws: BusError.silent) {
             try await client.call(call, timeout: .milliseconds(1)) { $0.string() }
         }
-        await #expect(throws: BusError.refused("org.freedesktop.DBus.Error.ServiceUnknown")) {
+        await #expect(throws: BusError.refused("org.freedesktop.DBus.Error.NameHasNoOwner")) {
             let call = BusCall(to: "org.example.None", path: "/", interface: "org.example.None", member: "None")
             _ = try await client.call(call) { $0.string() }
         }
@@ -79,9 +79,10 @@ struct BusClientTests {
         let bus = try await FakeLogind()
         defer { bus.end() }
         let client = try await Self.connect(bus, BusLimits(messageBytes: 1_024))
-        await #expect(throws: BusError.disconnected) {
-            try await client.call(.bus("Introspect")) { $0.string() }
-        }
+        var introspect = BusCall.bus("Introspect")
+        introspect.interface = "org.freedesktop.DBus.Introspectable"
+        let call = introspect
+        await #expect(throws: BusError.disconnected) { try await client.call(call) { $0.string() } }
         await #expect(throws: BusError.disconnected) {
             try await client.call(.bus("GetId")) { $0.string() }
         }

@@ -53,7 +53,7 @@ struct HookAnswerTests {
             (folder.path, "is not an executable file"),
             (folder.file("text", "touch pwned\nexit 0\n", mode: 0o755), "neither a program nor a script"),
             (folder.file("strange", "#!/no/such/program -x\n", mode: 0o755), "names /no/such/program in its first"),
-            (folder.file("windows", "#!/bin/sh\r\n", mode: 0o755), "names /bin/sh\\u{d} in its first line"),
+            (folder.file("windows", "#!/bin/sh\r\n", mode: 0o755), "names /bin/sh\\r in its first line"),
         ]
         for (path, reason) in expected {
             let program = place.program(path, sandbox: isSandboxed ? .strict : .none)

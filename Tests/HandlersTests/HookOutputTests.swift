@@ -19,7 +19,7 @@ struct HookOutputTests {
         #expect(outcome.reason == "exit code 3")
         let lines = messages.all.filter { $0.hasPrefix("debug") }
         #expect(
-            lines == ["one", "two", "\\u{1b}[2Jthree"].map { "debug a handler printed: \($0)" })
+            lines == ["one", "two", "\\u{1B}[2Jthree"].map { "debug a handler printed: \($0)" })
     }
 
     @Test("of long output the end is kept, and bytes that are no text are replaced")

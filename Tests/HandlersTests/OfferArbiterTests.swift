@@ -55,7 +55,7 @@ struct OfferArbiterTests {
         let cut = try await answer(to: "printf 'x'; for i in $(seq 100); do printf 'é'; done; exit 1")
         #expect(cut == .decline(reason: "x" + String(repeating: "é", count: 99)))
         let hidden = try await answer(to: "printf '\\033[31mred\\342\\200\\256\\n'; exit 1")
-        #expect(hidden == .decline(reason: "\\u{1b}[31mred\\u{202e}"))
+        #expect(hidden == .decline(reason: "\\u{1B}[31mred\\u{202E}"))
         let binary = try await answer(to: "head -c 300 /dev/urandom; exit 1")
         guard case .decline(let reason) = binary else {
             Issue.record("not a decline: \(binary)")

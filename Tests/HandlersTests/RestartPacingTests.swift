@@ -29,7 +29,7 @@ struct RestartPacingTests {
         let full = #" {"answer":"failed","number":7,"reason":"a\nb\u001b","more":[1]} "#
         let answer = try ResidentAnswer(Array(full.utf8), to: seven)
         #expect(answer.answer == .failed)
-        #expect(answer.reason == "a\\u{a}b\\u{1b}")
+        #expect(answer.reason == "a\\nb\\u{1B}")
     }
 
     @Test(
@@ -39,7 +39,7 @@ struct RestartPacingTests {
             (#"{"answer":"maybe"}"#, "neither yes, no, later nor failed: maybe"),
             (#"{"answer":"yes","number":8}"#, "for 8, which is not its question"),
             (#"{"answer":"yes","number":1e99}"#, "not valid JSON"), (#"{"answer":true}"#, "not valid JSON"),
-            ("\u{1b}[2J\u{202e}", "not valid JSON: \\u{1b}[2J\\u{202e}"),
+            ("\u{1b}[2J\u{202e}", "not valid JSON: \\u{1B}[2J\\u{202E}"),
             (String(repeating: "[", count: 60_000), "not valid JSON: [["),
         ])
     func refused(line: String, reason: String) {

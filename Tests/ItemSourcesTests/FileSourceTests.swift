@@ -137,7 +137,7 @@ struct FileSourceTests {
             fault { _ = try make(path) }
                 == SourceFault(
                     .unreadable,
-                    "\(folder / "line\\u{A}break"): the name contains control or direction-changing characters; "
+                    "\(folder / "line\\nbreak"): the name contains control or direction-changing characters; "
                         + "rename it, or give another name with --name"))
         let source = try ItemSources.make(path: path, name: try SafeName("fit"))
         #expect(try read(source).contents[""] == [0x78])

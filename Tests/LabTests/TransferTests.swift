@@ -113,7 +113,7 @@ struct TransferTests {
             #expect(refused.exit == 66)
             let reason = "the name contains control or direction-changing characters; rename it, or leave it out"
             let lines = [
-                "waft: all/a\\u{A}b: \(reason)", "  all/\\u{301}\\u{7}bad: \(reason)",
+                "waft: all/a\\nb: \(reason)", "  all/\\u{301}\\u{7}bad: \(reason)",
                 "  gone: there is no such file or folder",
                 "  --skip-unreadable sends the rest; --exclude PATTERN leaves files and folders out by name",
             ]

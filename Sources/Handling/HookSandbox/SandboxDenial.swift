@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 
 /// An access that the sandbox seems to have refused, guessed from the hook's messages: the kernel tells only the hook.
 package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
@@ -73,7 +74,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     private static func permission(_ place: String?, _ owner: Owner, _ access: Access = .writing) -> String {
         switch owner {
         case .bundle:
-            return "--\(access.rawValue) " + (place.map(quoted) ?? "FOLDER")
+            return "--\(access.rawValue) " + (place.map(ShellWord.quoted) ?? "FOLDER")
         case .configuredHook:
             let key = "hook" + access.rawValue.prefix(1).uppercased() + access.rawValue.dropFirst()
             return key + ": [" + (place.map(quotedForYAML) ?? "FOLDER") + "] to config.yaml"
@@ -159,25 +160,8 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
         return "/" + parts.dropLast().joined(separator: "/")
     }
 
-    /// The path as a word of a shell command.
-    private static func quoted(_ path: String) -> String {
-        isPlain(path) ? path : "'" + path.replacing("'", with: "'\\''") + "'"
-    }
-
     /// The path as a YAML value.
     private static func quotedForYAML(_ path: String) -> String {
-        isPlain(path) ? path : "'" + path.replacing("'", with: "''") + "'"
-    }
-
-    private static func isPlain(_ path: String) -> Bool {
-        path.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        ShellWord.isPlain(path) ? path : "'" + path.replacing("'", with: "''") + "'"
     }
 }

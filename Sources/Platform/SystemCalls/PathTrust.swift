@@ -108,7 +108,7 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
         return PathTrustError(
             description:
                 "\(what) another user (uid \(owner)), who could change what Waft does; use another folder, or: "
-                + "chown \(isLink ? "-h " : "")\(user) \(quoted(path))")
+                + "chown \(isLink ? "-h " : "")\(user) \(ShellWord.quoted(path))")
     }
 
     static func mode(_ path: String, _ mode: mode_t, _ others: mode_t) -> PathTrustError {
@@ -118,20 +118,6 @@ package struct PathTrustError: Error, Hashable, Sendable, CustomStringConvertibl
         return PathTrustError(
             description:
                 "\(who) can write to \(path) (mode \(String(repeating: "0", count: 4 - digits.count))\(digits)), "
-                + "and could change what Waft does; fix it with: chmod \(change)-w \(quoted(path))")
-    }
-
-    /// Quoted for a shell.
-    private static func quoted(_ path: String) -> String {
-        let plain = path.utf8.allSatisfy { byte in
-            switch UInt8(byte) {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        return plain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+                + "and could change what Waft does; fix it with: chmod \(change)-w \(ShellWord.quoted(path))")
     }
 }

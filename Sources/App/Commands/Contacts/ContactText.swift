@@ -17,14 +17,6 @@ struct ContactText {
 
     static func escaped(_ text: String) -> String { TerminalText.escaped(text) }
 
-    /// A word as it can be pasted into a shell.
-    static func word(_ text: String) -> String {
-        let isPlain =
-            !text.isEmpty && !text.hasPrefix("-")
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.+".contains($0)) }
-        return isPlain ? text : "'" + escaped(text).replacing("'", with: "'\\''") + "'"
-    }
-
     /// A contact's name, or a stranger's key.
     static func name(_ id: PeerID, _ snapshot: ContactSnapshot) -> String {
         snapshot[id].map { escaped($0.name.text) } ?? "the peer \(id.short)"

@@ -91,7 +91,7 @@ struct ContactsAllowCommand: ContactsVerb {
                 let old = TerminalText.escaped(contact.name.text)
                 return allowance.failure(
                     "this key already belongs to your contact \(old)",
-                    hint: "to rename it: waft contacts rename \(ContactText.word(contact.name.text)) NEW")
+                    hint: "to rename it: waft contacts rename \(TerminalText.shellWord(contact.name.text)) NEW")
             }
             if let other = names.updateValue(allowance.name, forKey: allowance.id), other != allowance.name {
                 return allowance.failure("the key is listed twice, also with the name \(other)")

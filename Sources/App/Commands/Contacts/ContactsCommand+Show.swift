@@ -82,6 +82,8 @@ struct ContactsMeCommand: ContactsVerb {
         }
         return VerbReport(
             results: ["name  \(TerminalText.escaped(place.ownName))", "id    \(id.text)"],
-            notes: ["on another machine: waft contacts allow \(id.text) --name \(ContactText.word(place.ownName))"])
+            notes: [
+                "on another machine: waft contacts allow \(id.text) --name \(TerminalText.shellWord(place.ownName))"
+            ])
     }
 }

@@ -50,14 +50,6 @@ struct HandlerText {
 
     static func path(_ path: String) -> String { TerminalText.escaped(path, limit: pathLimit) }
 
-    /// A word as it can be pasted into a shell.
-    static func word(_ text: String) -> String {
-        let isPlain =
-            !text.isEmpty && !text.hasPrefix("-")
-            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.+:/".contains($0)) }
-        return isPlain ? text : "'" + path(text).replacing("'", with: "'\\''") + "'"
-    }
-
     // MARK: Facts
 
     func isEnabled(_ bundle: HandlerBundle) -> Bool {
@@ -160,7 +152,8 @@ struct HandlerText {
             guard problem.severity == .unusable else { return "fix it" }
             // A name that cannot be shown cannot be typed either.
             guard Self.escaped(problem.name) == problem.name else { return "fix it, or delete its folder" }
-            return "fix it, or remove it: waft handlers remove \(Self.word(problem.name))"
+            return
+                "fix it, or remove it: waft handlers remove \(TerminalText.shellWord(problem.name, limit: Self.pathLimit))"
         }
         if problem.path == folders.user { return "fix it" }
         return "ask the administrator of this machine to fix it"

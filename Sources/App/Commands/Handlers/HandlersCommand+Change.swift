@@ -44,7 +44,7 @@ struct HandlersRemoveCommand: HandlersVerb {
             let bundle = try? before.bundle(named: name)
             let canBeDisabled = error.code == .notYours && bundle.map { $0.origin < .configuration } == true
             throw CommandFailure(
-                error, hint: canBeDisabled ? "waft handlers disable \(HandlerText.word(name))" : nil)
+                error, hint: canBeDisabled ? "waft handlers disable \(TerminalText.shellWord(name))" : nil)
         }
         if data, let folder = removal.dataFolder { try Self.removeData(folder) }
         let after = place.catalog.load().choices

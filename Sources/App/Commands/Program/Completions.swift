@@ -9,6 +9,7 @@ import Outbox
 import Sending
 import Settings
 import Sharing
+import SystemCalls
 
 /// Words that the shell offers at the Tab key. A fault means that nothing is offered.
 extension CompletionKind {
@@ -120,15 +121,8 @@ enum CompletionWords {
             case .fish: word
             // A colon begins the description of a word.
             case .zsh: word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
-            default: isPlain(word) ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+            default: ShellWord.quoted(word)
             }
-        }
-    }
-
-    private static func isPlain(_ word: String) -> Bool {
-        word.utf8.allSatisfy { byte in
-            let isLetter = (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80
-            return isLetter || (0x30...0x39).contains(byte) || "-_./".utf8.contains(byte)
         }
     }
 

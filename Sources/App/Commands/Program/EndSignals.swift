@@ -4,6 +4,10 @@ import Glibc
 import Synchronization
 
 /// Signals as a stream: SIGINT and SIGTERM, if no others are named.
+///
+/// Not the `UnixSignals` of swift-service-lifecycle: on Linux a signal that had one of its sequences has no effect once the
+/// sequence is gone, so Ctrl-C could not end a command that no longer waits for it. A sequence also catches signals
+/// that the program's starter ignores, as `nohup` does.
 enum EndSignals {
     private struct Watcher {
         var signals: Set<Int32>

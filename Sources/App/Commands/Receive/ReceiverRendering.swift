@@ -32,7 +32,7 @@ struct ReceiverRendering: Sendable {
         case .ready(let id, let name, let port, let inbox, _):
             Console.shared.note("Receiving as \(TerminalText.escaped(name)) (\(id.short)) on port \(port),")
             Console.shared.note("into \(TerminalText.escaped(inbox, limit: 400)). From another machine:")
-            Console.shared.note("  waft send FILE --to \(Self.quoted(name))")
+            Console.shared.note("  waft send FILE --to \(TerminalText.shellWord(name))")
         case .reception(.stored(let arrival)):
             Console.shared.result { [people] in
                 let name = TerminalText.escaped(arrival.stored.name.text)
@@ -84,12 +84,6 @@ struct ReceiverRendering: Sendable {
         // The reason of the user's own no is for the sender.
         guard let answer, answer != ConsentQueue.no else { return "declined" }
         return OutcomeWords.line(answer)
-    }
-
-    /// A name as it can be pasted into a shell.
-    private static func quoted(_ name: String) -> String {
-        let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
-        return isPlain ? name : "'" + TerminalText.escaped(name).replacing("'", with: "'\\''") + "'"
     }
 
     // MARK: For programs

@@ -1,9 +1,13 @@
 import Sharing
+import SystemCalls
 
 /// Text from elsewhere, made fit for a terminal or a log by `ShownText`.
 package enum TerminalText {
     /// - Parameter limit: most characters of the result, the ellipsis included.
     package static func escaped(_ text: String, limit: Int = 200) -> String { ShownText.line(text, limit: limit) }
+
+    /// A word as it can be pasted into a shell.
+    static func shellWord(_ text: String, limit: Int = 200) -> String { ShellWord.quoted(escaped(text, limit: limit)) }
 
     /// The name that a peer gives itself, escaped.
     static func peerName(_ name: String) -> String { escaped(ShownText.peerName(name), limit: 64) }

@@ -1,3 +1,4 @@
+import Sharing
 import SystemCalls
 
 /// Why the contacts could not be read or changed.
@@ -63,17 +64,6 @@ extension ContactError {
 }
 
 extension String {
-    /// A text of a user or a file, made fit for one line of output: printable, and cut to a length that is enough to
-    /// recognise it.
-    var quoted: String {
-        var shown = ""
-        for scalar in unicodeScalars.prefix(64) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: shown.unicodeScalars.append(scalar)
-            }
-        }
-        return unicodeScalars.count > 64 ? "\"\(shown)…\"" : "\"\(shown)\""
-    }
+    /// A text of a user or a file, made fit for one line of output, and cut to a length that is enough to recognise it.
+    var quoted: String { "\"\(ShownText.line(self, limit: 64))\"" }
 }

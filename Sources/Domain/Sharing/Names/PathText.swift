@@ -43,10 +43,8 @@ package enum PathText {
         var count = 0
         var beginsName = true
         for scalar in text.unicodeScalars {
-            // A scalar that a safe name may contain can be shown.
-            let isPlain = scalar == "/" || (try? SafeName("x" + String(scalar))) != nil
-            let isShown = isPlain && !(beginsName && ("/" + String(scalar)).count == 1)
-            let piece = isShown ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            let isMark = beginsName && ("/" + String(scalar)).count == 1
+            let piece = isMark ? ShownText.number(of: scalar) : ShownText.escaped(scalar)
             beginsName = scalar == "/"
             count += piece.unicodeScalars.count
             if count > limit - 1 { return result + "…" }

@@ -64,13 +64,29 @@ package enum ShownText {
     }
 
     private static func escape(_ scalar: Unicode.Scalar, _ keepsNewlines: Bool) -> String {
+        keepsNewlines && scalar == "\n" ? "\n" : escaped(scalar)
+    }
+
+    /// The whole text with everything that is not plainly printable written as in `line`: neither cut, nor with its spaces
+    /// counted. For text that is bounded already.
+    package static func escaped(_ text: String) -> String {
+        guard !text.unicodeScalars.allSatisfy(isPrintable) else { return text }
+        return text.unicodeScalars.map(escaped).joined()
+    }
+
+    /// The scalar if it is plainly printable; otherwise `\n`, `\r`, `\t` or its number.
+    static func escaped(_ scalar: Unicode.Scalar) -> String {
         switch scalar {
-        case "\n": return keepsNewlines ? "\n" : "\\n"
-        case "\r": return "\\r"
-        case "\t": return "\\t"
-        default: break
+        case "\n": "\\n"
+        case "\r": "\\r"
+        case "\t": "\\t"
+        default: isPrintable(scalar) ? String(scalar) : number(of: scalar)
         }
-        return isPrintable(scalar) ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+    }
+
+    /// `\u{202E}`.
+    static func number(of scalar: Unicode.Scalar) -> String {
+        "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
     }
 
     /// Whether a scalar is visible, or changes the character before it.

@@ -23,8 +23,8 @@ struct BundleWriting {
             if copying {
                 try program.copy(to: file)
             } else {
-                let quoted = program.path.replacing("'", with: "'\\''")
-                try SmallFile.write(Array("#!/bin/sh\nexec '\(quoted)' \"$@\"\n".utf8), to: file)
+                let word = ShellWord.inQuotes(program.path)
+                try SmallFile.write(Array("#!/bin/sh\nexec \(word) \"$@\"\n".utf8), to: file)
             }
         }
         try systemCall { chmod(folder, 0o755) }

@@ -112,7 +112,7 @@ package struct OfferArbiter: Sendable {
                 throw error
             }
         } catch {
-            return .undecided(reason: LogText.escaped(LaunchTrouble.outcome(of: error, program).reason))
+            return .undecided(reason: ShownText.escaped(LaunchTrouble.outcome(of: error, program).reason))
         }
         let ending = await started.process.ending(within: program.timeLimit)
         let answer: ArbiterAnswer
@@ -140,7 +140,7 @@ package struct OfferArbiter: Sendable {
         case .code(2), .code(75): return .undecided(reason: "it has no opinion")
         case .code(let code):
             if let failure = await started.launchFailure(exitCode: code) {
-                return .undecided(reason: LogText.escaped(LaunchTrouble.reason(failure, started.program).reason))
+                return .undecided(reason: ShownText.escaped(LaunchTrouble.reason(failure, started.program).reason))
             }
             return .undecided(reason: await complaint("exit code \(code)", started))
         case .signal(let signal):
@@ -155,7 +155,7 @@ package struct OfferArbiter: Sendable {
         await started.pipe.catchUp()
         let lines = String(decoding: started.capture.tail, as: UTF8.self).split(whereSeparator: \.isNewline)
         guard let last = lines.last else { return reason }
-        return reason + ": " + LogText.escaped(String(last.prefix(Self.complaintLength)))
+        return reason + ": " + ShownText.escaped(String(last.prefix(Self.complaintLength)))
     }
 
     private func log(_ answer: ArbiterAnswer, _ facts: OfferFacts) {
@@ -187,7 +187,7 @@ private final class FirstLine: Sendable {
     /// Trimmed, and at most `limit` bytes.
     var text: String {
         let line = bytes.withLock { $0.prefix { $0 != UInt8(ascii: "\n") } }
-        let escaped = LogText.escaped(String(decoding: line, as: UTF8.self).replacing("\t", with: " "))
+        let escaped = ShownText.escaped(String(decoding: line, as: UTF8.self).replacing("\t", with: " "))
         let words = escaped.drop { $0 == " " }
         var scalars = words.unicodeScalars
         // The cut can leave half a character, and escaping lengthens the text.

@@ -76,7 +76,7 @@ struct LaunchTrouble: Error {
             return "\(path) is not an executable file; chmod +x may be missing"
         }
         guard let interpreter = interpreter(of: path), access(interpreter, X_OK) != 0 else { return nil }
-        return "\(path) names \(LogText.escaped(interpreter)) in its first line, which cannot be executed: "
+        return "\(path) names \(ShownText.escaped(interpreter)) in its first line, which cannot be executed: "
             + String(cString: strerror(errno))
     }
 

@@ -221,7 +221,7 @@ package struct HandlerRunner: Sendable {
             metadata: [
                 "handler": "\(program.identifier)", "call": "\(call.verb.rawValue)",
                 "number": "\(call.number?.description ?? "-")", "answer": "\(outcome.answer.rawValue)",
-                "reason": "\(LogText.escaped(outcome.reason))",
+                "reason": "\(ShownText.escaped(outcome.reason))",
             ])
     }
 }
@@ -257,7 +257,7 @@ struct Started: Sendable {
         guard plan.level != .none, HookSandbox.support.abi > 0 else { return [] }
         let owner: SandboxDenial.Owner = program.isConfiguredHook ? .configuredHook : .bundle
         return SandboxDenial.denials(in: String(decoding: tail, as: UTF8.self), plan: plan)
-            .map { LogText.escaped($0.text(for: owner)) }
+            .map { ShownText.escaped($0.text(for: owner)) }
     }
 
     func launchFailure(exitCode: Int) async -> SandboxLaunchFailure? {

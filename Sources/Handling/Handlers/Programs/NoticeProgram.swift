@@ -65,7 +65,7 @@ package struct NoticeProgram: Sendable {
         guard let reason = await run(document, call, environment) else { return }
         runner.logger.warning(
             "the \(program.name) could not be started, or failed",
-            metadata: ["reason": "\(LogText.escaped(reason))"])
+            metadata: ["reason": "\(ShownText.escaped(reason))"])
     }
 
     /// - Returns: the failure; nil if there was none.

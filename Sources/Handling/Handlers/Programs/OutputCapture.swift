@@ -61,31 +61,10 @@ final class OutputCapture: Sendable {
                 if line.count < Self.lineBytes { line.append(byte) }
                 continue
             }
-            let text = LogText.escaped(String(decoding: line, as: UTF8.self))
+            let text = ShownText.escaped(String(decoding: line, as: UTF8.self))
             logger.debug("a handler printed", metadata: ["handler": "\(name)", "line": "\(text)"])
             line.removeAll(keepingCapacity: true)
         }
-    }
-}
-
-/// Foreign text on its way to a log.
-enum LogText {
-    /// The text on one line: scalars that end lines, move cursors or change direction are written as their numbers.
-    static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isUnfit) else { return text }
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            if isUnfit(scalar) {
-                escaped += "\\u{" + String(scalar.value, radix: 16) + "}"
-            } else {
-                escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
-    }
-
-    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
-        scalar != "/" && (try? SafeName("x" + String(scalar))) == nil
     }
 }
 

@@ -28,18 +28,18 @@ struct ResidentAnswer: Decodable, Hashable {
         }
         guard let decoded = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
             let start = String(decoding: line.prefix(64), as: UTF8.self)
-            throw Fault(reason: "its answer is not valid JSON: \(LogText.escaped(start))")
+            throw Fault(reason: "its answer is not valid JSON: \(ShownText.escaped(start))")
         }
         if let other = decoded.number, other != number?.value {
             throw Fault(reason: "it answered for \(other), which is not its question")
         }
         guard let answer = AttemptOutcome.Answer(rawValue: decoded.answer) else {
-            let word = LogText.escaped(String(decoded.answer.prefix(32)))
+            let word = ShownText.escaped(String(decoded.answer.prefix(32)))
             throw Fault(reason: "its answer is neither yes, no, later nor failed: \(word)")
         }
         self.answer = answer
         isNumbered = decoded.number != nil
-        reason = LogText.escaped(String((decoded.reason ?? "").prefix(Self.longestReason)))
+        reason = ShownText.escaped(String((decoded.reason ?? "").prefix(Self.longestReason)))
     }
 }
 
