@@ -199,48 +199,46 @@ struct BundleContents {
     }
 
     mutating func documentTypes() throws(BundleFault) -> [DocumentType] {
-        var types: [DocumentType] = []
-        var claims = 0
-        for var entry in entries("CFBundleDocumentTypes") {
-            let type = entry.documentType()
-            entry.warnings.forEach { warn($0) }
-            guard let type else { continue }
-            claims += type.contents.count
-            guard claims <= CatalogLimits.claims else { throw .tooMany("document types", CatalogLimits.claims) }
-            types.append(type)
+        try claims("CFBundleDocumentTypes", "document types", limit: CatalogLimits.claims) { entry in
+            entry.documentType().map { ($0, $0.contents.count) }
         }
-        return types
     }
 
     mutating func urlTypes() throws(BundleFault) -> [URLType] {
-        var types: [URLType] = []
-        var schemes = 0
-        for var entry in entries("CFBundleURLTypes") {
-            let type = entry.urlType()
-            entry.warnings.forEach { warn($0) }
-            guard let type else { continue }
-            schemes += type.schemes.count
-            guard schemes <= CatalogLimits.schemes else { throw .tooMany("URL schemes", CatalogLimits.schemes) }
-            types.append(type)
+        try claims("CFBundleURLTypes", "URL schemes", limit: CatalogLimits.schemes) { entry in
+            entry.urlType().map { ($0, $0.schemes.count) }
         }
-        return types
     }
 
     mutating func declarations(
         _ origin: DeclarationRefusal.Origin
     ) throws(BundleFault) -> [TypeDeclaration] {
         let key = origin == .exported ? "UTExportedTypeDeclarations" : "UTImportedTypeDeclarations"
-        var declarations: [TypeDeclaration] = []
-        for var entry in entries(key) {
-            let declaration = entry.typeDeclaration()
-            entry.warnings.forEach { warn($0) }
-            guard let declaration else { continue }
-            guard declarations.count < CatalogLimits.declarations else {
-                throw .tooMany("\(origin.rawValue) types", CatalogLimits.declarations)
-            }
-            declarations.append(declaration)
+        return try claims(key, "\(origin.rawValue) types", limit: CatalogLimits.declarations) { entry in
+            entry.typeDeclaration().map { ($0, 1) }
         }
-        return declarations
+    }
+
+    /// The usable entries of a list.
+    ///
+    /// - Parameters:
+    ///   - what: the things that the entries claim, for people.
+    ///   - limit: maximum number of these things in all entries.
+    ///   - read: the value of an entry and the number of things that it claims; nil if the entry is not usable.
+    private mutating func claims<Value>(
+        _ key: String, _ what: String, limit: Int, _ read: (inout TolerantEntry) -> (value: Value, count: Int)?
+    ) throws(BundleFault) -> [Value] {
+        var values: [Value] = []
+        var count = 0
+        for var entry in entries(key) {
+            let claim = read(&entry)
+            entry.warnings.forEach { warn($0) }
+            guard let claim else { continue }
+            count += claim.count
+            guard count <= limit else { throw .tooMany(what, limit) }
+            values.append(claim.value)
+        }
+        return values
     }
 }
 

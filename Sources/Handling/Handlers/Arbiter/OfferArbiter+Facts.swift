@@ -1,4 +1,3 @@
-import CLinuxShims
 import Foundation
 package import Sharing
 import SystemPackage
@@ -35,30 +34,11 @@ package struct OfferFacts: Sendable {
         return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
     }
 
-    /// The document: one line of JSON, with its newline.
-    func document() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try [UInt8](encoder.encode(Document(self))) + [UInt8(ascii: "\n")]
-    }
+    /// One line of JSON, with its newline.
+    func document() throws -> [UInt8] { try InputDocument.line(Document(self)) }
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
-    ///
-    /// Not a pipe: a program that never reads its input must not block the receiver.
-    func documentFile() throws -> FileDescriptor {
-        let bytes = try document()
-        let raw = CLinuxShims_memory_file("waft-offer")
-        guard raw >= 0 else { throw Errno(rawValue: errno) }
-        let file = FileDescriptor(rawValue: raw)
-        do {
-            try file.writeAll(bytes)
-            try file.seek(offset: 0, from: .start)
-            return file
-        } catch {
-            try? file.close()
-            throw error
-        }
-    }
+    func documentFile() throws -> FileDescriptor { try InputDocument.file(document(), name: "waft-offer") }
 }
 
 /// Version 1 of the document; fields may be added.

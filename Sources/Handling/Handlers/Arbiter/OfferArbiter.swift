@@ -63,18 +63,10 @@ package struct OfferArbiter: Sendable {
         logger: Logger
     ) throws(HandlerProgram.Unfit) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
-        var program: HandlerProgram
         var rules = rules
         rules.writablePaths = []
-        do {
-            program = try HandlerProgram.hook(
-                path: path, dataFolder: nil, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
-        } catch {
-            throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the arbiter "))
-        }
-        program.identifier = Self.identifier
-        program.name = "arbiter"
-        self.program = program
+        program = try HandlerProgram.configured(
+            Self.identifier, name: "arbiter", path: path, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
         runner = HandlerRunner(
             inbox: inbox, scratchFolder: scratchFolder, forbiddenPlaces: forbiddenPlaces, grace: grace,
             launcher: launcher, logger: logger)

@@ -124,17 +124,35 @@ package struct HandlerProgram: Hashable, Sendable {
         sandbox: SandboxPlan.Level,
         rules: LaunchRules = LaunchRules()
     ) throws(Unfit) -> HandlerProgram {
+        try configured(
+            hookIdentifier, name: "hook", path: path, dataFolder: dataFolder, timeLimit: timeLimit, sandbox: sandbox,
+            rules: rules)
+    }
+
+    /// A program of the configuration.
+    ///
+    /// - Parameters: as of `hook`; `name` is its name in messages.
+    /// - Throws: `Unfit` when there is no executable regular file at the path.
+    static func configured(
+        _ identifier: String,
+        name: String,
+        path: String,
+        dataFolder: String? = nil,
+        timeLimit: Duration,
+        sandbox: SandboxPlan.Level,
+        rules: LaunchRules
+    ) throws(Unfit) -> HandlerProgram {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
-            throw Unfit(description: "the hook \(absolute) does not exist")
+            throw Unfit(description: "the \(name) \(absolute) does not exist")
         }
         guard !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: absolute) else {
-            throw Unfit(description: "the hook \(absolute) is not an executable file; chmod +x may be missing")
+            throw Unfit(description: "the \(name) \(absolute) is not an executable file; chmod +x may be missing")
         }
         return HandlerProgram(
-            identifier: hookIdentifier,
-            name: "hook",
+            identifier: identifier,
+            name: name,
             executable: absolute,
             folder: URL(fileURLWithPath: absolute).deletingLastPathComponent().path,
             bundle: absolute,

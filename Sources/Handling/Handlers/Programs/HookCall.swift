@@ -1,4 +1,3 @@
-import CLinuxShims
 import ContentCheck
 import Digests
 import Foundation
@@ -118,30 +117,11 @@ package struct HookCall: Sendable {
         return variables.mapValues { $0?.replacing("\0", with: "\u{FFFD}") }
     }
 
-    /// The document: one line of JSON, with its newline.
-    func document() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try [UInt8](encoder.encode(Document(call: self))) + [UInt8(ascii: "\n")]
-    }
+    /// One line of JSON, with its newline.
+    func document() throws -> [UInt8] { try InputDocument.line(Document(call: self)) }
 
     /// The document in an anonymous file, at its beginning; the caller owns the descriptor.
-    ///
-    /// Not a pipe: a program that never reads its input must not block the receiver.
-    func documentFile() throws -> FileDescriptor {
-        let bytes = try document()
-        let raw = CLinuxShims_memory_file("waft-hook")
-        guard raw >= 0 else { throw Errno(rawValue: errno) }
-        let file = FileDescriptor(rawValue: raw)
-        do {
-            try file.writeAll(bytes)
-            try file.seek(offset: 0, from: .start)
-            return file
-        } catch {
-            try? file.close()
-            throw error
-        }
-    }
+    func documentFile() throws -> FileDescriptor { try InputDocument.file(document(), name: "waft-hook") }
 }
 
 extension HookCall {

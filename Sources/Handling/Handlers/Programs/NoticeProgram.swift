@@ -1,4 +1,3 @@
-import CLinuxShims
 import Foundation
 package import HandlerCatalog
 package import HookSandbox
@@ -40,16 +39,9 @@ package struct NoticeProgram: Sendable {
         logger: Logger
     ) throws(HandlerProgram.Unfit) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
-        var program: HandlerProgram
-        do {
-            program = try HandlerProgram.hook(
-                path: path, dataFolder: nil, timeLimit: timeLimit, sandbox: sandbox, rules: rules)
-        } catch {
-            throw HandlerProgram.Unfit(description: error.description.replacing("the hook ", with: "the \(name) "))
-        }
-        program.identifier = "org.waft." + name.replacing(" ", with: "-")
-        program.name = name
-        self.program = program
+        program = try HandlerProgram.configured(
+            "org.waft." + name.replacing(" ", with: "-"), name: name, path: path, timeLimit: timeLimit,
+            sandbox: sandbox, rules: rules)
         runner = HandlerRunner(
             inbox: inbox, scratchFolder: scratchFolder, forbiddenPlaces: forbiddenPlaces, grace: grace,
             launcher: launcher, logger: logger)
@@ -76,7 +68,7 @@ package struct NoticeProgram: Sendable {
         let started: Started
         do {
             try ScratchFolder.makeEmpty(runner.inbox)
-            let input = try Self.file(document)
+            let input = try InputDocument.file(document, name: "waft-notice")
             defer { try? input.close() }
             started = try await runner.start(
                 program, arguments: [call], environment: variables, input: input.rawValue)
@@ -99,21 +91,5 @@ package struct NoticeProgram: Sendable {
         }
         await started.finish(runner.leftovers)
         return reason
-    }
-
-    /// In an anonymous file, at its beginning; the caller owns the descriptor. Not a pipe: a program that never reads
-    /// its input must not block the receiver.
-    private static func file(_ bytes: [UInt8]) throws -> FileDescriptor {
-        let raw = CLinuxShims_memory_file("waft-notice")
-        guard raw >= 0 else { throw Errno(rawValue: errno) }
-        let file = FileDescriptor(rawValue: raw)
-        do {
-            try file.writeAll(bytes)
-            try file.seek(offset: 0, from: .start)
-            return file
-        } catch {
-            try? file.close()
-            throw error
-        }
     }
 }
