@@ -31,7 +31,7 @@ struct StrictReceiver: Sendable {
         guard let identity = try? Identity.make() else { preconditionFailure("no key can be made") }
         return AirDropEndpoint(
             EndpointParts(
-                settings: Settings([], hostName: "study"), identity: identity,
+                settings: Settings(hostName: "study"), identity: identity,
                 directory: directory.map { .success($0) },
                 contacts: nil, blocking: BlockingExecutor(threads: 2), logger: logger))
     }

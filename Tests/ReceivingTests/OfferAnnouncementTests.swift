@@ -18,11 +18,11 @@ struct OfferAnnouncementTests {
         private let made = Mutex<Receiver?>(nil)
 
         init(_ rule: AcceptRule) throws {
-            var wished = Settings.Partial()
-            wished.accept = rule
+            var settings = Settings(hostName: "kitchen")
+            settings.accept = rule
             let receiver = try Receiver(
                 home: Home(environment: ["WAFT_HOME": folder / "home"]),
-                settings: Settings([wished], hostName: "kitchen"),
+                settings: settings,
                 logger: Logger(label: "test")
             ) { [told, unowned self] event in
                 switch event {

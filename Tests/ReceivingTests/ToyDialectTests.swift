@@ -59,7 +59,7 @@ struct ToyDialectTests {
     }
 
     private func settings(named name: String) -> Settings {
-        var settings = Settings([], hostName: name)
+        var settings = Settings(hostName: name)
         settings.accept = .everyone
         settings.discovery = false
         settings.notifications = false

@@ -12,7 +12,9 @@ import UniformTypes
 struct PolicySettingsTests {
     private func policy(_ text: String) throws -> Policy? {
         let folder = TemporaryFolder()
-        return try Settings.Partial(file: folder.file("config.yaml", text), dialects: .samples).policy
+        var settings = Settings(hostName: "host")
+        try settings.read(file: folder.file("config.yaml", text), dialects: .samples)
+        return settings.places["policy"] == nil ? nil : settings.policy
     }
 
     private func complaint(_ text: String) -> String? {
@@ -58,10 +60,7 @@ struct PolicySettingsTests {
         #expect(try policy("policy: []") == Policy.none)
         #expect(try policy("policy:\n#- {then: ask}\n") == Policy.none)
         #expect(try policy("name: kitchen") == nil)
-        #expect(Settings([], hostName: "host").policy == Policy.none)
-        var flags = Settings.Partial()
-        flags.policy = try Policy([PolicyRule([], .ask)])
-        #expect(Settings([flags], hostName: "host").policy.rules.count == 1)
+        #expect(Settings(hostName: "host").policy == Policy.none)
     }
 
     @Test("the template's rules are examples that can be used")
@@ -144,9 +143,10 @@ struct PolicySettingsTests {
             .write(to: URL(fileURLWithPath: handler + "/Info.plist"))
         _ = FileManager.default.createFile(
             atPath: handler + "/run", contents: Data("#!/bin/sh\n".utf8), attributes: [.posixPermissions: 0o755])
-        #expect(throws: Settings.Unusable.self) { try Settings.Partial(file: path, dialects: .samples) }
-        let read = try Settings.Partial(file: path, dialects: .samples, registry: home.typeRegistry())
-        #expect(read.policy?.rules == [PolicyRule([.types([type])], .ask)])
+        var settings = Settings(hostName: "host")
+        #expect(throws: Settings.Unusable.self) { try settings.read(file: path, dialects: .samples) }
+        try settings.read(file: path, dialects: .samples, registry: home.typeRegistry())
+        #expect(settings.policy.rules == [PolicyRule([.types([type])], .ask)])
     }
 
     @Test("contacts and visibility are in the state folder, and a peer is the same at each request")

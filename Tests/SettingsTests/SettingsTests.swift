@@ -11,35 +11,46 @@ import Testing
 
 @Suite("Settings")
 struct SettingsTests {
-    private func file(_ text: String) throws -> Settings.Partial {
+    private func file(_ text: String) throws -> Settings {
         let path = "/tmp/waft-\(UInt64.random(in: 0...(.max))).yaml"
         try text.write(toFile: path, atomically: false, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try Settings.Partial(file: path, dialects: .samples)
+        var settings = Settings(hostName: "host")
+        try settings.read(file: path, dialects: .samples)
+        return settings
+    }
+
+    @discardableResult
+    private func environment(_ variables: [String: String]) throws -> Settings {
+        var settings = Settings(hostName: "host")
+        try settings.read(environment: variables)
+        return settings
     }
 
     @Test("flags come before the environment, that before the file, that before the defaults")
     func order() throws {
-        var flags = Settings.Partial()
-        flags.name = "flag"
-        let environment = try Settings.Partial(environment: ["WAFT_NAME": "variable", "WAFT_PORT": "7"])
-        let file = try file("name: file\nport: 8\naccept: none\n")
-        let settings = Settings([flags, environment, file], hostName: "host")
+        var settings = try file("name: file\nport: 8\naccept: none\n")
+        try settings.read(environment: ["WAFT_NAME": "variable", "WAFT_PORT": "7"])
+        settings.set(\.name, to: "flag")
         #expect(settings.name == "flag")
         #expect(settings.port == 7)
         #expect(settings.accept == .none)
         #expect(settings.discovery)
-        #expect(Settings([], hostName: "host").name == "host")
-        #expect(Settings([], hostName: "").name == "unnamed")
-        #expect(Settings([], hostName: "host").accept == .ask, "the default is safe")
+        #expect(
+            settings.places.mapValues { $0.contains(", line 3") ? "line 3" : $0 } == [
+                "name": "--name", "port": "WAFT_PORT", "accept": "line 3",
+            ])
+        #expect(Settings(hostName: "host").name == "host")
+        #expect(Settings(hostName: "").name == "unnamed")
+        #expect(Settings(hostName: "host").accept == .ask, "the default is safe")
     }
 
     @Test("the settings for AirDrop are read, and impossible ones are reported with their line")
     func airdrop() throws {
-        let partial = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
-        #expect(partial.airdrop?.isEnabled == false)
-        #expect(partial.airdrop?.flags.rawValue == 0x88)
-        #expect(partial.airdrop?.modelName == "Kettle")
+        let settings = try file("dialects:\n  airdrop: {enabled: false, flags: 0x88, modelName: Kettle}\n")
+        #expect(settings.airdrop.isEnabled == false)
+        #expect(settings.airdrop.flags.rawValue == 0x88)
+        #expect(settings.airdrop.modelName == "Kettle")
         #expect(try file("dialects:\n  airdrop:\n").airdrop == AirDropSettings())
         #expect(try file("dialects:\n").airdrop == AirDropSettings())
         for text in [
@@ -57,17 +68,17 @@ struct SettingsTests {
             ("2 GB", .bytes(2_000_000_000)), ("64 MiB", .bytes(64 << 20)), ("0", .bytes(0)), ("5%", .percent(5)),
             ("100 %", .percent(100)),
         ] as [(String, DiskReserve)] {
-            #expect(try Settings.Partial(environment: ["WAFT_RESERVE": text]).reserve == reserve)
+            #expect(try environment(["WAFT_RESERVE": text]).reserve == reserve)
         }
         for text in ["%", "101 %", "-1", "5 % %", "much", "1e3%"] {
             #expect(throws: Settings.Unusable.self, "\(text)") {
-                try Settings.Partial(environment: ["WAFT_RESERVE": text])
+                try environment(["WAFT_RESERVE": text])
             }
         }
         for (variable, text) in [("WAFT_STRANGER_QUOTA", "all"), ("WAFT_CONFLICT", "replace")] {
-            #expect(throws: Settings.Unusable.self) { try Settings.Partial(environment: [variable: text]) }
+            #expect(throws: Settings.Unusable.self) { try environment([variable: text]) }
         }
-        let settings = Settings([], hostName: "host")
+        let settings = Settings(hostName: "host")
         #expect(settings.reserve == .standard)
         #expect(settings.strangerQuota == 10 << 30)
         #expect(settings.conflict == .keepBoth)
@@ -75,7 +86,7 @@ struct SettingsTests {
 
     @Test("a file of every setting is read")
     func everything() throws {
-        let partial = try file(
+        let settings = try file(
             """
             name: kitchen
             port: 4001
@@ -96,49 +107,38 @@ struct SettingsTests {
             partialQuota: 0
             logLevel: debug
             """)
-        #expect(partial.name == "kitchen")
-        #expect(partial.port == 4_001)
-        #expect(partial.accept == .everyone)
-        #expect(partial.reserve == .percent(3))
-        #expect(partial.strangerQuota == 0)
-        #expect(partial.conflict == .skip)
-        #expect(partial.partialLifetime == .seconds(43_200))
-        #expect(partial.partialQuota == 0)
-        #expect(partial.hook == "/bin/true")
-        #expect(partial.hookTimeout == .seconds(5))
-        #expect(partial.hookWritable == ["/home/me/Pictures"])
-        #expect(partial.hookIsSandboxed == false)
-        #expect(partial.eligibility == .handlers)
-        #expect(partial.openReceivedURLs?.map(\.text) == ["https", "notes"])
-        #expect(partial.requiresSandbox == true)
-        #expect(partial.discovery == false)
-        #expect(partial.skipInterfaces == ["docker*", "wg0"])
-        #expect(partial.logLevel == .debug)
-    }
-
-    @Test("the file that the first start writes says nothing, and names every setting")
-    func template() throws {
-        #expect(try file(ConfigurationTemplate.text) == Settings.Partial())
-        for key in SettingKey.all {
-            #expect(ConfigurationTemplate.text.contains("\n#\(key.name): "), "\(key.name)")
-            #expect(ConfigurationTemplate.text.contains(key.variable), "\(key.variable)")
-        }
-        let examples = ConfigurationTemplate.text.split(separator: "\n").filter {
-            $0.hasPrefix("#") && !$0.hasPrefix("# ")
-        }
-        let uncommented = examples.map { $0.dropFirst() }.joined(separator: "\n")
-        #expect(try file(uncommented).name == "kitchen", "its examples can be used as they stand")
+        #expect(settings.name == "kitchen")
+        #expect(settings.port == 4_001)
+        #expect(settings.accept == .everyone)
+        #expect(settings.reserve == .percent(3))
+        #expect(settings.strangerQuota == 0)
+        #expect(settings.conflict == .skip)
+        #expect(settings.partials.lifetime == .seconds(43_200))
+        #expect(settings.partials.quota == 0)
+        #expect(settings.hook == "/bin/true")
+        #expect(settings.hookTimeout == .seconds(5))
+        #expect(settings.hookWritable == ["/home/me/Pictures"])
+        #expect(settings.hookIsSandboxed == false)
+        #expect(settings.eligibility == .handlers)
+        #expect(settings.openReceivedURLs.map(\.text) == ["https", "notes"])
+        #expect(settings.requiresSandbox == true)
+        #expect(settings.discovery == false)
+        #expect(settings.skipInterfaces == ["docker*", "wg0"])
+        #expect(settings.logLevel == .debug)
     }
 
     @Test("a missing file says nothing")
     func missing() throws {
-        #expect(try Settings.Partial(file: "/nowhere/config.yaml", dialects: .samples) == Settings.Partial())
+        var settings = Settings(hostName: "host")
+        try settings.read(file: "/nowhere/config.yaml", dialects: .samples)
+        #expect(settings.places.isEmpty)
     }
 
     @Test(
         "an impossible setting is refused with its line",
         arguments: [
-            ("port: 0", "line 1"), ("\nport: 65536", "line 2"), ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
+            ("port: 0", "line 1"), ("hook: ''", "the path of an executable"), ("\nport: 65536", "line 2"),
+            ("port: [1, 2]", "line 1"), ("name: {a: b}", "line 1"),
             ("nmae: x", "unknown setting \"nmae\""), ("- a\n- b", "should be a list of"), ("a: 'b", "not YAML"),
             ("name: a/b", "line 1"), ("hookTimeout: 0", "seconds"),
             ("accept: maybe", "ask, contacts, everyone or none"),
@@ -146,7 +146,8 @@ struct SettingsTests {
             ("hookWritable: [Pictures]", "absolute"), ("hookSandbox: maybe", "strict or none"),
             ("eligibility: some", "everything or handlers"), ("sandbox: none", "prefer or require"),
             ("openReceivedURLs: [file]", "http, https"), ("openReceivedURLs: ['x y']", "http, https"),
-            ("discovery: perhaps", "true or false"), ("skipInterfaces: ['']", "list"),
+            ("dialects.airdrop.enabled: true", "unknown"), ("discovery: perhaps", "true or false"),
+            ("skipInterfaces: ['']", "list"),
         ])
     func unusable(text: String, complaint: String) throws {
         let error = #expect(throws: Settings.Unusable.self) { try file(text) }
@@ -162,9 +163,8 @@ struct SettingsTests {
 
     @Test("inside a hook WAFT_NAME is the item's name, and not ours")
     func insideHook() throws {
-        let environment = ["WAFT_NAME": "report.pdf", "WAFT_TRANSFER": "0", "WAFT_PORT": "7"]
-        let partial = try Settings.Partial(environment: environment)
-        #expect(partial.name == nil)
-        #expect(partial.port == 7)
+        let settings = try environment(["WAFT_NAME": "report.pdf", "WAFT_TRANSFER": "0", "WAFT_PORT": "7"])
+        #expect(settings.name == "host")
+        #expect(settings.port == 7)
     }
 }

@@ -57,6 +57,6 @@ extension Home {
     /// All types that are known here, those among them that handlers declare. Blocks on the disk.
     package func typeRegistry() -> TypeRegistry {
         // The types do not depend on any setting.
-        handlerCatalog(Settings([], hostName: "")).load().registry
+        handlerCatalog(Settings(hostName: "")).load().registry
     }
 }

@@ -15,20 +15,21 @@ struct Surroundings {
     let home: Home
     let settings: Settings
 
-    /// - Parameter flags: settings from the command line; they override all others.
-    init(flags: Settings.Partial = Settings.Partial()) throws(CommandFailure) {
+    /// - Parameter apply: sets the settings of the command line; they override all others.
+    init(_ apply: (inout Settings) throws(CommandFailure) -> Void = { _ in }) throws(CommandFailure) {
         let environment = ProcessInfo.processInfo.environment
+        var settings = Settings(hostName: Self.hostName)
         do {
             home = try Home(environment: environment)
             // Checked before any file in it is read.
             try home.checkTrust()
-            let file = try Settings.Partial(
-                file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
-            let variables = try Settings.Partial(environment: environment)
-            settings = Settings([flags, variables, file], hostName: Self.hostName)
+            try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
+            try settings.read(environment: environment)
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
+        try apply(&settings)
+        self.settings = settings
     }
 
     /// The peers that this user knows.

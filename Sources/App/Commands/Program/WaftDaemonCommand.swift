@@ -27,7 +27,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
-        let surroundings = try Surroundings(flags: try options.partial())
+        let surroundings = try Surroundings(options.apply)
         let logger = surroundings.logger("waftd")
         let hangups = EndSignals.watched([SIGHUP])
         let hangupLog = Task {

@@ -10,45 +10,48 @@ import Sharing
 extension AcceptRule: ExpressibleByArgument {}
 extension ConflictRule: ExpressibleByArgument {}
 
-/// What `waft receive` and `waftd` have in common.
+extension ArgumentHelp {
+    /// The help of an option for a setting.
+    ///
+    /// - Parameters:
+    ///   - path: the property of the setting.
+    ///   - more: added to the sentence.
+    fileprivate static func setting(
+        _ path: PartialKeyPath<Settings>, more: String = "", valueName: String? = nil
+    ) -> ArgumentHelp {
+        ArgumentHelp("\(SettingKey.of(path).help.dropLast())\(more).", valueName: valueName)
+    }
+}
+
+/// The options of `waft receive` and `waftd`.
 struct ReceiverOptions: ParsableArguments {
-    @Option(name: .long, help: "Name of this machine that peers see.")
+    @Option(name: .long, help: .setting(\.name))
     var name: String?
 
-    @Option(name: .long, help: "The port to listen on; 0 for any.")
+    @Option(name: .long, help: .setting(\.port, more: "; 0 for any"))
     var port: UInt16?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Offers to accept without a question: ask (only as contacts and rules say), contacts, everyone, none.",
-            valueName: "rule"))
+    @Option(name: .long, help: .setting(\.accept, valueName: "rule"))
     var accept: AcceptRule?
 
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "What to do if a name already exists: keep-both (the item gets a number) or skip.",
-            valueName: "keep-both|skip"))
+    @Option(name: .long, help: .setting(\.conflict, valueName: "keep-both|skip"))
     var conflict: ConflictRule?
 
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
 
-    func partial() throws(CommandFailure) -> Settings.Partial {
-        var partial = Settings.Partial()
+    func apply(to settings: inout Settings) throws(CommandFailure) {
         if let name {
             guard PeerName.fit(name) == name else {
                 throw CommandFailure(
                     .usage, "--name is 1 to \(Limits.peerNameBytes) bytes of text without control characters or slashes"
                 )
             }
-            partial.name = name
+            settings.set(\.name, to: name)
         }
-        partial.port = port
-        partial.accept = accept
-        partial.conflict = conflict
-        return partial
+        if let port { settings.set(\.port, to: port) }
+        if let accept { settings.set(\.accept, to: accept) }
+        if let conflict { settings.set(\.conflict, to: conflict) }
     }
 }
 
@@ -70,7 +73,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     var once = false
 
     func run() async throws {
-        let surroundings = try Surroundings(flags: try options.partial())
+        let surroundings = try Surroundings(options.apply)
         let end = Cancellation()
         let rendering = ReceiverRendering(json: options.json, people: surroundings.people)
         let once = OnceWatch(isWanted: self.once)

@@ -53,6 +53,15 @@ package enum ByteCountText {
         return sum
     }
 
+    /// The exact number in the largest unit that divides it: `20 GB`, `10 GiB`, `500 bytes`, which `read` can read.
+    package static func text(_ bytes: UInt64) -> String {
+        for unit in ["TiB", "TB", "GiB", "GB", "MiB", "MB", "KiB", "kB"] {
+            guard let scale = scale(unit.lowercased()), bytes > 0, bytes % scale == 0 else { continue }
+            return "\(bytes / scale) \(unit)"
+        }
+        return bytes == 0 ? "0" : "\(bytes) bytes"
+    }
+
     private static func scale(_ unit: String) -> UInt64? {
         switch unit {
         case "", "b", "byte", "bytes": 1

@@ -1,0 +1,179 @@
+import Inbox
+
+extension SettingKey {
+    /// The table of all settings. A new setting is a row here, and the property of `Settings` that its code uses.
+    ///
+    /// The template shows the settings in this order, with an empty line between two groups.
+    static let groups: [[SettingKey]] = [
+        [
+            SettingKey(
+                "name", \.name, .name, variable: "WAFT_NAME", flag: "--name",
+                "Name of this machine that peers see", otherwise: "the host's name", example: "kitchen")
+        ],
+        [
+            SettingKey(
+                "port", \.port, .port, variable: "WAFT_PORT", flag: "--port",
+                "The port to listen on", otherwise: "9238, or any free port if 9238 is in use", example: "9238")
+        ],
+        [
+            SettingKey(
+                "accept", \.accept,
+                .word,
+                variable: "WAFT_ACCEPT", flag: "--accept",
+                "Offers to accept without a question",
+                detail: "ask (only as contacts and rules say), contacts, everyone, or none (decline all)",
+                note: "Other offers wait: see `waft offers`, `waft accept N` and `waft decline N`.")
+        ],
+        [
+            SettingKey(
+                "policy", \.policy, .rules,
+                "Rules, tried in order for each offered item; the first rule that matches decides",
+                note: """
+                    If no rule matches, the contact's own policy applies (waft contacts show NAME), and you are asked about \
+                    strangers. A rule cannot override the visibility or a block. Keys of a rule, each with one value or a list:
+                      from          names of contacts, contacts, strangers, everyone, airdrop
+                      type          uniform types, such as public.image; the type of the item conforms to one of them
+                      name          patterns with * and ?
+                      sizeAtMost, sizeAtLeast    of one item, such as 5 GB
+                      sizePerDay    of everything from this sender in 24 hours with this offer, such as 20 GB
+                      time, days    such as 08:00-18:00 and mon-fri
+                      then          accept, ask or decline; required
+                      handler, folder    where the item goes; the folder is below the Inbox (handler `inbox`: no handler)
+                    To test rules: waft policy test --from PEER FILE
+                    """,
+                example: """
+
+                    - {from: Anna, type: public.image, sizeAtMost: 5 GB, then: accept, folder: Photos/Anna}
+                    - {from: contacts, name: ['*.exe', '*.msi'], then: decline}
+                    """)
+        ],
+        [
+            SettingKey(
+                "hook", \.hook, .executable, variable: "WAFT_HOOK",
+                "A program that Waft starts for each item that no installed handler takes",
+                detail: "HOOK open-url URL, with the facts in WAFT_... variables and as JSON on standard input",
+                note: "Exit code 0 means yes, 1 no, 75 try again later.", example: "/home/me/bin/on-arrival"),
+            SettingKey(
+                "hookTimeout", \.hookTimeout, .seconds(1...86_400), variable: "WAFT_HOOK_TIMEOUT",
+                "Time limit in seconds for the hook, and for handlers without their own limit"),
+            SettingKey(
+                "hookReadable", \.hookReadable, .paths("a list of absolute paths, such as [/home/me/albums.txt]"),
+                variable: "WAFT_HOOK_READABLE",
+                "More paths that the hook may read", note: "It may always read the system's folders and the Inbox.",
+                example: "[/home/me/albums.txt]"),
+            SettingKey(
+                "hookWritable", \.hookWritable,
+                .paths("a list of absolute paths of folders, such as [/home/me/Pictures]"),
+                variable: "WAFT_HOOK_WRITABLE",
+                "More folders that the hook may write to",
+                note: "It may always write to its data folder, WAFT_DATA, and to its temporary folder.",
+                example: "[/home/me/Pictures]"),
+            SettingKey(
+                "hookNetwork", \.hookNetwork, .truth, variable: "WAFT_HOOK_NETWORK",
+                "Whether the hook may use the network"),
+            SettingKey(
+                "hookSockets", \.hookSockets, .truth, variable: "WAFT_HOOK_SOCKETS",
+                "Whether the hook may connect to Unix sockets, for example for printing and desktop notifications"),
+            SettingKey(
+                "hookSandbox", \.hookIsSandboxed, .words(["strict": true, "none": false]),
+                variable: "WAFT_HOOK_SANDBOX",
+                "Whether the sandbox blocks everything else", detail: "strict or none"),
+        ],
+        [
+            SettingKey(
+                "eligibility", \.eligibility, .word,
+                variable: "WAFT_ELIGIBILITY",
+                "Types that peers can send", detail: "everything, or handlers (only types that a handler opens)"),
+            SettingKey(
+                "openReceivedURLs", \.openReceivedURLs, .openedSchemes, variable: "WAFT_OPEN_RECEIVED_URLS",
+                "Schemes of received URLs that are opened at once, not only stored",
+                detail: "https, http, or schemes of handlers"),
+            SettingKey(
+                "sandbox", \.requiresSandbox, .words(["prefer": false, "require": true]), variable: "WAFT_SANDBOX",
+                "On a kernel without Landlock handlers run unrestricted (prefer) or not at all (require)"),
+        ],
+        [
+            SettingKey(
+                "arbiter", \.arbiter, .executable, variable: "WAFT_ARBITER",
+                "A program that decides about offers, while people are asked too",
+                detail: """
+                    it gets the offer as JSON on standard input; exit code 0 accepts, 1 declines, any other code gives no \
+                    answer
+                    """,
+                note: """
+                    It has the read, network and socket permissions of the hook, and may write only to its temporary folder.
+                    """,
+                example: "/home/me/bin/arbiter"),
+            SettingKey(
+                "notifications", \.notifications, .truth, variable: "WAFT_NOTIFICATIONS",
+                "Whether offers appear as desktop notifications"),
+        ],
+        [
+            SettingKey(
+                "outboxHook", \.outboxHook, .executable, variable: "WAFT_OUTBOX_HOOK",
+                "A program that Waft starts when an outbox job is sent or given up",
+                note: """
+                    It gets the facts as JSON on standard input. It has the permissions of the hook, but no data folder.
+                    """,
+                example: "/home/me/bin/outbox-hook"),
+            SettingKey(
+                "outboxQuota", \.outboxQuota, .size("bytes, or a size such as 20 GB"), variable: "WAFT_OUTBOX_QUOTA",
+                "Room for the copies in the outbox"),
+            SettingKey(
+                "inhibitSleep", \.inhibitsSleep, .truth, variable: "WAFT_INHIBIT_SLEEP",
+                "Whether Waft keeps the machine awake while it sends or receives"),
+        ],
+        [
+            SettingKey(
+                "discovery", \.discovery, .truth, variable: "WAFT_DISCOVERY",
+                "Whether Waft announces this machine and finds others by mDNS"),
+            SettingKey(
+                "skipInterfaces", \.skipInterfaces, .interfaces, variable: "WAFT_SKIP_INTERFACES",
+                "Interfaces without mDNS"),
+        ],
+        [
+            SettingKey(
+                "reserve", \.reserve, .reserve, variable: "WAFT_RESERVE",
+                "Free space that Waft leaves on the Inbox's disk, with the same share of its inodes",
+                otherwise: "1 GiB, or 5 % of a small disk", example: "5 %"),
+            SettingKey(
+                "strangerQuota", \.strangerQuota, .size("a size such as 10 GiB, or 0 for none"),
+                variable: "WAFT_STRANGER_QUOTA",
+                "Limit for one stranger",
+                detail: """
+                    items in the Inbox, transfers in progress and parts of interrupted transfers together; 0 for no limit
+                    """,
+                note: "Each file and folder counts for 4 KiB besides its bytes."),
+            SettingKey(
+                "conflict", \.conflict, .word, variable: "WAFT_CONFLICT",
+                flag: "--conflict",
+                "What to do if the name of an item exists",
+                detail: "keep-both (the new item gets a number) or skip (the new item is refused)",
+                note: "Existing files are never replaced."),
+            SettingKey(
+                "partialLifetime", \.partials.lifetime, .duration, variable: "WAFT_PARTIAL_LIFETIME",
+                "How long Waft keeps parts of interrupted transfers in a hidden folder, to resume them"),
+            SettingKey(
+                "partialQuota", \.partials.quota, .size("a size such as 20 GiB, or 0 for nothing"),
+                variable: "WAFT_PARTIAL_QUOTA",
+                "Room for parts of interrupted transfers; 0 to keep none"),
+        ],
+        [
+            SettingKey(
+                "dialects.airdrop.enabled", \.airdrop.isEnabled, .truth,
+                "Whether Waft speaks AirDrop too",
+                note: "It works while this machine is visible to everyone (waft visible)."),
+            SettingKey(
+                "dialects.airdrop.flags", \.airdrop.flags, .flags,
+                "The number of the features that this machine announces by AirDrop"),
+            SettingKey(
+                "dialects.airdrop.modelName", \.airdrop.modelName, .name,
+                "The model of this machine in AirDrop, which chooses the picture that others show"),
+        ],
+        [
+            SettingKey(
+                "logLevel", \.logLevel, .logLevel, variable: "WAFT_LOG_LEVEL",
+                "Log level", detail: "debug, info, notice, warning, error")
+        ],
+    ]
+}
