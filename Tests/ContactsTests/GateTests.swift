@@ -306,7 +306,9 @@ struct GateTests {
 private final class People: ConsentAsking {
     let asked = Mutex<[[String]]>([])
 
-    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         asked.withLock { $0.append(offer.items.map(\.name.text)) }
         return Array(repeating: .accepted, count: offer.items.count)
     }

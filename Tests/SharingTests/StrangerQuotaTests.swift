@@ -165,7 +165,9 @@ struct ConflictRuleTests {
     private struct Answers: ConsentAsking {
         var verdicts: [ItemVerdict]
 
-        func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] { verdicts }
+        func consent(
+            to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+        ) async -> [ItemVerdict] { verdicts }
     }
 
     @Test("decline an accepted item that exists at its destination, and no other peer learns it")

@@ -90,8 +90,10 @@ struct RelayedConsent: ConsentAsking {
     let asking: any ConsentAsking
     let relay: EventRelay
 
-    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
-        let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
+        let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
         relay.answered(offer, from: peer, verdicts)
         return verdicts
     }

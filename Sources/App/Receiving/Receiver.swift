@@ -54,19 +54,16 @@ package final class Receiver: Service {
         settingsStamp = Mutex(home.configurationStamp)
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
-        let announcement = OfferAnnouncement(settings.accept) { event in
-            observe(event)
-            relay.see(event)
-        }
-        let consent = ConsentQueue(rule: settings.accept) { offer in
-            announcement.entered(offer)
-            relay.entered(offer)
-        }
+        let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
         do {
             plan = ReceiverPlan(
                 home: home, settings: settings, hook: try HandlerProgram.hook(settings, home),
                 visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
-                relay: relay, observe: { announcement.see($0) },
+                relay: relay,
+                observe: { event in
+                    observe(event)
+                    relay.see(event)
+                },
                 inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, logger: logger)
         } catch {
             throw ReceiverFailure(.setting, error.description)

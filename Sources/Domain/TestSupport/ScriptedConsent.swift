@@ -37,14 +37,16 @@ package final class ScriptedConsent: ConsentAsking {
         }
     }
 
-    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    package func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         let verdicts: [ItemVerdict]
         switch script {
         case .accept: verdicts = Array(repeating: .accepted, count: offer.items.count)
         case .decline: verdicts = Array(repeating: ItemVerdict(.declined, reason: "no"), count: offer.items.count)
         case .items(let answers): verdicts = answers
         case .never, .later:
-            let answers = await queue.consent(to: offer, from: peer, freeRoom: freeRoom)
+            let answers = await queue.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
             if Task.isCancelled { withdrawn.record(offer.transfer) }
             return answers
         }

@@ -11,10 +11,12 @@ struct ArbitratedConsent: ConsentAsking {
     let contactName: @Sendable (PeerID) -> String?
     let logger: Logger
 
-    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         let facts = OfferFacts(offer: offer, peer: peer, contact: contactName(peer), freeRoom: freeRoom)
         return await withTaskGroup(of: [ItemVerdict]?.self) { group in
-            group.addTask { await asking.consent(to: offer, from: peer, freeRoom: freeRoom) }
+            group.addTask { await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits) }
             group.addTask { await verdicts(of: arbiter.ask(facts), count: offer.items.count) }
             defer { group.cancelAll() }
             for await answer in group {

@@ -6,12 +6,14 @@ struct JournalledConsent: ConsentAsking {
     let asking: any ConsentAsking
     let journal: Journal
 
-    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         do throws(JournalFault) {
             try journal.checkPlace()
         } catch {
             return Array(repeating: ItemVerdict(.noRoom, reason: error.description), count: offer.items.count)
         }
-        return await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+        return await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
     }
 }

@@ -252,11 +252,13 @@ package struct GatedConsent: ConsentAsking {
         self.observe = observe
     }
 
-    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    package func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         let answer = gate.judge(offer, from: peer)
         observe(offer, peer, answer)
         guard answer.asks else { return answer.completed() }
-        let answers = await asking.consent(to: answer.rest(of: offer), from: peer, freeRoom: freeRoom)
+        let answers = await asking.consent(to: answer.rest(of: offer), from: peer, freeRoom: freeRoom, waits: waits)
         // The question counts as waiting until here.
         return withExtendedLifetime(answer.question) { answer.completed(with: answers) }
     }

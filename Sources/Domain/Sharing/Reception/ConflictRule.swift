@@ -30,8 +30,10 @@ package struct ConflictConsent: ConsentAsking {
         self.isKnown = isKnown
     }
 
-    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
-        let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+    package func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
+        let verdicts = await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
         // The caller detects a wrong number of verdicts.
         guard verdicts.count == offer.items.count else { return verdicts }
         return zip(offer.items, verdicts).map { item, verdict in

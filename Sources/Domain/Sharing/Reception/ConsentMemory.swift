@@ -139,9 +139,11 @@ private struct RememberedConsent: ConsentAsking {
     let memory: ConsentMemory
     let asking: any ConsentAsking
 
-    func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         if let answers = memory.answers(to: offer, from: peer) { return answers }
-        let answers = await asking.consent(to: offer, from: peer, freeRoom: freeRoom)
+        let answers = await asking.consent(to: offer, from: peer, freeRoom: freeRoom, waits: waits)
         let isWhole = answers.count == offer.items.count && answers.allSatisfy { $0.answer == .accepted }
         if isWhole, !Task.isCancelled { memory.give(offer, from: peer, answers) }
         return answers

@@ -59,7 +59,9 @@ package final class ConsentQueue: ConsentAsking {
         self.entered = entered
     }
 
-    package func consent(to offer: Offer, from peer: PeerID, freeRoom: UInt64) async -> [ItemVerdict] {
+    package func consent(
+        to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
+    ) async -> [ItemVerdict] {
         switch rule {
         case .everyone: return Array(repeating: .accepted, count: offer.items.count)
         case .none:
@@ -80,6 +82,7 @@ package final class ConsentQueue: ConsentAsking {
                     for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
                 }
                 // An answer that comes meanwhile is fetched when this returns.
+                waits()
                 entered(waiting)
                 // Cancelled before it was entered: no other code would settle it.
                 if Task.isCancelled { expire(number) }

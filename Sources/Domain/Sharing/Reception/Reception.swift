@@ -136,7 +136,9 @@ package final class Reception: Sendable {
     }
 
     private func answers(to offer: Offer, from peer: PeerID) async -> [ItemVerdict] {
-        observe(.offered(offer, from: peer))
+        let publication = OfferPublication { [observe] in observe(.offered(offer, from: peer)) }
+        // Without a question: before the verdict.
+        defer { publication.publish() }
         let count = offer.items.count
         let (free, freeEntries): (UInt64, UInt64)
         do throws(TransferFault) {
@@ -161,7 +163,9 @@ package final class Reception: Sendable {
         }
         let (consent, wait) = (self.consent, consentWait)
         let answers = await withTaskGroup(of: [ItemVerdict]?.self) { group in
-            group.addTask { await consent.consent(to: offer, from: peer, freeRoom: free) }
+            group.addTask {
+                await consent.consent(to: offer, from: peer, freeRoom: free) { publication.publish() }
+            }
             group.addTask {
                 try? await Task.sleep(for: wait)
                 return nil
