@@ -186,11 +186,16 @@ let package = Package(
         + module(
             .disk, "Outbox",
             ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
-        + module(.network, "HTTPChannel", [nioCore, nioPosix, nioHTTP1, concurrencyHelpers], tests: [nioEmbedded])
+        + module(
+            .network, "HTTPChannel", ["SecureTransport", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
+            tests: ["Executors", "Sharing", logging, nioEmbedded])
         + module(
             .dialects, "WaftDialect",
-            ["UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "HTTPChannel", nioCore, nioHTTP1],
-            tests: ["Executors", nioPosix], vectors: "Vectors"
+            [
+                "UniformTypes", "ContentCheck", "Sharing", "Pairing", "Digests", "Executors", "HTTPChannel",
+                "SecureTransport", nioCore, nioHTTP1,
+            ],
+            tests: [nioPosix, logging], vectors: "Vectors"
         )
         + module(
             .dialects, "AirDropDialect",

@@ -1,4 +1,5 @@
 import Executors
+import Glibc
 import HTTPChannel
 import Logging
 import NIOCore
@@ -127,6 +128,52 @@ extension HTTPExchange {
     /// - Parameter items: the items of the receipt, as JSON.
     func answerReceipt(_ items: String...) async throws {
         let transfer = head.uri.split(separator: "/")[3]
-        try await answer(#"{"v":1,"transfer":"\#(transfer)"}\#n\#(items.joined(separator: "\n"))"#)
+        let text = #"{"v":1,"transfer":"\#(transfer)"}\#n\#(items.joined(separator: "\n"))"#
+        guard asks(for: "waft-contents/1") else { return try await answer(text) }
+        try await takeContents { stream in
+            var frames = ByteBuffer()
+            // Data with the text, and the end.
+            frames.writeMultipleIntegers(UInt32(0x0600_0000), UInt32(text.utf8.count))
+            frames.writeString(text)
+            frames.writeMultipleIntegers(UInt32(0x0A00_0000), UInt32(0))
+            _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
+        }
+    }
+
+    /// Leaves HTTP, reads contents to their last frame, and calls `body` with the stream.
+    func takeContents(_ body: @escaping @Sendable (SecureStream) -> Void) async throws {
+        let stream = try await switchProtocols(to: "waft-contents/1")
+        await BackgroundThread.run {
+            var last: [UInt8] = []
+            while last != [0x0A, 0, 0, 0, 0, 0, 0, 0],
+                let bytes = try? stream.receive(within: PeerTimeout(.seconds(60)))
+            {
+                last = (last + bytes.readableBytesView).suffix(8)
+            }
+            body(stream)
+            stream.close(lingering: .milliseconds(100))
+        }
+    }
+
+    /// Leaves HTTP, and shows that it is alive until the sender gives up.
+    /// - Parameter reading: whether the contents are read first.
+    func stallContents(reading: Bool) async throws {
+        let stall = { @Sendable (stream: SecureStream) in
+            while true {
+                var frame = ByteBuffer(bytes: [0x80, 0, 0, 0, 0, 0, 0, 0])
+                do {
+                    _ = try stream.send(&frame, within: PeerTimeout(.seconds(60)), isListening: false)
+                } catch {
+                    return
+                }
+                usleep(1_000)
+            }
+        }
+        if reading { return try await takeContents(stall) }
+        let stream = try await switchProtocols(to: "waft-contents/1")
+        await BackgroundThread.run {
+            stall(stream)
+            stream.close(lingering: .zero)
+        }
     }
 }

@@ -35,7 +35,7 @@ struct SenderTimeoutTests {
         try await ScriptedReceiver.run(
             { resource, _, exchange in
                 if stages.contains(resource) {
-                    if resource == "contents" { while try await exchange.nextBytes() != nil {} }
+                    if resource == "contents" { return try await exchange.stallContents(reading: true) }
                     return await exchange.stall()
                 }
                 switch resource {
@@ -91,7 +91,7 @@ struct SenderTimeoutTests {
             switch resource {
             case "card": try await exchange.answerCard()
             case "offers": try await exchange.answerOffer("accepted")
-            case "contents": await exchange.stall()
+            case "contents": try await exchange.stallContents(reading: false)
             default: try await exchange.answer(#"{"v":1,"fault":"not-accepted","message":"none"}"#, .forbidden)
             }
         } _: { receiver in

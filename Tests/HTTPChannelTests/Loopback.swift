@@ -24,7 +24,6 @@ struct LoopbackServer: Sendable {
     @discardableResult
     static func run<Result: Sendable>(
         _ times: Times = Times(),
-        inlet: (@Sendable (any Channel) throws -> BodyInlet)? = nil,
         respond: @escaping @Sendable (HTTPExchange) async throws -> Void,
         _ body: @Sendable (LoopbackServer) async throws -> Result
     ) async throws -> Result {
@@ -32,8 +31,7 @@ struct LoopbackServer: Sendable {
             .serverChannelOption(.backlog, value: 1_024)
             .bind(host: "127.0.0.1", port: 0) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try HTTPServer.configure(
-                        channel, inlet: inlet.map { try $0(channel) }, watchInterval: times.watchInterval)
+                    try HTTPServer.configure(channel, watchInterval: times.watchInterval)
                 }
             }
         let server = LoopbackServer(port: try #require(listener.channel.localAddress?.port))
@@ -61,14 +59,13 @@ struct LoopbackServer: Sendable {
     @discardableResult
     func client<Result: Sendable>(
         answerLimit: Int = 1 << 20,
-        passage: (@Sendable (any Channel) -> BodyPassage)? = nil,
         _ body: (HTTPClient) async throws -> sending Result
     ) async throws -> Result {
         let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try HTTPClient.configure(
-                        channel, answerLimit: answerLimit, passage: passage?(channel), watchInterval: .milliseconds(10))
+                        channel, answerLimit: answerLimit, watchInterval: .milliseconds(10))
                 }
             }
         return try await HTTPClient.run(connection, body)

@@ -6,7 +6,7 @@
     stranger.py offer  FOLDER HOST:PORT JSON   offers texts: the message with its items, and in items[].text the contents
     stranger.py pair   FOLDER HOST:PORT JSON   begins to pair, as {"name": …}
     stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "answer": …, "host": …, "receipt": an item};
-                                               says 102 for ever at the resource "stall", closes "closing" connections at
+                                               says for ever that it is at work at the resource "stall", closes "closing" connections at
                                                once, and is busy for "busy" offers
     stranger.py hoard  FOLDER HOST:PORT COUNT  begins so many offers of 24 MiB and never ends them
     stranger.py occupy FOLDER HOST:PORT COUNT  has so many connections, and asks for a card on each all the time
@@ -25,7 +25,7 @@ import time
 import crowd
 import pairing
 from pairing import Comparing, Refused, letter, opened
-from wire import Closed, Connection, Identity, Listener, lines, message_of
+from wire import CANCEL, DATA, END, WAITING, Closed, Connection, Identity, Listener, field, frame, lines, message_of
 
 printing = threading.Lock()
 
@@ -151,14 +151,6 @@ def flood(identity, address, count):
     say("done", **tally)
 
 
-def frame(kind, payload=b""):
-    return bytes([kind, 0, 0, 0]) + len(payload).to_bytes(4, "big") + payload
-
-
-def field(tag, value):
-    return bytes([tag]) + len(value).to_bytes(2, "big") + value
-
-
 def contents(texts):
     out = b""
     for number, text in enumerate(texts):
@@ -184,7 +176,7 @@ def offer(identity, address, text):
     say("verdict", status=status, answer=message_of(answer).get("default"), body=answer.decode())
     if message_of(answer).get("default") == "accepted":
         path = f"/waft/1/transfers/{message['transfer']}/contents"
-        status, answer = connection.request("POST", path, contents(texts), "application/waft-contents")
+        status, answer = connection.send_contents(path, contents(texts))
         say("receipt", status=status, body=answer.decode())
     connection.close()
     say("done")
@@ -225,20 +217,25 @@ def answer_as(identity, facts):
             first, body = peer.message()
             method, path, _ = first.split()
             say("asked", method=method, path=path)
-            while path.endswith("/" + facts.get("stall", "/")):
-                peer.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+            is_stalling = path.endswith("/" + facts.get("stall", "/"))
+            if path.endswith("/contents"):
+                peer.take_contents()
+            while is_stalling:
+                peer.write(frame(WAITING) if path.endswith("/contents") else b"HTTP/1.1 102 Processing\r\n\r\n")
                 time.sleep(0.02)
             if path.endswith("/offers") and takes("busy"):
                 peer.answer({"v": 1, "digest": "sha-256", "default": "busy", "reason": "too many items"})
             elif path.endswith("/contents") and "receipt" in facts:
-                peer.answer({"v": 1, "transfer": path.split("/")[4]}, facts["receipt"])
+                receipt = lines({"v": 1, "transfer": path.split("/")[4]}, facts["receipt"])
+                return peer.write(frame(DATA, receipt) + frame(END))
             elif path.endswith("/card"):
                 peer.answer({"v": 1, "name": facts["name"], "device": facts["name"]})
             elif path.endswith("/offers"):
                 common = {"v": 1, "digest": "sha-256", "default": facts.get("answer", "declined")}
                 peer.answer(common | {"reason": facts.get("reason", "no")})
             elif path.endswith("/contents"):
-                peer.answer({"v": 1, "fault": "storage", "message": facts["reason"]}, status="500 Broken")
+                fault = field(8, b"storage") + field(9, facts["reason"].encode())
+                return peer.write(frame(CANCEL, fault) + frame(END))
             elif path == pairing.PATH:
                 step = json.loads(body)["step"]
                 if step == "commit":

@@ -144,14 +144,16 @@ class Connection:
 
     # Messages
 
-    def message(self):
-        """The first line and the body of what comes next; interim answers are passed over."""
+    def message(self, passing=True):
+        """The first line and the body of what comes next; interim answers, 101 among them, are passed over."""
         while True:
             first, fields = self.line(), {}
             while line := self.line():
                 name, value = line.split(":", 1)
                 fields[name.lower()] = value.strip()
             if first.startswith("HTTP/1.1 1"):
+                if not passing and first.startswith("HTTP/1.1 101"):
+                    return first, b""
                 continue
             if fields.get("transfer-encoding") != "chunked":
                 return first, self.exactly(int(fields.get("content-length", 0)))
@@ -168,9 +170,55 @@ class Connection:
         first, answer = self.message()
         return int(first.split()[1]), answer
 
+    # Contents, which leave HTTP
+
+    def frame(self):
+        """The type and the payload of the next frame."""
+        header = self.exactly(8)
+        return header[0], self.exactly(int.from_bytes(header[4:], "big"))
+
+    def send_contents(self, path, frames):
+        """The status and the body of the answer; 200 and the receipt if the contents were taken."""
+        self.write(f"POST {path} HTTP/1.1\r\nhost: waft\r\nconnection: upgrade\r\nupgrade: {CONTENTS}\r\n"
+                   "content-length: 0\r\n\r\n".encode())
+        first, body = self.message(passing=False)
+        if not first.startswith("HTTP/1.1 101"):
+            return int(first.split()[1]), body
+        self.write(frames)
+        status, text = 200, b""
+        while True:
+            kind, payload = self.frame()
+            if kind == END:
+                return status, text
+            if kind == CANCEL:
+                status = 409
+            elif kind == DATA:
+                text += payload
+
+    def take_contents(self):
+        """Answers 101, and reads contents to their last frame."""
+        self.switch()
+        while self.frame()[0] not in (END, CANCEL):
+            pass
+
+    def switch(self):
+        self.write(f"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: {CONTENTS}\r\n\r\n".encode())
+
     def answer(self, document, *items, status="200 OK"):
         body = lines(document, *items)
         self.write(head(f"HTTP/1.1 {status}", body, "application/json") + body)
+
+
+CONTENTS = "waft-contents/1"
+DATA, END, CANCEL, WAITING = 0x06, 0x0A, 0x0B, 0x80
+
+
+def frame(kind, payload=b""):
+    return bytes([kind, 0, 0, 0]) + len(payload).to_bytes(4, "big") + payload
+
+
+def field(tag, value):
+    return bytes([tag]) + len(value).to_bytes(2, "big") + value
 
 
 def lines(message, *items):

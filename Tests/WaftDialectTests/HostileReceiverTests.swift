@@ -1,8 +1,9 @@
 import Digests
+import Executors
 import HTTPChannel
 import NIOCore
 import NIOHTTP1
-import NIOPosix
+import SecureTransport
 import Sharing
 import TestSupport
 import Testing
@@ -11,36 +12,46 @@ import Testing
 
 @Suite("A receiver that does not keep to the protocol", .timeLimit(.minutes(1)))
 struct HostileReceiverTests {
-    /// Calls `body` with a client of a server that answers each request with the next of `answers`, and then closes.
+    /// Calls `body` with a client of a server that answers each request with the next of `answers`, and then closes. An
+    /// answer 200 to contents comes after them, as the text of a receipt.
     private func against(
         _ answers: [(status: HTTPResponseStatus, body: String)],
         _ body: @Sendable (WaftClient) async throws -> Void
     ) async throws {
-        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .bind(host: "127.0.0.1", port: 0) { channel in
-                channel.eventLoop.makeCompletedFuture { try HTTPServer.configure(channel) }
-            }
-        let port = try #require(listener.channel.localAddress?.port)
+        let listener = try await SecureLoopback.listen()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await listener.executeThenClose { connections in
-                    for try await connection in connections {
-                        let asked = Recorder<Void>()
-                        await HTTPServer.serve(connection, idle: .seconds(60), silence: .seconds(60)) { exchange in
-                            while try await exchange.nextBytes() != nil {}
-                            asked.record(())
-                            let answer = answers[min(asked.count, answers.count) - 1]
-                            try await exchange.respond(answer.status, body: ByteBuffer(string: answer.body))
+                try await listener.run { channel, _ in
+                    try HTTPServer.configure(channel)
+                } onConnection: { connection in
+                    let asked = Recorder<Void>()
+                    await HTTPServer.serve(connection.output, idle: .seconds(60), silence: .seconds(60)) { exchange in
+                        while try await exchange.nextBytes() != nil {}
+                        asked.record(())
+                        let answer = answers[min(asked.count, answers.count) - 1]
+                        guard exchange.asks(for: WaftDialect.contentsProtocol), answer.status == .ok else {
+                            return try await exchange.respond(answer.status, body: ByteBuffer(string: answer.body))
                         }
+                        var frames = ByteBuffer()
+                        if !answer.body.isEmpty { frames.writeDataFrame(ByteBuffer(string: answer.body)) }
+                        frames.writeFrame(.end)
+                        try await reply(with: frames, to: exchange)
                     }
                 }
             }
-            let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connect(host: "127.0.0.1", port: port) { channel in
-                    channel.eventLoop.makeCompletedFuture { try HTTPClient.configure(channel, answerLimit: 1 << 20) }
-                }
-            try await HTTPClient.run(connection) { try await body(WaftClient($0)) }
+            try await SecureLoopback.http(listener.port) { try await body(WaftClient($0)) }
             group.cancelAll()
+        }
+    }
+
+    /// Reads contents to their end, and sends these bytes.
+    private func reply(with frames: ByteBuffer, to exchange: HTTPExchange) async throws {
+        let stream = try await exchange.switchProtocols(to: WaftDialect.contentsProtocol)
+        await BackgroundThread.run {
+            var frames = frames
+            _ = ReplyText.read(from: stream)
+            _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
+            stream.close(lingering: .seconds(60))
         }
     }
 

@@ -43,14 +43,7 @@ extension WaftLoopback {
     fileprivate func cut(_ sources: [MemorySource], after count: Int, of body: ByteBuffer) async throws {
         let offer = Offer(of: sources)
         _ = try await self.offer(offer)
-        let head = "POST /waft/1/transfers/\(offer.transfer)/contents HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
-        var piece = ByteBuffer(string: head)
-        if let begun = body.getSlice(at: 0, length: count), count > 0 {
-            piece.writeString(String(count, radix: 16) + "\r\n")
-            piece.writeImmutableBuffer(begun)
-        }
-        try await sendAndVanish([piece])
-        try await end(of: offer.transfer)
+        try await cut(offer.transfer, after: try #require(body.getSlice(at: 0, length: count)))
     }
 
     /// Sends as a command does that is run again: under a new transfer id.
@@ -253,12 +246,8 @@ struct ResumeTests {
         let opened = sources[0].openedCount
         try await WaftLoopback.run { loopback in
             _ = try await loopback.offer(offer)
-            let head =
-                "POST /waft/1/transfers/\(offer.transfer)/contents HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
-            var piece = ByteBuffer(string: head + String(6_000, radix: 16) + "\r\n")
-            piece.writeImmutableBuffer(try #require(contents.getSlice(at: 0, length: 6_000)))
-            try await loopback.sendAndVanish([piece])
-            try await loopback.end(of: offer.transfer)
+            try await loopback.cut(
+                offer.transfer, after: try #require(contents.getSlice(at: 0, length: 6_000)))
             #expect(loopback.inbox.names == ["file-0", "file-1"])
             let memory = SendMemory()
             let receipt = try await loopback.client { client in
@@ -284,12 +273,8 @@ struct ResumeTests {
         let contents = body(of: sources)
         try await WaftLoopback.run { loopback in
             _ = try await loopback.offer(offer)
-            let head =
-                "POST /waft/1/transfers/\(offer.transfer)/contents HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
-            var piece = ByteBuffer(string: head + String(5_000, radix: 16) + "\r\n")
-            piece.writeImmutableBuffer(try #require(contents.getSlice(at: 0, length: 5_000)))
-            try await loopback.sendAndVanish([piece])
-            try await loopback.end(of: offer.transfer)
+            try await loopback.cut(
+                offer.transfer, after: try #require(contents.getSlice(at: 0, length: 5_000)))
             // A handler has taken it away: it was stored all the same.
             loopback.inbox.remove("file-0")
             let (outcome, _) = try await loopback.again(sources, offer: offer)

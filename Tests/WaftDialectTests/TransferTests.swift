@@ -161,17 +161,19 @@ struct TransferTests {
         }
     }
 
-    @Test("many transfers go over one connection, and contents over another than their offer")
+    @Test("many offers go over one connection, and the contents of each over another")
     func connections() async throws {
         try await WaftLoopback.run { loopback in
             try await loopback.client { client in
                 for number in 0..<20 {
                     let sources = [MemorySource.file("file-\(number)", hello)]
                     let offer = Offer(of: sources)
-                    let verdict = try await loopback.offer(offer)
-                    let outcome = try await client.send(
-                        offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
-                        progressed: { _, _ in })
+                    let verdict = try await client.offer(offer, patience: .seconds(60))
+                    let outcome = try await loopback.client { other in
+                        try await other.send(
+                            offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                            progressed: { _, _ in })
+                    }
                     #expect(outcome.items.map(\.word) == ["stored"])
                 }
             }

@@ -4,6 +4,7 @@ import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import SecureTransport
 import Sharing
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Testing
 
 private let disk = BlockingExecutor(threads: 4)
 
-/// A receiver of the protocol on ports of loopback, without TLS: who connects is a peer by the port it connects to.
+/// A receiver of the protocol on ports of loopback: who connects is a peer by the port it connects to.
 struct WaftLoopback: Sendable {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
@@ -52,30 +53,26 @@ struct WaftLoopback: Sendable {
         consentWait: Duration = .seconds(3_600),
         departedWait: Duration = .seconds(3_600),
         card: Card? = Card(name: "kitchen", device: "server"),
+        signOfLife: Duration = .seconds(3_600),
         _ body: @Sendable (WaftLoopback) async throws -> Void
     ) async throws {
         var loopback = WaftLoopback(
             inbox: inbox, consent: consent, delivery: delivery, access: access, consentWait: consentWait,
             departedWait: departedWait)
-        let server = WaftServer(reception: loopback.reception, card: { _ in card })
+        let server = WaftServer(reception: loopback.reception, signOfLife: signOfLife, card: { _ in card })
         let served = loopback.served
         try await withThrowingTaskGroup(of: Void.self) { group in
             for peer in [peer, other] {
-                let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .bind(host: "127.0.0.1", port: 0) { channel in
-                        channel.eventLoop.makeCompletedFuture { try HTTPServer.configure(channel) }
-                    }
-                loopback.ports[peer] = try #require(listener.channel.localAddress?.port)
-                group.addTask(executorPreference: disk) {
-                    try await listener.executeThenClose { connections in
-                        try await withThrowingDiscardingTaskGroup { tasks in
-                            for try await connection in connections {
-                                tasks.addTask {
-                                    await server.serve(connection, visitor: Visitor(peer))
-                                    served.record(())
-                                }
-                            }
+                let listener = try await SecureLoopback.listen()
+                loopback.ports[peer] = listener.port
+                group.addTask {
+                    try await listener.run { channel, _ in
+                        try HTTPServer.configure(channel)
+                    } onConnection: { connection in
+                        await withTaskExecutorPreference(disk) {
+                            await server.serve(connection.output, visitor: Visitor(peer))
                         }
+                        served.record(())
                     }
                 }
             }
@@ -99,21 +96,48 @@ struct WaftLoopback: Sendable {
         as peer: PeerID = WaftLoopback.peer,
         _ body: (HTTPClient) async throws -> sending Result
     ) async throws -> Result {
-        let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(host: "127.0.0.1", port: try #require(ports[peer])) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try HTTPClient.configure(channel, answerLimit: Limits.offerBytes)
-                }
-            }
-        return try await HTTPClient.run(connection, body)
+        try await SecureLoopback.http(try #require(ports[peer]), body)
     }
 
-    /// Sends bytes over TCP, waits until they have left, and closes without another word.
+    /// Sends bytes over a connection, waits until they have left, and closes without another word.
     func sendAndVanish(_ bytes: [ByteBuffer], as peer: PeerID = WaftLoopback.peer) async throws {
-        let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connect(host: "127.0.0.1", port: try #require(ports[peer])).get()
+        let channel = try await SecureLoopback.dial(try #require(ports[peer])) { _ in }.channel
         for bytes in bytes { try await channel.writeAndFlush(bytes).get() }
         try await channel.close().get()
+    }
+
+    /// Sends bytes over a connection, and calls `body` before it closes.
+    func send(_ bytes: ByteBuffer, _ body: () async throws -> Void) async throws {
+        let channel = try await SecureLoopback.dial(try #require(ports[Self.peer])) { _ in }.channel
+        try await channel.writeAndFlush(bytes).get()
+        try await body()
+        try await channel.close().get()
+    }
+
+    /// Begins the contents of a transfer, and calls `body` with their stream, on a thread of its own.
+    func contents<Result: Sendable>(
+        of transfer: TransferID, as peer: PeerID = WaftLoopback.peer,
+        _ body: @escaping @Sendable (SecureStream) -> Result
+    ) async throws -> Result {
+        try await http(as: peer) { http in
+            let switching = try await http.switchProtocols(
+                WaftDialect.Resource.contents(transfer).path, to: WaftDialect.contentsProtocol, timeout: .seconds(60))
+            guard case .switched(let stream) = switching else { throw HTTPFault.malformed("it was refused") }
+            return try #require(await BackgroundThread.run { body(stream) })
+        }
+    }
+
+    /// Sends frames as the contents of a transfer and closes without waiting for an answer; returns when the receiver
+    /// has noticed.
+    /// - Returns: the fault with which it ended.
+    @discardableResult
+    func cut(_ transfer: TransferID, after frames: ByteBuffer) async throws -> TransferFault? {
+        try await contents(of: transfer) { stream in
+            var frames = frames
+            _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
+            stream.close(lingering: .zero)
+        }
+        return try await end(of: transfer)
     }
 
     /// Offers, and sends what was accepted: the whole way on one connection.
@@ -121,7 +145,7 @@ struct WaftLoopback: Sendable {
         _ sources: [MemorySource],
         offer: Offer? = nil,
         cancellation: Cancellation = Cancellation(),
-        progressed: @Sendable (UInt64) -> Void = { _ in }
+        progressed: @escaping @Sendable (UInt64) -> Void = { _ in }
     ) async throws -> SendOutcome {
         let offer = offer ?? Offer(of: sources)
         return try await client { client in
@@ -138,24 +162,33 @@ struct WaftLoopback: Sendable {
     }
 
     /// Sends frames as the contents of a transfer, whatever they are.
+    /// - Returns: the status that was answered; 200 if everything is stored, 101 with a fault in the answer to contents.
     func post(
         _ frames: ByteBuffer,
         to transfer: TransferID,
         as peer: PeerID = WaftLoopback.peer
     ) async throws -> (status: Int, fault: TransferFault?, receipt: [ReceiptMessage.Item]?) {
-        var pieces = [frames]
-        let answer = try await http(as: peer) { http in
-            try await http.upload(
-                WaftDialect.Resource.contents(transfer).path, contentType: WaftDialect.contentsType,
-                patience: .seconds(60)
-            ) { pieces.popLast() }
+        try await http(as: peer) { http in
+            switch try await http.switchProtocols(
+                WaftDialect.Resource.contents(transfer).path, to: WaftDialect.contentsProtocol, timeout: .seconds(60))
+            {
+            case .refused(let answer):
+                let message = try WaftDialect.decode(FaultMessage.self, from: answer.body)
+                let code = try #require(TransferFault.Code(rawValue: message.fault))
+                return (Int(answer.status.code), TransferFault(code, message.message), nil)
+            case .switched(let stream):
+                let reply = await BackgroundThread.run {
+                    var frames = frames
+                    _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
+                    let reply = ReplyText.read(from: stream)
+                    stream.close(lingering: .seconds(60))
+                    return (fault: reply.fault, text: reply.text)
+                }
+                let (fault, text) = try #require(reply)
+                let items = try WaftDialect.lines(of: ReceiptMessage.self, in: text).items
+                return (fault == nil ? 200 : 101, fault, items)
+            }
         }
-        if answer.status == .ok {
-            return (200, nil, try WaftDialect.lines(of: ReceiptMessage.self, in: answer.body).items)
-        }
-        let (message, items) = try WaftDialect.lines(of: FaultMessage.self, in: answer.body)
-        let code = try #require(TransferFault.Code(rawValue: message.fault))
-        return (Int(answer.status.code), TransferFault(code, message.message), message.transfer == nil ? nil : items)
     }
 
     /// Waits until a transfer has ended at the receiver.

@@ -1,8 +1,8 @@
-import HTTPChannel
 import NIOCore
+import SecureTransport
 import Sharing
 
-/// Moves the frames of a body into an incoming transfer.
+/// Moves the frames of a stream into an incoming transfer.
 final class ContentsReceiver: FrameSink {
     private let transfer: IncomingTransfer
     private var decoder: FrameDecoder
@@ -13,15 +13,16 @@ final class ContentsReceiver: FrameSink {
         self.decoder = FrameDecoder(digest: transfer.digestAlgorithm)
     }
 
-    /// Reads the body to its end.
-    /// - Throws: `TransferFault` for an error of the sender or the disk; `HTTPFault` for one of the connection.
-    func receiveAll(from exchange: HTTPExchange) async throws {
-        while let bytes = try await exchange.nextBytes() {
-            try Task.checkCancellation()
+    /// Reads the contents to their last frame.
+    /// - Throws: `TransferFault` for an error of the sender or the disk; `SecureStreamError` for one of the connection.
+    func receiveAll(from stream: SecureStream) throws {
+        while !hasEnded {
+            guard let bytes = try stream.receive(within: PeerTimeout(Limits.silence)) else {
+                throw TransferFault(.interrupted, "the contents ended without their last frame")
+            }
             try decoder.decode(bytes, into: self)
         }
-        guard hasEnded else { throw TransferFault(.sizeMismatch, "the contents ended without their last frame") }
-        guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("the body ended inside a frame") }
+        guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("half a frame after the end") }
     }
 
     func receive(_ frame: Frame) throws(TransferFault) {

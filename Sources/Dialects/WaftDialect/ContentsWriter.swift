@@ -2,7 +2,7 @@ import Digests
 import NIOCore
 import Sharing
 
-/// Produces the body of the contents from item sources, in large buffers.
+/// Produces the frames of the contents from item sources, in large buffers.
 ///
 /// Reads the disk on the calling thread, which must be allowed to block.
 final class ContentsWriter {
@@ -46,9 +46,8 @@ final class ContentsWriter {
     private var hasEnded = false
     private var isOverdue = false
     private let algorithm: DigestAlgorithm
-    /// Memory for the pieces; reused once the connection has released it.
-    private var ring = Array(repeating: ByteBuffer(), count: 4)
-    private var turn = 0
+    /// Memory for the pieces; reused once the caller has released it.
+    private var piece = ByteBuffer()
     /// Bytes of the current piece, and the number of earlier pieces.
     private var pieceBytes = 0
     private var pieces = 0
@@ -74,21 +73,18 @@ final class ContentsWriter {
 
     deinit { Self.share.end() }
 
-    /// - Returns: the next piece of the body, nil after the last.
+    /// - Returns: the next piece, nil after the last. Release it before the next call.
     func nextPiece() -> ByteBuffer? {
         guard !hasEnded else { return nil }
         pieceBytes = Self.share.pieceBytes(after: pieces)
         pieces += 1
-        // The first released buffer: it may still be in the processor's cache.
-        turn = ring.indices.first { ring[$0].modifyIfUniquelyOwned { _ in } != nil } ?? (turn + 1) % ring.count
-        if ring[turn].capacity >= 2 * pieceBytes { ring[turn] = ByteBuffer() }
-        // Allocates new memory if the connection still holds the old.
-        ring[turn].clear(minimumCapacity: pieceBytes)
+        if piece.capacity >= 2 * pieceBytes { piece = ByteBuffer() }
+        piece.clear(minimumCapacity: pieceBytes)
         isOverdue = false
-        while ring[turn].writerIndex < pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
+        while piece.writerIndex < pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
             step()
         }
-        return ring[turn]
+        return piece
     }
 
     /// The frame that cancels the transfer.
@@ -120,7 +116,7 @@ final class ContentsWriter {
     private func beginItem() throws(SourceFault) {
         while next < sources.count, verdict.items[next].answer != .accepted { next += 1 }
         guard next < sources.count else {
-            ring[turn].writeFrame(.end)
+            piece.writeFrame(.end)
             hasEnded = true
             return
         }
@@ -136,7 +132,7 @@ final class ContentsWriter {
     private var isTree: Bool { sources[next].offered.kind == .tree }
 
     private func announceItem() {
-        ring[turn].writeFrame(.item(next))
+        piece.writeFrame(.item(next))
         listing = isTree ? TreeListing(algorithm) : nil
         soleFileDigest = nil
         itemBytes = 0
@@ -159,7 +155,7 @@ final class ContentsWriter {
 
     /// Writes a frame in place of the item's contents.
     private func declarePresent(_ digest: Digest, _ outcome: SourceOutcome) {
-        ring[turn].writeFrame(.present(next, digest))
+        piece.writeFrame(.present(next, digest))
         contentBytes += sources[next].offered.size ?? 0
         outcomes[next] = outcome
         closeItem()
@@ -167,7 +163,7 @@ final class ContentsWriter {
 
     /// Comparing takes time: the unfinished piece is sent now, to show the receiver that this side is alive.
     private func showLife() {
-        ring[turn].writeWaiting()
+        piece.writeWaiting()
         isOverdue = true
     }
 
@@ -182,7 +178,7 @@ final class ContentsWriter {
             itemBytes += prefix
             file = entry
             self.search = nil
-            ring[turn].writeFrame(.file(entry))
+            piece.writeFrame(.file(entry))
         }
     }
 
@@ -190,26 +186,26 @@ final class ContentsWriter {
         switch step {
         case .folder(let path):
             listing?.folder(path)
-            ring[turn].writeFrame(.folder(path))
+            piece.writeFrame(.folder(path))
         case .file(let entry):
             file = entry
             fileDigest.reset()
             if sources[next].isRepeatable, let size = entry.size, let kept = kept?.file(entry.path, ofItem: next) {
                 search = PrefixSearch(kept, size: size)
             } else {
-                ring[turn].writeFrame(.file(entry))
+                piece.writeFrame(.file(entry))
             }
         case .link(let path, let target):
             listing?.link(path, target: target)
-            ring[turn].writeFrame(.link(path, target: target))
+            piece.writeFrame(.link(path, target: target))
         case .folderClosed(let path, let modified):
-            ring[turn].writeFrame(.folderClosed(path, modified: modified))
+            piece.writeFrame(.folderClosed(path, modified: modified))
         }
     }
 
     private func readOn(_ reader: any ItemReading, _ file: FileEntry) throws(SourceFault) {
-        let room = pieceBytes - ring[turn].writerIndex - FrameHeader.byteCount
-        let count = try ring[turn].writeDataFrame(capacity: room) { (bytes) throws(SourceFault) -> Int in
+        let room = pieceBytes - piece.writerIndex - FrameHeader.byteCount
+        let count = try piece.writeDataFrame(capacity: room) { (bytes) throws(SourceFault) -> Int in
             let count = try reader.read(into: bytes)
             fileDigest.update(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
             return count
@@ -219,7 +215,7 @@ final class ContentsWriter {
         movedBytes += UInt64(count)
         guard count == 0 else { return }
         let digest = fileDigest.finalize()
-        ring[turn].writeFrame(.fileEnd(digest))
+        piece.writeFrame(.fileEnd(digest))
         if let path = file.path {
             listing?.file(path, executable: file.executable, digest: digest)
         } else {
@@ -232,7 +228,7 @@ final class ContentsWriter {
         guard let digest = listing != nil ? listing?.finalize() : soleFileDigest else {
             return abandon(SourceFault(.changed, "\(sources[next].origin) has no contents"))
         }
-        ring[turn].writeFrame(.itemEnd(digest))
+        piece.writeFrame(.itemEnd(digest))
         outcomes[next] = .sent(SentContents(digest: digest, size: itemBytes))
         closeItem()
     }
@@ -241,7 +237,7 @@ final class ContentsWriter {
         let code: TransferFault.Code = fault.code == .changed ? .changed : .unreadable
         // Not the fault's own message, which contains paths of this machine.
         let message = code == .changed ? "it changed while it was read" : "the sender could not read it"
-        ring[turn].writeFrame(.itemAbandoned(next, TransferFault(code, message)))
+        piece.writeFrame(.itemAbandoned(next, TransferFault(code, message)))
         outcomes[next] = .failed(fault)
         closeItem()
     }

@@ -47,6 +47,14 @@ extension ByteBuffer {
         return count
     }
 
+    /// Appends a data frame with these contents, 1...`Limits.frameBytes`.
+    mutating func writeDataFrame(_ contents: ByteBuffer) {
+        writeInteger(FrameType.data.rawValue)
+        writeRepeatingByte(0, count: 3)
+        writeInteger(UInt32(contents.readableBytes))
+        writeImmutableBuffer(contents)
+    }
+
     private mutating func writePayload(of frame: Frame) {
         switch frame {
         case .item(let number):

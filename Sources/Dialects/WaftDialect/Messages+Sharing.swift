@@ -156,18 +156,6 @@ extension ReceiptMessage {
     }
 }
 
-extension FaultMessage {
-    /// The receipt that follows.
-    /// - Parameter offer: the offer of the transfer.
-    /// - Returns: nil if there is none.
-    func receipt(_ items: [Item], for offer: Offer) throws(TransferFault) -> Receipt? {
-        guard let transfer else { return nil }
-        var receipts: [ItemReceipt] = []
-        for item in items { receipts.append(try item.receipt) }
-        return try ReceiptMessage(transfer: transfer).receipt(receipts, for: offer)
-    }
-}
-
 extension ReceiptMessage.Item {
     init(_ item: ItemReceipt) {
         switch item.outcome {

@@ -86,12 +86,8 @@ struct ReceiptMessage: ListMessage {
     var transfer: String
 }
 
-struct FaultMessage: ListMessage {
-    typealias Item = ReceiptMessage.Item
-
+struct FaultMessage: Codable, MessageReading {
     var v = 1
     var fault: String
     var message: String
-    /// The transfer whose receipt follows; nil if none does.
-    var transfer: String?
 }

@@ -1,11 +1,9 @@
-import HTTPChannel
 private import Synchronization
 
-/// Sets the size of a body's pieces: large enough to make the overhead negligible, small enough to bound the memory of
+/// Sets the size of the pieces of contents: large enough to make the overhead negligible, small enough to bound the memory of
 /// all bodies that this process sends at the same time.
 final class PieceShare: Sendable {
-    /// Maximum TLS records of a piece, including HTTP's overhead, which leaves no partly filled record. Twice and half
-    /// this number are slower.
+    /// Maximum TLS records of a piece, which leaves none of them partly filled. Twice and half this number are slower.
     private static let mostRecords = 30
     private static let leastRecords = 4
     private static let recordBytes = 16_384
@@ -26,6 +24,6 @@ final class PieceShare: Sendable {
     func pieceBytes(after pieces: Int) -> Int {
         let share = Self.recordsOfAll / max(1, bodies.load(ordering: .relaxed))
         let records = min(Self.mostRecords, share, pieces < 2 ? Self.leastRecords << pieces : .max)
-        return HTTPChunk.contents(of: max(records, Self.leastRecords) * Self.recordBytes)
+        return max(records, Self.leastRecords) * Self.recordBytes
     }
 }

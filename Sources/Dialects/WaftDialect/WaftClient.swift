@@ -1,10 +1,12 @@
+import Executors
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 package import Pairing
+import SecureTransport
 package import Sharing
 
-/// The sender's side of the protocol, on one connection. One task uses it, on an executor whose threads may block.
+/// The sender's side of the protocol, on one connection, which contents use up. One task uses it.
 package struct WaftClient {
     private let http: HTTPClient
 
@@ -30,7 +32,8 @@ package struct WaftClient {
     }
 
     /// Sends the contents of the accepted items and waits for the receipt. Compares contents that the receiver has, by
-    /// the verdict or its kept list, with the sources, and does not send equal ones.
+    /// the verdict or its kept list, with the sources, and does not send equal ones. The sources are read on a thread of
+    /// its own. The connection is used up.
     ///
     /// - Parameters:
     ///   - memory: the results of earlier attempts at this transfer; this attempt adds its own.
@@ -39,7 +42,7 @@ package struct WaftClient {
     ///   is added.
     ///   - cancellation: a request ends the contents with a cancel frame. Cancelling the task closes the connection
     ///   instead.
-    ///   - progressed: called with the bytes of contents that the connection has taken so far or the receiver already
+    ///   - progressed: called on that thread with the bytes of contents that the connection has taken so far or the receiver already
     ///   has.
     /// - Throws: `HTTPFault` if the connection breaks, `TransferFault` if the answer is invalid, and
     ///   `CancellationError` after the cancel frame.
@@ -51,35 +54,39 @@ package struct WaftClient {
         patience: Duration,
         stall: Duration = Limits.stall,
         cancellation: Cancellation,
-        progressed: (_ done: UInt64, _ moved: UInt64) -> Void
+        progressed: @escaping @Sendable (_ done: UInt64, _ moved: UInt64) -> Void
     ) async throws -> SendOutcome {
         let maximum = stall + Limits.work(on: offer.knownSize)
-        let writer = ContentsWriter(
+        // Unsafe only for the compiler: only the thread uses both while it runs.
+        nonisolated(unsafe) let writer = ContentsWriter(
             sources, verdict: verdict, stored: memory.storedDigests, contradicted: memory.contradicted,
             kept: try await kept(of: offer, sources, verdict, memory, patience: patience, maximum: maximum))
+        nonisolated(unsafe) let reply = ContentsReply(to: offer, digest: verdict.digest)
         defer { memory.note(writer) }
-        var saidCancel = false
-        var reader = ReceiptReader(for: offer)
-        let answer = try await http.upload(
-            WaftDialect.Resource.contents(offer.transfer).path,
-            contentType: WaftDialect.contentsType,
-            patience: patience,
-            maximum: maximum,
-            reader: { try reader.read($0) }
-        ) {
-            if saidCancel { return nil }
-            progressed(writer.contentBytes, memory.movedBytes + writer.movedBytes)
-            let piece = cancellation.isRequested ? nil : writer.nextPiece()
-            // Checked again after reading, which can last (standard input). The last piece is dropped: an end of input
-            // that came with the interruption would make the item complete.
-            guard cancellation.isRequested else { return piece }
-            saidCancel = true
-            return ContentsWriter.cancelPiece()
+        switch try await http.switchProtocols(
+            WaftDialect.Resource.contents(offer.transfer).path, to: WaftDialect.contentsProtocol, timeout: patience)
+        {
+        case .refused(let answer):
+            return outcome(nil, Self.fault(of: answer), offer, verdict, writer, memory)
+        case .switched(let stream):
+            let movedBefore = memory.movedBytes
+            let result = await withTaskCancellationHandler {
+                await BackgroundThread.run {
+                    Result {
+                        try ContentsSending(
+                            stream: stream, writer: writer, reply: reply, silence: patience, maximum: maximum,
+                            cancellation: cancellation,
+                            progressed: { progressed(writer.contentBytes, movedBefore + writer.movedBytes) }
+                        ).run()
+                    }
+                }
+            } onCancel: {
+                stream.interrupt()
+            }
+            guard let result else { throw HTTPFault.closed }
+            try result.get()
+            return outcome(try reply.receipt(), reply.fault, offer, verdict, writer, memory)
         }
-        if saidCancel { throw CancellationError() }
-        guard answer.status != .ok else { return outcome(try reader.finish(), nil, offer, verdict, writer, memory) }
-        let (fault, receipt) = try Self.fault(of: answer, offer)
-        return outcome(receipt, fault, offer, verdict, writer, memory)
     }
 
     /// The receiver's list of kept parts of the items to send; nil if its verdict mentions none.
@@ -136,25 +143,19 @@ package struct WaftClient {
         let answer = try await http.exchange(
             method, resource.path, contentType: contentType, body: body, patience: patience, maximum: maximum,
             reader: reader)
-        guard answer.status == .ok else { throw try Self.fault(of: answer, nil).fault }
+        guard answer.status == .ok else { throw Self.fault(of: answer) }
         return answer
     }
 
-    /// - Parameter offer: the offer of the transfer whose receipt may follow the fault.
-    /// - Throws: `TransferFault` if the receipt is malformed.
-    private static func fault(
-        of answer: HTTPAnswer, _ offer: Offer?
-    ) throws(TransferFault) -> (fault: TransferFault, receipt: Receipt?) {
+    private static func fault(of answer: HTTPAnswer) -> TransferFault {
         let isPassing = answer.status == .serviceUnavailable
-        guard let (message, items) = try? WaftDialect.lines(of: FaultMessage.self, in: answer.body) else {
+        guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
             // Status 503 alone means that a later attempt may succeed.
             let code: TransferFault.Code = isPassing ? .stopping : .protocolViolation
-            return (TransferFault(code, "the peer answered with HTTP status \(answer.status.code)"), nil)
+            return TransferFault(code, "the peer answered with HTTP status \(answer.status.code)")
         }
         let code = TransferFault.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
-        let fault = TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes))
-        guard let offer else { return (fault, nil) }
-        return (fault, try message.receipt(items, for: offer))
+        return TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes))
     }
 
     private func outcome(

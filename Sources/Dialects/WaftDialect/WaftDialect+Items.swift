@@ -94,12 +94,4 @@ extension WaftDialect {
             ReceiptMessage.Item($0)
         }
     }
-
-    static func writer(
-        _ fault: TransferFault, _ receipt: Receipt
-    ) throws -> MessageLineWriter<ItemReceipt, ReceiptMessage.Item> {
-        let message = FaultMessage(
-            fault: fault.code.rawValue, message: fault.message, transfer: receipt.transfer.text)
-        return try MessageLineWriter(message, receipt.items) { ReceiptMessage.Item($0) }
-    }
 }

@@ -13,7 +13,8 @@ package enum WaftDialect {
     /// The port of `--to HOST` without a port: W, A, F, T on a telephone's keys.
     package static let defaultPort: UInt16 = 9_238
 
-    static let contentsType = "application/waft-contents"
+    /// The protocol to which a connection switches for contents.
+    static let contentsProtocol = "waft-contents/1"
     static let keptType = "application/waft-kept"
 
     enum Resource: Equatable {

@@ -1,8 +1,11 @@
+import Executors
 package import HTTPChannel
 import NIOCore
 import NIOHTTP1
 import Pairing
+import SecureTransport
 package import Sharing
+private import Synchronization
 package import UniformTypes
 
 /// The receiver's side of the protocol: reads HTTP requests, calls the `Reception` and writes the answers.
@@ -11,20 +14,25 @@ package struct WaftServer: Sendable {
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable (PeerID) -> Card?
     private let refused: @Sendable (PeerID, ItemVerdict) -> Void
+    private let signOfLife: Duration
+    private let threads = ContentThreads()
 
     /// - Parameters:
     ///   - registry: the types known now; offers are checked against them.
     ///   - refused: called with the verdict for a peer that may not offer anything. Any stranger can cause such calls.
+    ///   - signOfLife: how often a sender hears that this side still works on its contents.
     ///   - card: the card to show to a peer; nil hides it.
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
         refused: @escaping @Sendable (PeerID, ItemVerdict) -> Void = { _, _ in },
+        signOfLife: Duration = Limits.signOfLife,
         card: @escaping @Sendable (PeerID) -> Card?
     ) {
         self.reception = reception
         self.registry = registry
         self.refused = refused
+        self.signOfLife = signOfLife
         self.card = card
     }
 
@@ -42,7 +50,7 @@ package struct WaftServer: Sendable {
 
     /// Serves one connection until it is closed.
     ///
-    /// Needs an executor whose threads may block: it writes contents to the disk inline.
+    /// Needs an executor whose threads may block: it reads the disk inline. Contents have threads of their own.
     /// - Parameters:
     ///   - visitor: the peer whose key the connection's handshake proved.
     ///   - pairing: answers this connection's pairing messages; nil without pairing.
@@ -95,7 +103,7 @@ package struct WaftServer: Sendable {
         case (.POST, .offers):
             try await judge(exchange, course)
         case (.POST, .contents(let id)):
-            try await receive(id, in: exchange, from: peer)
+            try await receive(id, in: exchange, course.visitor)
         case (.GET, .kept(let id)):
             try await list(id, in: exchange, from: peer)
         case (.GET, .receipt(let id, let answered)):
@@ -124,7 +132,7 @@ package struct WaftServer: Sendable {
         let answer = await exchange.whileClientWaits { await pairing(letter) }
         // The answer to a refused peer has no name (Protocol, section 3.5).
         course.isPairing = answer.name != nil
-        if Task.isCancelled { throw Self.stopping }
+        if Task.isCancelled { throw ContentsSession.stopping }
         try await exchange.respond(.ok, body: answer.body)
     }
 
@@ -143,7 +151,7 @@ package struct WaftServer: Sendable {
                 .ok, body: try WaftDialect.encode(VerdictMessage(refusing: Self.noMemory)))
         }
         let verdict = await exchange.whileClientWaits { await reception.judge(offer, from: visitor) }
-        if Task.isCancelled { throw Self.stopping }
+        if Task.isCancelled { throw ContentsSession.stopping }
         try await exchange.respond(.ok, contentType: WaftDialect.linesType, body: try WaftDialect.encode(verdict))
     }
 
@@ -180,52 +188,74 @@ package struct WaftServer: Sendable {
                 return .failure(error)
             }
         }
-        if Task.isCancelled { throw Self.stopping }
+        if Task.isCancelled { throw ContentsSession.stopping }
         try await exchange.respond(.ok, contentType: WaftDialect.keptType, body: try list.get())
     }
 
-    private func receive(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
-        let transfer = try reception.begin(id, from: peer, interrupt: exchange.breakingOff)
-        let receiver = ContentsReceiver(transfer)
-        let receipt: Receipt
+    /// Leaves HTTP, and receives the contents on a thread of their own.
+    private func receive(_ id: TransferID, in exchange: HTTPExchange, _ visitor: Visitor) async throws {
+        guard exchange.asks(for: WaftDialect.contentsProtocol) else {
+            let fault = TransferFault(.protocolViolation, "contents need the protocol \(WaftDialect.contentsProtocol)")
+            return try await exchange.respondAndClose(.upgradeRequired, body: try WaftDialect.encode(fault))
+        }
+        let isContact = reception.access(of: visitor.peer, by: .waft) == .contact
+        guard let place = threads.take(for: visitor, isContact: isContact) else {
+            throw TransferFault(.stopping, "too many transfers are under way")
+        }
+        defer { withExtendedLifetime(place) {} }
+        let transfer = try reception.begin(id, from: visitor.peer, interrupt: exchange.breakingOff)
+        let stream: SecureStream
         do {
-            // Rereading kept parts, examining present items and syncing to a slow disk take time.
-            receipt = try await exchange.keepingClientInformed { () -> Result<Receipt, any Error> in
-                do {
-                    try await receiver.receiveAll(from: exchange)
-                    return .success(try transfer.finish())
-                } catch {
-                    return .failure(error)
-                }
-            }.get()
-        } catch let fault as TransferFault {
-            let receipt = reception.end(transfer, transfer.fail(fault), fault: fault)
-            return try await refuse(exchange, fault, receipt)
+            stream = try await exchange.switchProtocols(to: WaftDialect.contentsProtocol)
         } catch {
-            let fault = Self.interruption(error)
-            let receipt = reception.end(transfer, transfer.fail(fault), fault: fault)
-            guard fault == Self.stopping else { throw error }
-            return try await refuse(exchange, fault, receipt)
+            let fault = TransferFault(.interrupted, "the connection broke off")
+            reception.end(transfer, transfer.fail(fault), fault: fault)
+            throw error
         }
-        try await respond(exchange, reception.end(transfer, receipt, fault: nil))
+        let stop = StopFlag()
+        // Unsafe only for the compiler: from here on the thread alone uses it.
+        nonisolated(unsafe) let session = ContentsSession(
+            reception: reception, transfer: transfer, stream: stream, isStopping: { stop.isSet })
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { [signOfLife] group in
+                group.addTask { await Self.showLife(on: stream, every: signOfLife) }
+                if await BackgroundThread.run({ session.run() }) == nil {
+                    session.giveUp(TransferFault(.stopping, "no thread could be started"))
+                }
+                group.cancelAll()
+            }
+        } onCancel: {
+            stop.set()
+            stream.interrupt()
+        }
     }
 
-    private static let stopping = TransferFault(.stopping, "the receiver is being stopped")
+    private final class StopFlag: Sendable {
+        private let flag = Atomic<Bool>(false)
 
-    /// The fault of a transfer whose request could not be read completely.
-    private static func interruption(_ error: any Error) -> TransferFault {
-        if error is CancellationError || Task.isCancelled { return stopping }
-        if let fault = error as? HTTPFault { return TransferFault(.interrupted, fault.description) }
-        return TransferFault(.interrupted, "the connection broke off")
+        var isSet: Bool { flag.load(ordering: .relaxed) }
+
+        func set() { flag.store(true, ordering: .relaxed) }
     }
 
-    private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault, _ receipt: Receipt? = nil) async throws {
+    /// Lets the sender know that this side still works on what has come: reading kept parts again, examining present
+    /// items and syncing to a slow disk take time.
+    private static func showLife(on stream: SecureStream, every interval: Duration) async {
+        var reminders = Reminders(every: interval, from: .now())
+        var frame = ByteBuffer()
+        frame.writeWaiting()
+        while !Task.isCancelled {
+            if let pause = reminders.pause(at: .now(), since: stream.lastTurn) {
+                try? await Task.sleep(for: pause)
+            } else {
+                stream.sendIfIdle(frame)
+            }
+        }
+    }
+
+    private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault) async throws {
         guard !exchange.hasAnswered else { return }
-        guard let receipt else {
-            return try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault))
-        }
-        var writer = try WaftDialect.writer(fault, receipt)
-        try await exchange.respondAndClose(fault.status, contentType: WaftDialect.linesType) { try writer.nextPiece() }
+        try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault))
     }
 }
 

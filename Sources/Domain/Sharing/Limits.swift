@@ -55,6 +55,10 @@ package enum Limits {
     package static let openItems = 40_000
     package static let openItemsOfStrangers = 20_000
     package static let openItemsPerStranger = 10_000
+    /// Transfers whose contents are being received at the same time: each has a thread.
+    package static let contentThreads = 64
+    package static let contentThreadsOfStrangers = 48
+    package static let contentThreadsPerStranger = 16
     /// Finished transfers whose receipt can be asked for again.
     package static let rememberedReceipts = 1_024
     /// Items in all remembered receipts.
@@ -68,6 +72,10 @@ package enum Limits {
     package static let departedWait: Duration = .seconds(5)
     /// How long nothing may arrive in the middle of a message.
     package static let silence: Duration = .seconds(60)
+    /// How often a receiver that works on contents for long shows that it is alive.
+    package static let signOfLife: Duration = .seconds(15)
+    /// How long a receiver that has answered waits for the sender to end the stream of contents.
+    package static let lingering: Duration = .seconds(2)
     /// How long a contact's connection may be idle between requests, and any connection during a pairing.
     package static let idleConnection: Duration = .seconds(120)
     /// The same for a stranger's connection.

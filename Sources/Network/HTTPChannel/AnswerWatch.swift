@@ -32,7 +32,7 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
         switch part {
-        case .head(let head) where (100..<200).contains(head.status.code):
+        case .head(let head) where (100..<200).contains(head.status.code) && head.status != .switchingProtocols:
             // The other side is still working. An informational head comes without an end.
             return watch.signOfLife()
         case .head:

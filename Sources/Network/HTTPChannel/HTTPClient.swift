@@ -1,5 +1,6 @@
 package import NIOCore
 package import NIOHTTP1
+package import SecureTransport
 
 /// An answer to a request.
 package struct HTTPAnswer: Sendable {
@@ -21,7 +22,7 @@ package final class HTTPClient {
         let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
         let watch: SilenceWatch
         let answers: AnswerWatch
-        let passage: BodyPassage?
+        let exit: NIOLoopBound<ProtocolSwitch>
 
         /// The channel underneath.
         package var channelBelow: any Channel { channel.channel }
@@ -43,34 +44,31 @@ package final class HTTPClient {
     /// Adds the HTTP handlers to a channel. Called on its event loop, after the TLS handler, before the first read.
     /// - Parameters:
     ///   - answerLimit: bytes of a body; a longer answer ends the connection.
-    ///   - passage: a way past the channel for long bodies, if the channel has one.
     ///   - watchInterval: how often the watch checks whether the other side has been silent for too long.
     package static func configure(
         _ channel: any Channel,
         answerLimit: Int,
-        passage: BodyPassage? = nil,
         watchInterval: TimeAmount = .seconds(1)
     ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
         let answers = AnswerWatch(limit: answerLimit, watch: watch)
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([
-            watch,
-            HTTPRequestEncoder(),
+        let exit = ProtocolSwitch(
             ByteToMessageHandler(
                 HTTPResponseDecoder(
-                    informationalResponseStrategy: .forward, limitConfiguration: HTTPLimits.decoder),
+                    leftOverBytesStrategy: .fireError, informationalResponseStrategy: .forward,
+                    limitConfiguration: HTTPLimits.decoder),
                 maximumBufferSize: HTTPLimits.unparsedBytes
-            ),
-            answers,
-        ])
+            ))
+        try channel.pipeline.syncOperations.addHandlers(
+            watch, HTTPRequestEncoder(), exit.below, exit.decoder, exit.above, answers)
         let wrapped = try NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>(
             wrappingChannelSynchronously: channel,
             // Counted in parts of a body, as in the server.
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch, answers: answers, passage: passage)
+        return Connection(
+            channel: wrapped, watch: watch, answers: answers, exit: NIOLoopBound(exit, eventLoop: channel.eventLoop))
     }
 
     /// Calls `body` with a client for the connection, and closes it afterwards.
@@ -138,6 +136,32 @@ package final class HTTPClient {
         return try await answer(timeout, reader)
     }
 
+    /// What has become of a request for another protocol.
+    package enum Switching {
+        /// The connection, which the caller closes. The client is of no further use.
+        case switched(SecureStream)
+        case refused(HTTPAnswer)
+    }
+
+    /// Asks for another protocol (RFC 9110, section 7.8), and leaves HTTP and the channel if the other side agrees.
+    ///
+    /// - Parameter timeout: how long the other side may take to begin its answer.
+    /// - Throws: `HTTPFault`.
+    package func switchProtocols(_ path: String, to name: String, timeout: Duration) async throws -> Switching {
+        var headers = HTTPHeaders.switching(to: name)
+        headers.add(name: "host", value: Self.host)
+        let answer = try await exchange(.POST, path, headers: headers, body: ByteBuffer(), patience: timeout)
+        guard answer.status == .switchingProtocols, answer.headers.switchProtocols(to: name) else {
+            return .refused(answer)
+        }
+        let (channel, exit) = (connection.channel.channel, connection.exit)
+        do {
+            return .switched(try await channel.eventLoop.flatSubmit { exit.value.leave(channel) }.get())
+        } catch {
+            throw HTTPFault.closed
+        }
+    }
+
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
     /// - Parameters:
@@ -179,17 +203,10 @@ package final class HTTPClient {
             // from checking for an answer.
             var leaving = write([.head(head)])
             var waiting = leaving
-            var pieces = 0
             while !connection.answers.hasAnswer, let piece = try await next() {
                 try await isWritten(leaving, timeout)
                 leaving = waiting
                 waiting = write([.body(.byteBuffer(piece))])
-                pieces += 1
-                guard pieces % Self.piecesBeforePassage == 0, let passage = connection.passage else { continue }
-                try await isWritten(waiting, timeout)
-                guard let rest = try await pass(passage, timeout, next: next) else { break }
-                waiting = write([.body(.byteBuffer(rest))])
-                leaving = waiting
             }
             try await isWritten(waiting, timeout)
             if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), timeout) }
@@ -205,36 +222,6 @@ package final class HTTPClient {
     ) async throws -> HTTPAnswer {
         guard let early = try? await answer(timeout, reader) else { throw fault }
         return early
-    }
-
-    /// Sends pieces past the channel, as long as that is possible.
-    /// - Returns: a piece that was not sent; nil at the end of the body, or if an answer has come.
-    private func pass(
-        _ passage: BodyPassage, _ timeout: Timeout, next: () async throws -> ByteBuffer?
-    ) async throws -> ByteBuffer? {
-        let open = await passage.open()
-        var turns = 0
-        while !connection.answers.hasAnswer, let piece = try await next() {
-            guard let open else { return piece }
-            // An empty chunk would end the body.
-            guard piece.readableBytes > 0 else { continue }
-            expect(timeout)
-            defer { connection.watch.rest() }
-            let outcome = await withTaskCancellationHandler {
-                open(HTTPChunk.around(piece))
-            } onCancel: { [connection] in
-                connection.close()
-            }
-            switch outcome {
-            case .sent: break
-            case .left: try await isWritten(passage.close(), timeout)
-            case .over: return piece
-            }
-            turns += 1
-            // Other tasks wait for this thread.
-            if turns % 16 == 0 { await Task.yield() }
-        }
-        return nil
     }
 
     private func write(_ parts: [HTTPClientRequestPart]) -> EventLoopFuture<Void> {
@@ -317,9 +304,6 @@ package final class HTTPClient {
     /// Bytes of an answer's body that must arrive within the limit. With a lower number the other side could make us
     /// wait for a day.
     private static let bytesInPatience = 1 << 20
-
-    /// Pieces of a body that pass through the channel before it is bypassed: short bodies end earlier.
-    private static let piecesBeforePassage = 2
 
     /// Contains no name: a peer is identified by its key.
     private static let host = "waft"

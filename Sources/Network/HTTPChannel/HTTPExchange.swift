@@ -1,5 +1,6 @@
 package import NIOCore
 package import NIOHTTP1
+package import SecureTransport
 
 /// One request and its answer, on the server's side. Used by one task.
 package final class HTTPExchange {
@@ -10,10 +11,11 @@ package final class HTTPExchange {
     private let stream: InboundParts
     private let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
     private let channel: any Channel
+    private let exit: NIOLoopBound<ProtocolSwitch>
     private let departure: Departure
     private let patience: Patience
     private var bodyEnded = false
-    private var mustClose = false
+    private var mustClose: Bool
 
     /// The times of `HTTPServer.serve`.
     struct Patience {
@@ -27,6 +29,7 @@ package final class HTTPExchange {
         stream: InboundParts,
         outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
         channel: any Channel,
+        exit: NIOLoopBound<ProtocolSwitch>,
         departure: Departure,
         patience: Patience
     ) {
@@ -34,13 +37,43 @@ package final class HTTPExchange {
         self.stream = stream
         self.outbound = outbound
         self.channel = channel
+        self.exit = exit
+        // Behind such a head no further request is read.
+        mustClose = head.headers.switchProtocols
         self.departure = departure
         self.patience = patience
     }
 
-    /// Ends the connection, from any thread: code that waits for the client learns that the connection is closed.
+    /// Ends the connection, from any thread: code that waits for the client learns that the connection is closed, or
+    /// that its stream is interrupted.
     package var breakingOff: @Sendable () -> Void {
-        { [channel] in channel.close(promise: nil) }
+        { [channel, exit] in channel.eventLoop.execute { exit.value.breakOff(channel) } }
+    }
+
+    // MARK: Another protocol
+
+    /// Whether the client asks for another protocol (RFC 9110, section 7.8).
+    package func asks(for name: String) -> Bool {
+        head.version.minor > 0 && head.headers.switchProtocols(to: name)
+    }
+
+    /// Answers `101`, and leaves HTTP and the channel. The request must have no body.
+    ///
+    /// - Returns: the connection, which the caller closes. This exchange is over.
+    /// - Throws: `HTTPFault`.
+    package func switchProtocols(to name: String) async throws -> SecureStream {
+        _ = try await body(upTo: 0)
+        hasAnswered = true
+        mustClose = true
+        let head = HTTPResponseHead(
+            version: .http1_1, status: .switchingProtocols, headers: .switching(to: name))
+        do {
+            return try await channel.writeAndFlush(HTTPServerResponsePart.head(head)).flatMap { [channel, exit] in
+                exit.value.leave(channel)
+            }.get()
+        } catch {
+            throw HTTPFault.closed
+        }
     }
 
     // MARK: The body
@@ -224,7 +257,6 @@ package final class HTTPExchange {
         var skipped = 0
         while ContinuousClock.now < end {
             if skipped > HTTPLimits.unwantedBytes {
-                if stream.isPastChannel { return try await Task.sleep(until: end, clock: .continuous) }
                 stream.stop.stop()
             }
             guard let part = try await stream.next(within: patience.lingering) else { return }
@@ -285,19 +317,19 @@ package final class HTTPExchange {
 
 /// Times of the interim answers to a waiting client: an interval after the last one, and after the server last waited
 /// for the client. A client whose body is being read needs none, and interim answers would disturb a long body.
-struct Reminders {
+package struct Reminders {
     private let interval: TimeAmount
     private var last: NIODeadline
 
     /// - Parameter start: when the client began to wait.
-    init(every interval: Duration, from start: NIODeadline) {
+    package init(every interval: Duration, from start: NIODeadline) {
         self.interval = TimeAmount(interval)
         self.last = start
     }
 
     /// - Parameter turn: when the server last waited for the client.
     /// - Returns: how long to wait before the next call; nil if an interim answer is due now.
-    mutating func pause(at now: NIODeadline, since turn: NIODeadline) -> Duration? {
+    package mutating func pause(at now: NIODeadline, since turn: NIODeadline) -> Duration? {
         last = max(last, turn)
         let due = last + interval
         guard now >= due else { return Duration(due - now) }

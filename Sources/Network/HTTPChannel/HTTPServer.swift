@@ -9,7 +9,7 @@ package enum HTTPServer {
         let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
         let watch: SilenceWatch
         let stop: ReadStop
-        let desk: BodyTap.Desk?
+        let exit: NIOLoopBound<ProtocolSwitch>
 
         /// Closes a connection that will not be served. Each connection must be served or closed.
         package func close() {
@@ -19,28 +19,21 @@ package enum HTTPServer {
 
     /// Adds the HTTP handlers to a channel. Called on its event loop, after the TLS handler, before the first read.
     /// - Parameters:
-    ///   - inlet: a way past the channel for long bodies, if the channel has one. `serve` must then run on an executor
-    ///     whose threads may block.
     ///   - watchInterval: how often the watch checks whether the other side has been silent for too long.
     package static func configure(
         _ channel: any Channel,
-        inlet: BodyInlet? = nil,
         watchInterval: TimeAmount = .seconds(1)
     ) throws -> Connection {
         let watch = SilenceWatch(interval: watchInterval)
         let stop = ReadStop()
-        let tap = inlet.map(BodyTap.init)
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandlers([stop, watch, HTTPResponseEncoder()])
-        if let tap { try pipeline.addHandler(tap) }
-        // No pipelining assistance: an asynchronous sequence delivers the requests one by one anyway.
-        try pipeline.addHandler(
+        let exit = ProtocolSwitch(
             ByteToMessageHandler(
-                HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: HTTPLimits.decoder),
+                HTTPRequestDecoder(leftOverBytesStrategy: .fireError, limitConfiguration: HTTPLimits.decoder),
                 maximumBufferSize: HTTPLimits.unparsedBytes
             ))
-        if let tap { try pipeline.addHandler(tap.makeParts()) }
-        try pipeline.addHandlers(
+        // No pipelining assistance: an asynchronous sequence delivers the requests one by one anyway.
+        try channel.pipeline.syncOperations.addHandlers(
+            stop, watch, HTTPResponseEncoder(), exit.below, exit.decoder, exit.above,
             NIOHTTPResponseHeadersValidator(),
             // Answers 400 to bytes that are not HTTP. Then the connection ends, even if no task reads the requests.
             HTTPServerProtocolErrorHandler(),
@@ -52,7 +45,8 @@ package enum HTTPServer {
             configuration: .init(backPressureStrategy: .init(lowWatermark: 2, highWatermark: 4))
         )
         wrapped.keepUntilClosed()
-        return Connection(channel: wrapped, watch: watch, stop: stop, desk: tap?.desk(channel.eventLoop))
+        return Connection(
+            channel: wrapped, watch: watch, stop: stop, exit: NIOLoopBound(exit, eventLoop: channel.eventLoop))
     }
 
     /// Answers requests until either side ends the connection; returns when it is closed.
@@ -78,7 +72,7 @@ package enum HTTPServer {
         let departure = Departure(of: connection.channel.channel)
         try? await connection.channel.executeThenClose { inbound, outbound in
             let stream = InboundParts(
-                inbound.makeAsyncIterator(), watch: connection.watch, stop: connection.stop, desk: connection.desk)
+                inbound.makeAsyncIterator(), watch: connection.watch, stop: connection.stop)
             while true {
                 isIdle(true)
                 guard case .head(let head)? = try await stream.next(within: idle()) else { return }
@@ -88,6 +82,7 @@ package enum HTTPServer {
                     stream: stream,
                     outbound: outbound,
                     channel: connection.channel.channel,
+                    exit: connection.exit,
                     departure: departure,
                     patience: HTTPExchange.Patience(silence: silence, interim: interim, lingering: lingering)
                 )
@@ -104,58 +99,31 @@ package enum HTTPServer {
     }
 }
 
-/// The parts of requests as they arrive, through the channel or past it; one reader.
+/// The parts of requests as they arrive; one reader.
 final class InboundParts {
     private var iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
     let watch: SilenceWatch
     let stop: ReadStop
-    private let desk: BodyTap.Desk?
-    private var borrowed: BorrowedBody?
-    private var turns = 0
 
     init(
         _ iterator: NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator,
         watch: SilenceWatch,
-        stop: ReadStop,
-        desk: BodyTap.Desk?
+        stop: ReadStop
     ) {
         self.iterator = iterator
         self.watch = watch
         self.stop = stop
-        self.desk = desk
     }
-
-    /// Whether the body is now read past the channel (`BodyInlet`).
-    var isPastChannel: Bool { borrowed != nil }
 
     /// - Returns: nil when the other side has closed.
     /// - Throws: `HTTPFault.silence` when the watch closed the connection.
     func next(within patience: Duration) async throws -> HTTPServerRequestPart? {
         watch.expect(within: patience)
         defer { watch.rest() }
-        while true {
-            if borrowed != nil {
-                if let bytes = borrowed?.next() {
-                    turns += 1
-                    // Other tasks wait for this thread.
-                    if turns % 16 == 0 { await Task.yield() }
-                    return .body(bytes)
-                }
-                if let given = borrowed.take() {
-                    borrowed = await desk?.giveBack(given)
-                    guard borrowed == nil else { continue }
-                    if given.hasEnded { return .end(nil) }
-                }
-            }
-            do {
-                guard let part = try await iterator.next() else { break }
-                guard case .body(let bytes) = part, bytes.readableBytes == 0, let body = desk?.take() else {
-                    return part
-                }
-                borrowed = body
-            } catch  where watch.expired {
-                throw HTTPFault.silence
-            }
+        do {
+            if let part = try await iterator.next() { return part }
+        } catch  where watch.expired {
+            throw HTTPFault.silence
         }
         if watch.expired { throw HTTPFault.silence }
         return nil

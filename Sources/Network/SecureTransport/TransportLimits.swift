@@ -15,15 +15,15 @@ package struct TransportLimits: Sendable {
     /// Plaintext bytes in one batch of records for the socket: thirty full records, whose ciphertext fits a buffer of
     /// `bufferBytes`.
     static let batchBytes = 30 * recordBytes
-    /// The same if a thread encrypts and sends its own plaintext (`OutboundLoan`): its plaintext, its ciphertext and
-    /// the bytes being sent stay in its core's cache together.
-    static let loanBatchBytes = 15 * recordBytes
-    /// Bytes per read if a thread decrypts its own input (`InboundLoan`), for the same reason; and the bytes of all
-    /// such threads together, down to `crowdedBufferBytes` each. Each thread has as many bytes of plaintext.
-    static let loanReadBytes = 256 * 1024
-    static let loanReadBytesOfAll = 2 * 1024 * 1024
-    /// Milliseconds that such a thread waits for a silent peer before it leaves the wait to the event loop.
-    static let loanPatience: CInt = 100
+    /// The same on a `SecureStream`: its plaintext, its ciphertext and the bytes being sent stay in its core's cache
+    /// together.
+    static let streamBatchBytes = 15 * recordBytes
+    /// Bytes per read of a `SecureStream` that receives, for the same reason; and the bytes of all of them together, down
+    /// to `crowdedBufferBytes` each. Each has as many bytes of plaintext.
+    static let streamReadBytes = 256 * 1024
+    static let streamReadBytesOfAll = 2 * 1024 * 1024
+    /// Bytes that a `SecureStream` drops while it waits for its peer to end.
+    static let streamSkippedBytes = 64 * 1024
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
     /// Capacity of the buffers for ciphertext and plaintext.

@@ -17,6 +17,16 @@ package enum BackgroundThread {
         return failure == 0
     }
 
+    /// Runs `body` on a thread of its own, and waits for it.
+    ///
+    /// - Returns: nil if there is no thread; then `body` has not run.
+    package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
+        await withCheckedContinuation { continuation in
+            let hasThread = start { continuation.resume(returning: body()) }
+            if !hasThread { continuation.resume(returning: nil) }
+        }
+    }
+
     private final class Body {
         let run: @Sendable () -> Void
 

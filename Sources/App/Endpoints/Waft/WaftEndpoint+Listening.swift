@@ -49,7 +49,7 @@ extension WaftEndpoint {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await listener.run(isContact: { visibility.knows($0) }) { channel, _ in
-                    try HTTPServer.configure(channel, inlet: BodyInlet(channel))
+                    try HTTPServer.configure(channel)
                 } onConnection: { connection in
                     await withTaskExecutorPreference(host.threads(connection.place?.isContact == true)) {
                         await Self.attend(connection, server, host)
@@ -121,17 +121,5 @@ extension WaftEndpoint {
         // Until the end.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
         await publication?.withdraw()
-    }
-}
-
-extension BodyInlet {
-    /// Past a channel of a `SecureListener`.
-    fileprivate init(_ channel: any Channel) {
-        self.init {
-            guard let loan = channel.borrowInbound() else { return nil }
-            return { loan.receive() }
-        } close: {
-            channel.returnInbound()
-        }
     }
 }

@@ -55,7 +55,7 @@ extension WaftEndpoint {
         case failed(any Error)
     }
 
-    /// The steps that need one connection.
+    /// The steps that need one connection, and the wait for the handlers: contents use their connection up.
     /// - Parameter known: the peer's target; nil to look for the peer again, because its address may have changed.
     private func attempt(_ job: WaftSendJob, at known: PeerTarget?) async -> Attempt {
         do {
@@ -67,16 +67,28 @@ extension WaftEndpoint {
             }
             if let peer = job.course.peer { target = target.expecting(peer) }
             let options = job.request.options
-            let connection = try await connect(to: target, within: options.finding, starting: options.starting)
-            // Reading the disk blocks: not on the threads that everything else shares.
+            let report = try await converse(with: target, options) { client, peer in
+                try await job.run(client, peer: peer)
+            }
+            guard job.mustWaitForHandlers(report) else { return .ended(report) }
             return .ended(
-                try await withTaskExecutorPreference(blocking) {
-                    try await HTTPClient.converse(connection.http) { http in
-                        try await job.run(WaftClient(http), peer: connection.peer)
-                    }
+                try await converse(with: target.expecting(report.peer), options) { client, _ in
+                    try await job.waitForHandlers(client, report)
                 })
         } catch {
             return .failed(error)
+        }
+    }
+    private func converse(
+        with target: PeerTarget, _ options: SendOptions,
+        _ body: @escaping @Sendable (WaftClient, PeerID) async throws -> SendReport
+    ) async throws -> SendReport {
+        let connection = try await connect(to: target, within: options.finding, starting: options.starting)
+        // Examining the offer and its answers takes long: not on the threads that everything else shares.
+        return try await withTaskExecutorPreference(blocking) {
+            try await HTTPClient.converse(connection.http) { http in
+                try await body(WaftClient(http), connection.peer)
+            }
         }
     }
 }

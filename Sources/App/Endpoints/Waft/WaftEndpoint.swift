@@ -85,8 +85,7 @@ package struct WaftEndpoint: Endpoint {
             identity: identity, profile: Self.profile, limits: limits, group: .singleton, logger: logger)
         let watchInterval = self.watchInterval
         return try await dialer.dial(target.addresses, expecting: target.expected.map { [$0] }) { channel, _ in
-            try HTTPClient.configure(
-                channel, answerLimit: Self.answerLimit, passage: BodyPassage(channel), watchInterval: watchInterval)
+            try HTTPClient.configure(channel, answerLimit: Self.answerLimit, watchInterval: watchInterval)
         }
     }
 
@@ -135,24 +134,6 @@ package struct WaftEndpoint: Endpoint {
             return nil
         } catch {
             throw SendFailure(error, to: peerText)
-        }
-    }
-}
-
-extension BodyPassage {
-    /// Past a channel that a `SecureDialer` made.
-    fileprivate init(_ channel: any Channel) {
-        self.init {
-            guard let loan = await channel.borrowOutbound() else { return nil }
-            return { buffers in
-                switch loan.send(buffers) {
-                case .sent: .sent
-                case .left: .left
-                case .over: .over
-                }
-            }
-        } close: {
-            channel.returnOutbound()
         }
     }
 }

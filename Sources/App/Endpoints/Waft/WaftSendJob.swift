@@ -3,7 +3,7 @@ import NIOCore
 import Sharing
 import WaftDialect
 
-/// The steps of one sending over one connection.
+/// The steps of one sending.
 struct WaftSendJob: Sendable {
     let request: SendRequest
     let course = WaftSendCourse()
@@ -25,7 +25,7 @@ struct WaftSendJob: Sendable {
             return !isWanted || memory.receipt(of: number) != nil
         }
         if isWhole {
-            return try await end(client, SendOutcome(first), peer: peer)
+            return end(SendOutcome(first), peer: peer)
         }
         try checkRepeatable(first)
         let verdict = try await client.offer(offer, patience: options.answer)
@@ -85,15 +85,12 @@ struct WaftSendJob: Sendable {
         ) { done, moved in
             observe(.progressed(course.progressed(done), of: total, moved: moved))
         }
-        return try await end(client, outcome, peer: peer)
+        return end(outcome, peer: peer)
     }
 
-    private func end(_ client: WaftClient, _ outcome: SendOutcome, peer: PeerID) async throws -> SendReport {
-        var report = report(outcome, peer: peer)
-        if reasonToGoOn(report) == nil {
-            observe(.settled)
-            if options.wait == .opened { try await waitForHandlers(client, &report) }
-        }
+    private func end(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
+        let report = report(outcome, peer: peer)
+        if reasonToGoOn(report) == nil { observe(.settled) }
         return report
     }
 
@@ -208,12 +205,18 @@ struct WaftSendJob: Sendable {
         return total
     }
 
-    private func waitForHandlers(_ client: WaftClient, _ report: inout SendReport) async throws {
-        let isPending = report.items.contains { item in
-            if case .acknowledged(let receipt, _) = item { return receipt.handler.state == .pending }
-            return false
+    // MARK: The handlers
+
+    /// Whether the user wants to know what the handlers say, and the receipt does not say it yet.
+    func mustWaitForHandlers(_ report: SendReport) -> Bool {
+        guard options.wait == .opened, reasonToGoOn(report) == nil else { return false }
+        return report.items.contains { item in
+            if case .acknowledged(let receipt, _) = item { receipt.handler.state == .pending } else { false }
         }
-        guard isPending else { return }
+    }
+
+    /// - Returns: the report with the handlers' answers, or as it is when the time for them is over.
+    func waitForHandlers(_ client: WaftClient, _ report: SendReport) async throws -> SendReport {
         let maximum = options.handlerWait(items: offer.items.count)
         let start = ContinuousClock.now
         let receipt: Receipt
@@ -222,12 +225,14 @@ struct WaftSendJob: Sendable {
                 of: offer, answered: true, patience: options.silence, maximum: maximum)
         } catch let fault as HTTPFault where fault == .silence && ContinuousClock.now - start >= maximum {
             // Everything is stored; the report lacks only the handlers' answers.
-            return
+            return report
         }
+        var report = report
         for number in report.items.indices {
             guard case .acknowledged(_, let sent) = report.items[number] else { continue }
             report.items[number] = .acknowledged(receipt.items[number], sent: sent)
         }
         refuseContradictions(&report)
+        return report
     }
 }

@@ -3,13 +3,12 @@ package import NIOCore
 extension TLSHandler {
     package func read(context: ChannelHandlerContext) {
         hasDemand = true
-        // A lent connection has nothing to read here.
-        if outboundLoan == nil, withheld == nil, state == .open, engine.hasUnreadInput {
+        if state == .open, engine.hasUnreadInput {
             deliver(context)
             completeDelivery(context)
         }
-        // With automatic reading no read would follow. The borrower of the input reads it instead, or is about to.
-        if withheld == nil || state != .open { context.read() }
+        // With automatic reading no read would follow.
+        context.read()
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -29,7 +28,7 @@ extension TLSHandler {
         case .failed:
             discardedBytes += ciphertext.readableBytes
             if discardedBytes > TransportLimits.lingerBytes { finishClosing(context) }
-        case .closed:
+        case .closed, .left:
             break
         }
     }
@@ -38,14 +37,14 @@ extension TLSHandler {
         if hasDelivered { return completeDelivery(context) }
         switch state {
         case .handshaking, .closing, .failed: context.read()
-        case .open where hasDemand && withheld == nil: context.read()
-        case .open, .idle, .closed: break
+        case .open where hasDemand: context.read()
+        case .open, .idle, .closed, .left: break
         }
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
         endInput(context)
-        state = .closed
+        if state != .left { state = .closed }
         deadline?.cancel()
         failPending(ChannelError.ioOnClosedChannel)
         settleClosePromises()
@@ -118,6 +117,7 @@ extension TLSHandler {
 
     /// The socket has ended: delivers all input, even without demand, and then checks whether the stream was complete.
     private func endInput(_ context: ChannelHandlerContext) {
+        if state == .left { return }
         socketInputHasEnded = true
         engine.endInput()
         switch state {
@@ -137,7 +137,7 @@ extension TLSHandler {
             discardWhileClosing(context)
         case .failed:
             finishClosing(context)
-        case .idle, .closed:
+        case .idle, .closed, .left:
             break
         }
     }

@@ -84,7 +84,7 @@ extension TLSHandler {
             for promise in outputClosePromises { isClosed.futureResult.cascade(to: promise) }
             outputClosePromises = []
             context.close(mode: .output, promise: isClosed)
-        case .idle, .handshaking, .failed, .closed:
+        case .idle, .handshaking, .failed, .closed, .left:
             break
         }
     }
@@ -118,7 +118,7 @@ extension TLSHandler {
         case .open: beginClosing(context)
         // A second close joins the first.
         case .closing: break
-        case .idle, .handshaking, .failed, .closed: finishClosing(context)
+        case .idle, .handshaking, .failed, .closed, .left: finishClosing(context)
         }
     }
 

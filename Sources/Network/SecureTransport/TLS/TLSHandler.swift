@@ -9,8 +9,7 @@ package import Sharing
 /// - Inbound, each read of the socket becomes one large buffer. Data is decrypted only after a `read` asked for it.
 /// - Outbound, flushed data is encrypted in batches of many records, each for one system call, and only while the
 ///   channel is writable: ciphertext does not pile up. A write's promise succeeds when the kernel has its last byte.
-/// - A thread that produces a long stream can borrow the output (`OutboundLoan`), and writes to the socket itself.
-/// - A thread that reads a long stream can borrow the input in the same way (`InboundLoan`).
+/// - A thread that moves a long stream can take the connection out of the channel (`Channel.leave`).
 /// - Closing sends the flushed data and a close_notify (`TransportLimits.drainDeadline`), waits for the peer's
 ///   (`closeDeadline`), and closes. The peer's close_notify closes the channel too or, if the channel allows remote
 ///   half closure, surfaces as `ChannelEvent.inputClosed`.
@@ -20,6 +19,8 @@ package import Sharing
 ///                       │            │                                            ▲
 ///                       └──error─────┴──▶ failed (the alert is on its way) ───────┴──▶ closed
 /// ```
+///
+/// `left`, after `leave`: a `SecureStream` has the connection, and this handler does nothing more.
 package final class TLSHandler: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
@@ -33,6 +34,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         case closing
         case failed
         case closed
+        case left
     }
 
     /// The state of this side's stream to the peer.
@@ -45,26 +47,7 @@ package final class TLSHandler: ChannelDuplexHandler {
         case ended
     }
 
-    private let ownEngine: TLSEngine
-    /// The engine. Each access first ends the loans.
-    var engine: TLSEngine {
-        reclaim()
-        return ownEngine
-    }
-    /// The loan of this side's output to the peer, if it is lent.
-    var outboundLoan: OutboundLoan?
-    /// The loan of the input from the peer, if it is lent.
-    var inboundLoan: InboundLoan?
-    /// The channel's way of reading, restored after the input's loan; nil while the input is not lent.
-    var withheld: Reading?
-
-    struct Reading {
-        var allocator: any RecvByteBufferAllocator
-        var isAutomatic: Bool
-    }
-
-    /// Completes when the last borrower's remaining bytes are sent, which the socket had not taken.
-    var unsentIsOut: EventLoopFuture<Void>?
+    let engine: TLSEngine
     let limits: TransportLimits
 
     var state = State.idle
@@ -104,7 +87,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     ///     any data of the layer above is sent.
     /// - Throws: `TLSError` if there is no memory.
     package init(context: TLSContext, expectedPeers: Set<PeerID>? = nil) throws(TLSError) {
-        ownEngine = try TLSEngine(context: context, expectedPeers: expectedPeers)
+        engine = try TLSEngine(context: context, expectedPeers: expectedPeers)
         limits = context.limits
     }
 
@@ -128,9 +111,8 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) {
-        reclaim()
         deadline?.cancel()
-        state = .closed
+        if state != .left { state = .closed }
         failPending(ChannelError.ioOnClosedChannel)
         settleClosePromises()
         self.context = nil
@@ -189,7 +171,7 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     /// Reports the error to the layer above, sends the alert, and closes.
     func fail(_ error: TLSError, _ context: ChannelHandlerContext) {
-        guard state != .failed, state != .closed else { return }
+        guard state != .failed, state != .closed, state != .left else { return }
         state = .failed
         schedule(limits.closeDeadline, context) { handler, context in handler.finishClosing(context) }
         let alertIsOut = context.eventLoop.makePromise(of: Void.self)

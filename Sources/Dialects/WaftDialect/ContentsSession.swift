@@ -1,0 +1,72 @@
+import NIOCore
+import SecureTransport
+import Sharing
+
+/// The receiver's side of the contents of one transfer, on the thread of its stream.
+struct ContentsSession {
+    let reception: Reception
+    let transfer: IncomingTransfer
+    let stream: SecureStream
+    /// Whether a stream was interrupted because this receiver is being stopped.
+    let isStopping: () -> Bool
+
+    static let stopping = TransferFault(.stopping, "the receiver is being stopped")
+
+    /// Receives everything, answers, and closes the stream.
+    func run() {
+        do {
+            try ContentsReceiver(transfer).receiveAll(from: stream)
+            answer(nil, reception.end(transfer, try transfer.finish(), fault: nil))
+        } catch let fault as TransferFault {
+            answer(fault, end(with: fault))
+        } catch {
+            let fault = fault(for: error)
+            let receipt = end(with: fault)
+            if fault == Self.stopping { answer(fault, receipt) }
+        }
+        stream.close(lingering: Limits.lingering)
+    }
+
+    /// Ends the transfer without its contents.
+    func giveUp(_ fault: TransferFault) {
+        _ = end(with: fault)
+        stream.close(lingering: .zero)
+    }
+
+    private func end(with fault: TransferFault) -> Receipt {
+        reception.end(transfer, transfer.fail(fault), fault: fault)
+    }
+
+    private func fault(for error: any Error) -> TransferFault {
+        switch error as? SecureStreamError {
+        case .interrupted where isStopping(): Self.stopping
+        case .silent: TransferFault(.interrupted, "the sender fell silent")
+        default: TransferFault(.interrupted, "the connection broke off")
+        }
+    }
+
+    /// Sends what has become of the transfer, if the sender is still there.
+    private func answer(_ fault: TransferFault?, _ receipt: Receipt) {
+        do {
+            var frames = ByteBuffer()
+            if let fault { frames.writeFrame(.cancel(fault)) }
+            var text = try WaftDialect.writer(receipt)
+            while let piece = try text.nextPiece() {
+                frames.writeDataFrame(piece)
+                if frames.readableBytes >= Self.pieceBytes { try send(&frames) }
+            }
+            frames.writeFrame(.end)
+            try send(&frames)
+        } catch {
+            // The sender can ask for the receipt later.
+        }
+    }
+
+    private func send(_ frames: inout ByteBuffer) throws {
+        _ = try stream.send(&frames, within: PeerTimeout(Limits.silence), isListening: false)
+        frames.clear()
+    }
+
+    /// Bytes of an answer that a sender must take before it counts as silent.
+    private static let pieceBytes = 128 << 10
+}
