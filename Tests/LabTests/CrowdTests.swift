@@ -95,6 +95,20 @@ struct CrowdTests {
         }
     }
 
+    @Test("100 strangers that begin contents and send them drop by drop leave threads for a contact's")
+    func trickle() async throws {
+        try await withPlace(["--accept", "everyone"], isVisible: true) { place, running in
+            try await place.mallory.withStranger("trickle", [running.address, "100"]) { crowd in
+                let begun = try await crowd.event("begun")
+                #expect((begun.closed ?? 0) >= 52, "strangers have 48 threads together")
+                for number in 0..<5 { try await place.send("beside-\(number)", to: running) }
+                let memory = try anonymousMemory(of: running)
+                print("KiB: receiver \(memory) beside 100 slow senders")
+                #expect(memory < 64 << 10, "\(memory) KiB")
+            }
+        }
+    }
+
     @Test("three offers of 10,000 items by strangers leave room for a contact's", arguments: [false, true])
     func items(areAccepted: Bool) async throws {
         let arguments = areAccepted ? ["--accept", "everyone"] : []

@@ -5,7 +5,7 @@ import os
 import threading
 import time
 
-from wire import Closed, Connection, Identity, head, lines, message_of
+from wire import WAITING, Closed, Connection, Identity, frame, head, lines, message_of
 
 LARGEST = 8 << 20
 ADDRESSES = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]
@@ -71,6 +71,24 @@ def occupy(folder, address, count, say):
             connection.request("GET", "/waft/1/card")
             note()
             time.sleep(3)
+
+    crowd(folder, address, int(count), say, conduct)
+
+
+def trickle(folder, address, count, say):
+    """Begins the contents of accepted offers, and then sends a frame without meaning each second."""
+    def conduct(connection, number, note):
+        transfer = os.urandom(16).hex()
+        item = {"kind": "file", "name": f"f{number}", "type": "public.data", "size": 1}
+        _, answer = connection.request("POST", "/waft/1/offers", lines({"v": 1, "transfer": transfer}, item))
+        if message_of(answer)["default"] != "accepted":
+            raise Closed("not accepted")
+        if connection.begin_contents(f"/waft/1/transfers/{transfer}/contents"):
+            raise Closed("no room")
+        note()
+        while True:
+            connection.write(frame(WAITING))
+            time.sleep(1)
 
     crowd(folder, address, int(count), say, conduct)
 

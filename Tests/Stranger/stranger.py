@@ -6,10 +6,11 @@
     stranger.py offer  FOLDER HOST:PORT JSON   offers texts: the message with its items, and in items[].text the contents
     stranger.py pair   FOLDER HOST:PORT JSON   begins to pair, as {"name": …}
     stranger.py serve  FOLDER JSON             answers as {"name": …, "reason": …, "answer": …, "host": …, "receipt": an item};
-                                               says for ever that it is at work at the resource "stall", closes "closing" connections at
-                                               once, and is busy for "busy" offers
+                                               says for ever that it is at work at the resource "stall", closes "closing"
+                                               connections at once, and is busy for "busy" offers
     stranger.py hoard  FOLDER HOST:PORT COUNT  begins so many offers of 24 MiB and never ends them
     stranger.py occupy FOLDER HOST:PORT COUNT  has so many connections, and asks for a card on each all the time
+    stranger.py trickle FOLDER HOST:PORT COUNT begins the contents of so many offers, and never ends them
     stranger.py items  FOLDER HOST:PORT COUNT  offers 10,000 items, so many times
 
 FOLDER holds its key. It prints one JSON document a line, and ends with its standard input.
@@ -255,7 +256,7 @@ def answer_as(identity, facts):
 
 def main(role, folder, *words):
     leave_with_input()
-    if role in ("hoard", "occupy", "items"):
+    if role in ("hoard", "occupy", "trickle", "items"):
         getattr(crowd, role)(folder, *words, say)
         threading.Event().wait()
     identity = Identity(folder)

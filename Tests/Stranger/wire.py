@@ -177,13 +177,18 @@ class Connection:
         header = self.exactly(8)
         return header[0], self.exactly(int.from_bytes(header[4:], "big"))
 
-    def send_contents(self, path, frames):
-        """The status and the body of the answer; 200 and the receipt if the contents were taken."""
+    def begin_contents(self, path):
+        """Nothing if the connection has left HTTP, or the status and the body of the refusal."""
         self.write(f"POST {path} HTTP/1.1\r\nhost: waft\r\nconnection: upgrade\r\nupgrade: {CONTENTS}\r\n"
                    "content-length: 0\r\n\r\n".encode())
         first, body = self.message(passing=False)
         if not first.startswith("HTTP/1.1 101"):
             return int(first.split()[1]), body
+
+    def send_contents(self, path, frames):
+        """The status and the body of the answer; 200 and the receipt if the contents were taken."""
+        if refusal := self.begin_contents(path):
+            return refusal
         self.write(frames)
         status, text = 200, b""
         while True:
