@@ -78,6 +78,24 @@ struct BusyReceiverTests {
         }
     }
 
+    @Test("a receiver that has no thread for the contents is offered them again")
+    func contents() async throws {
+        try await ScriptedReceiver.run { resource, number, exchange in
+            switch resource {
+            case "card": try await exchange.answerCard()
+            case "offers": try await exchange.answerOffer("accepted")
+            case "contents" where number == 1:
+                try await exchange.answer(
+                    #"{"v":1,"fault":"stopping","message":"too many transfers are under way"}"#, .serviceUnavailable)
+            case "contents": try await exchange.answerReceipt(Self.stored("hello"))
+            default: try await exchange.answer(#"{"v":1,"fault":"not-accepted","message":"none"}"#, .forbidden)
+            }
+        } _: { receiver in
+            expectStored(try await receiver.send(SendOptions()))
+            #expect(receiver.asked.all == ["card", "offers", "contents", "receipt", "offers", "contents"])
+        }
+    }
+
     @Test("when the time is up it is reported as busy, or as no answer")
     func timeIsUp() async throws {
         try await run(turningAway: .max) { receiver in

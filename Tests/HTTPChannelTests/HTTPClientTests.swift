@@ -103,7 +103,9 @@ struct HTTPClientTests {
                 _ = try await client.exchange(.GET, "/waft/1/card", patience: .seconds(60))
                 _ = try await client.exchange(.POST, "/b", body: ByteBuffer(string: "{}"), patience: .seconds(60))
                 var pieces = [ByteBuffer(string: "piece")]
-                let answer = try await client.upload("/c", contentType: "application/x", patience: .seconds(60)) {
+                let answer = try await client.upload(
+                    "/c", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                ) {
                     pieces.popLast()
                 }
                 #expect(String(buffer: answer.body) == "/c piece")
@@ -132,7 +134,9 @@ struct HTTPClientTests {
             try await exchange.respondAndClose(.conflict, text: "enough")
         } _: { server in
             try await server.client { client in
-                try await client.upload("/", contentType: "application/x", patience: .seconds(60)) {
+                try await client.upload(
+                    "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                ) {
                     asked.record(())
                     return asked.count <= pieces ? piece : nil
                 }
@@ -305,7 +309,9 @@ struct HTTPClientTests {
             try await server.client { client in
                 let piece = ByteBuffer(repeating: 7, count: 1 << 20)
                 do {
-                    _ = try await client.upload("/", contentType: "application/x", patience: .milliseconds(100)) {
+                    _ = try await client.upload(
+                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .milliseconds(100)
+                    ) {
                         piece
                     }
                     Issue.record("there was an answer")
@@ -327,7 +333,9 @@ struct HTTPClientTests {
             try await server.client { client in
                 let piece = ByteBuffer(repeating: 7, count: 1 << 20)
                 await #expect(throws: HTTPFault.self) {
-                    _ = try await client.upload("/", contentType: "application/x", patience: .seconds(60)) { piece }
+                    _ = try await client.upload(
+                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                    ) { piece }
                 }
             }
         }
@@ -339,7 +347,9 @@ struct HTTPClientTests {
         try await LoopbackServer.run(respond: echo) { server in
             try await server.client { client in
                 await #expect(throws: Gone.self) {
-                    try await client.upload("/", contentType: "application/x", patience: .seconds(60)) { throw Gone() }
+                    try await client.upload(
+                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                    ) { throw Gone() }
                 }
             }
         }

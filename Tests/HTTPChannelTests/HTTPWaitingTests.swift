@@ -60,7 +60,8 @@ struct HTTPWaitingTests {
                 let other = await #expect(throws: HTTPFault.self) {
                     try await server.client {
                         _ = try await $0.upload(
-                            "/", contentType: "application/x", patience: wait.patience, maximum: wait.maximum
+                            "/", headers: ["host": "waft", "content-type": "application/x"], patience: wait.patience,
+                            maximum: wait.maximum
                         ) { ByteBuffer(repeating: 7, count: 1 << 20) }
                     }
                 }

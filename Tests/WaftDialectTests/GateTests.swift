@@ -17,7 +17,8 @@ struct GateTests {
     private func endless(_ loopback: WaftLoopback) async throws -> HTTPAnswer {
         try await loopback.http { http in
             try await http.upload(
-                WaftDialect.Resource.offers.path, contentType: "application/json", patience: .seconds(60)
+                WaftDialect.Resource.offers.path, headers: ["host": "waft", "content-type": "application/json"],
+                patience: .seconds(60)
             ) { Self.piece }
         }
     }

@@ -7,8 +7,6 @@ struct ContentsSession {
     let reception: Reception
     let transfer: IncomingTransfer
     let stream: SecureStream
-    /// Whether a stream was interrupted because this receiver is being stopped.
-    let isStopping: () -> Bool
 
     static let stopping = TransferFault(.stopping, "the receiver is being stopped")
 
@@ -39,7 +37,8 @@ struct ContentsSession {
 
     private func fault(for error: any Error) -> TransferFault {
         switch error as? SecureStreamError {
-        case .interrupted where isStopping(): Self.stopping
+        // The task is cancelled when this receiver is being stopped.
+        case .interrupted where Task.isCancelled: Self.stopping
         case .silent: TransferFault(.interrupted, "the sender fell silent")
         default: TransferFault(.interrupted, "the connection broke off")
         }

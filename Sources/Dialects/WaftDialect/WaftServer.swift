@@ -5,7 +5,6 @@ import NIOHTTP1
 import Pairing
 import SecureTransport
 package import Sharing
-private import Synchronization
 package import UniformTypes
 
 /// The receiver's side of the protocol: reads HTTP requests, calls the `Reception` and writes the answers.
@@ -212,10 +211,8 @@ package struct WaftServer: Sendable {
             reception.end(transfer, transfer.fail(fault), fault: fault)
             throw error
         }
-        let stop = StopFlag()
         // Unsafe only for the compiler: from here on the thread alone uses it.
-        nonisolated(unsafe) let session = ContentsSession(
-            reception: reception, transfer: transfer, stream: stream, isStopping: { stop.isSet })
+        nonisolated(unsafe) let session = ContentsSession(reception: reception, transfer: transfer, stream: stream)
         await withTaskCancellationHandler {
             await withTaskGroup(of: Void.self) { [signOfLife] group in
                 group.addTask { await Self.showLife(on: stream, every: signOfLife) }
@@ -225,17 +222,8 @@ package struct WaftServer: Sendable {
                 group.cancelAll()
             }
         } onCancel: {
-            stop.set()
             stream.interrupt()
         }
-    }
-
-    private final class StopFlag: Sendable {
-        private let flag = Atomic<Bool>(false)
-
-        var isSet: Bool { flag.load(ordering: .relaxed) }
-
-        func set() { flag.store(true, ordering: .relaxed) }
     }
 
     /// Lets the sender know that this side still works on what has come: reading kept parts again, examining present

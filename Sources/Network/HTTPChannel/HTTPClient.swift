@@ -165,32 +165,17 @@ package final class HTTPClient {
     /// Sends a request whose body is produced piece by piece, and waits for the answer.
     ///
     /// - Parameters:
+    ///   - headers: those of the request, to which `transfer-encoding: chunked` is added.
     ///   - patience: how long the other side may take to accept a piece of the body, and then to begin its answer.
     ///   - maximum: as for `exchange`, for each piece and for the answer.
     ///   - next: the next piece, nil at the end. Not called again once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
-    /// - Throws: `HTTPFault`, or the error of `next` or `reader`: then the connection is of no further use.
-    package func upload(
-        _ path: String,
-        contentType: String,
-        patience: Duration,
-        maximum: Duration? = nil,
-        reader: BodyReader? = nil,
-        next: () async throws -> ByteBuffer?
-    ) async throws -> HTTPAnswer {
-        let headers: HTTPHeaders = ["host": Self.host, "content-type": contentType]
-        return try await upload(
-            path, headers: headers, patience: patience, maximum: maximum, reader: reader, next: next)
-    }
-
-    /// The same with the caller's headers, to which `transfer-encoding: chunked` is added.
-    /// - Throws: as the other.
+    /// - Throws: `HTTPFault`, or the error of `next`: then the connection is of no further use.
     package func upload(
         _ path: String,
         headers: HTTPHeaders,
         patience: Duration,
         maximum: Duration? = nil,
-        reader: BodyReader? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
         let timeout = Timeout(patience: patience, maximum: maximum)
@@ -211,9 +196,9 @@ package final class HTTPClient {
             try await isWritten(waiting, timeout)
             if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), timeout) }
         } catch let fault as HTTPFault {
-            return try await earlyAnswer(after: fault, timeout, reader)
+            return try await earlyAnswer(after: fault, timeout, nil)
         }
-        return try await answer(timeout, reader)
+        return try await answer(timeout, nil)
     }
 
     /// Reads the answer that the other side may have sent before it closed: it explains more than `fault`.

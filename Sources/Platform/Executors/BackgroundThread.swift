@@ -17,14 +17,14 @@ package enum BackgroundThread {
         return failure == 0
     }
 
-    /// Runs `body` on a thread of its own, and waits for it.
+    /// Runs `body` on a thread of its own, as a part of the calling task: it sees whether the task is cancelled.
     ///
     /// - Returns: nil if there is no thread; then `body` has not run.
+    @discardableResult
     package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
-        await withCheckedContinuation { continuation in
-            let hasThread = start { continuation.resume(returning: body()) }
-            if !hasThread { continuation.resume(returning: nil) }
-        }
+        guard let thread = TaskThread() else { return nil }
+        defer { thread.end() }
+        return await withTaskExecutorPreference(thread) { body() }
     }
 
     private final class Body {
