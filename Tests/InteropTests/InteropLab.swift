@@ -8,7 +8,7 @@ enum Programs {
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     private static let environment = ProcessInfo.processInfo.environment
-    private static let folder = "\(root)/.build/\(environment["WAFT_TEST_PROGRAMS"] ?? "debug")"
+    private static let folder = "\(root)/.build/\(environment["TEST_PROGRAMS"] ?? "debug")"
     static let waft = environment["WAFT_TEST_WAFT"] ?? folder + "/waft"
     static let waftd = environment["WAFT_TEST_WAFTD"] ?? folder + "/waftd"
     static let lab = root + "/Scripts/lab"

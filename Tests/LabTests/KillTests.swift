@@ -4,7 +4,7 @@ import Testing
 /// The receiver is killed at one step after the other between the first byte and the end of the hook, and started again.
 /// The kernel's tracer kills it: at the first, second, third call of a system call, and so on, in any thread.
 ///
-/// `SoakTests` stop it at each call that changes the disk. With WAFT_TEST_ALL these tests do the same with a handler.
+/// `SoakTests` stop it at each call that changes the disk. With TEST_ALL these tests do the same with a handler.
 @Suite("A receiver that is killed", .serialized, .timeLimit(.minutes(5)))
 struct KillTests {
     /// Maximum number of calls of one kind between start and delivery.
@@ -13,7 +13,7 @@ struct KillTests {
     private static let otherCalls = ["execve,vfork,clone,clone3", "wait4,waitid", "write"]
     /// The calls that `disk-steps` covers.
     private static let diskCalls = ["renameat2", "fsync", "fdatasync", "pwrite64", "unlink,unlinkat,rmdir"]
-    private static let isWhole = ProcessInfo.processInfo.environment["WAFT_TEST_ALL"] != nil
+    private static let isWhole = ProcessInfo.processInfo.environment["TEST_ALL"] != nil
 
     @Test(
         "delivers the item in the Inbox after its restart, whichever call it was killed at",

@@ -2,11 +2,11 @@ import Foundation
 import Subprocess
 import SystemPackage
 
-/// The programs under test: the debug ones, or with WAFT_TEST_PROGRAMS=release the release ones.
+/// The programs under test: the debug ones, or with TEST_PROGRAMS=release the release ones.
 enum Programs {
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
-    private static let configuration = ProcessInfo.processInfo.environment["WAFT_TEST_PROGRAMS"] ?? "debug"
+    private static let configuration = ProcessInfo.processInfo.environment["TEST_PROGRAMS"] ?? "debug"
     static let areReleased = configuration == "release"
     static let folder = "\(root)/.build/\(configuration)"
     static let waft = folder + "/waft"

@@ -42,6 +42,16 @@ struct StandingTests {
         #expect(standing.failure?.code == .expired)
     }
 
+    @Test("an offer to a peer with a key binds the job to that key; an offer to a peer without one leaves no id behind")
+    func offeredTo() {
+        var standing = OutboxStanding(job())
+        #expect(!standing.wasOffered)
+        standing.offer(as: TransferID(), nil, to: .sample(1), callingItself: "Kitchen")
+        #expect(standing.wasOffered && standing.peer == .sample(1))
+        standing.offer(as: TransferID(), nil, to: .unproven(.keyless), callingItself: "Mac")
+        #expect(standing.wasOffered && standing.peer == nil && standing.peerName == "Mac")
+    }
+
     @Test("a job that waits for handlers has failed if no handler was asked, as waft send --wait opened has")
     func noHandler() throws {
         let digest = Digest.of(.xxh3_128, Array("x".utf8))

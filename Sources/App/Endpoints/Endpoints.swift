@@ -14,7 +14,7 @@ package struct EndpointKind: Sendable {
 
 /// The list of all dialects: a new one is a line here.
 package enum Endpoints {
-    /// In order of preference. The first one is spoken at addresses that the user types, and its port is the receiver's.
+    /// In order of preference. Addresses that the user types are for the first one, and its port is the receiver's.
     package static let all = [
         EndpointKind(.waft) { WaftEndpoint($0) },
         EndpointKind(.airdrop) { AirDropEndpoint($0) },

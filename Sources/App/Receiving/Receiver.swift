@@ -154,7 +154,7 @@ package final class Receiver: Service {
             report: { self.learn($0, of: dialect, parts) })
     }
 
-    /// The first endpoint is the one by which this receiver is known: its port, and whether it can be reached.
+    /// The receiver has the port of its first endpoint, and is ready when that one is.
     private func learn(_ status: EndpointStatus, of dialect: Dialect, _ parts: ReceiverParts) {
         standing.withLock { $0.endpoints[dialect] = status }
         guard dialect == parts.endpoints.first?.dialect else { return }

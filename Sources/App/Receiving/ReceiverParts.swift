@@ -52,8 +52,9 @@ struct ReceiverParts: Sendable {
         awake = TransfersAwake(plan.inhibitor)
         let contacts = home.contactBook(logger)
         let materials = EndpointParts(
-            settings: settings, identity: identity, directory: directory, contacts: contacts, blocking: blocking,
-            logger: logger)
+            settings: settings, identity: identity, directory: directory, contacts: contacts,
+            // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
+            blocking: BlockingExecutor(threads: 8), logger: logger)
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(

@@ -80,6 +80,7 @@ package struct Sender: Sendable {
         of offer: Offer, from reference: PeerReference, options: SendOptions
     ) async throws(SendFailure) -> Receipt? {
         let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
-        return try await finder.endpoint(for: target)?.receipt(of: offer, from: target, options: options)
+        return try await finder.endpoint(for: target)?.receipt(
+            of: offer, from: target, peerText: reference.description, options: options)
     }
 }

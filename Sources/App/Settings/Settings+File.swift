@@ -12,7 +12,7 @@ extension Settings {
     /// - Parameters:
     ///   - dialects: rules can name those whose peers prove no key.
     ///   - registry: the types that rules can name; asked for where there are rules.
-    /// - Throws: `Settings.Unusable` with file and line for what is no YAML, an unknown key, or a value that will not do.
+    /// - Throws: `Settings.Unusable` with file and line for text that is no YAML, an unknown key, or an unfit value.
     package mutating func read(
         file path: String, dialects: DialectTable, registry: @autoclosure () -> TypeRegistry = .system
     ) throws(Unusable) {

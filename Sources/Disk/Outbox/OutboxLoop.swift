@@ -266,7 +266,7 @@ struct OutboxLoop {
         do throws(OutboxError) {
             changed = try engine.store.change(number) { _, standing in
                 guard !standing.state.isFinal else { return false }
-                wasOffered = standing.peer != nil
+                wasOffered = standing.wasOffered
                 standing.begin()
                 return true
             }

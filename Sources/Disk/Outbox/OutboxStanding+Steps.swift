@@ -13,7 +13,8 @@ extension OutboxStanding {
     mutating func offer(as transfer: TransferID, _ items: [Int]?, to peer: PeerID, callingItself name: String?) {
         self.transfer = transfer.text
         offered = items
-        self.peer = peer
+        // The id of a peer without a key is for one visit.
+        (self.peer, isWithKeyless) = peer.unprovenBy == nil ? (peer, nil) : (nil, true)
         peerName = name ?? peerName
     }
 

@@ -27,8 +27,10 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
     package var transfer: String
     /// Indices of the items in this transfer; nil for all.
     package var offered: [Int]?
-    /// The peer that has the offer with this identifier: from then on no other peer is accepted.
+    /// The peer with a key that has the offer with this identifier: from then on no other peer is accepted.
     package var peer: PeerID?
+    /// Whether a peer without a key may have the offer. Nothing can recognise that peer later. Nil means false.
+    package var isWithKeyless: Bool?
     /// The peer's own name.
     package var peerName: String?
     /// The failure of the last attempt, or of the job.
@@ -45,6 +47,9 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
         expires = job.expires
         transfer = job.transfer
     }
+
+    /// Whether a peer may have the offer with this identifier.
+    package var wasOffered: Bool { peer != nil || isWithKeyless == true }
 
     /// Whether all items have arrived.
     package func isDelivered(_ job: OutboxJob) -> Bool {

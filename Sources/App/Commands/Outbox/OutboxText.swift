@@ -53,6 +53,9 @@ enum OutboxText {
         if let peer = job.destination.key ?? standing.peer {
             let name = standing.peerName.map { ", calls itself \(TerminalText.peerName($0))" } ?? ""
             facts.append(("peer", peer.short + name))
+        } else if standing.wasOffered {
+            let name = standing.peerName.map { TerminalText.peerName($0) } ?? "unknown name"
+            facts.append(("peer", "\(name), proved no key"))
         }
         facts += [
             ("state", state(record, course)), ("amount", amount(job)), ("queued", time(job.queued)),
@@ -171,7 +174,8 @@ struct OutboxLine: Encodable {
         self.job = record.number.value
         state = standing.state.rawValue
         to = job.destination.text
-        peer = (job.destination.key ?? standing.peer).map { EventLine.Peer(id: $0.text, name: standing.peerName) }
+        let key = job.destination.key ?? standing.peer
+        if key != nil || standing.wasOffered { peer = EventLine.Peer(id: key?.text, name: standing.peerName) }
         func time(_ milliseconds: Int64) -> String { ISOTime.text(WallTime(milliseconds: milliseconds)) }
         (queued, expires, finished) = (time(job.queued), time(standing.expires), standing.finished.map(time))
         (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)

@@ -29,7 +29,7 @@ struct PeersCommand: AsyncParsableCommand {
         var handle: String?
         var name: String?
         var device: String?
-        /// The dialect by which it is reached: `waft` and others.
+        /// The dialect of the peer: `waft` and others.
         var via: String?
         var addresses: [String]?
     }

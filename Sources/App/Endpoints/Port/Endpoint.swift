@@ -27,11 +27,15 @@ package protocol Endpoint: Sendable {
     /// Whether a target answers with the key that it should have.
     func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult
 
-    /// What a peer has of a transfer that was offered to it before.
-    /// - Parameter offer: with the number and as many items as it had.
+    /// Asks a peer for the items that it has of an earlier transfer.
+    /// - Parameters:
+    ///   - offer: with the number and as many items as it had.
+    ///   - peerText: the peer as the user calls it, for messages.
     /// - Returns: nil if the peer knows of no such transfer, or nothing of it has ended, or the dialect has no receipts.
     /// - Throws: `SendFailure`.
-    func receipt(of offer: Offer, from target: PeerTarget, options: SendOptions) async throws(SendFailure) -> Receipt?
+    func receipt(
+        of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
+    ) async throws(SendFailure) -> Receipt?
 }
 
 extension Endpoint {
@@ -40,6 +44,6 @@ extension Endpoint {
     package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { .nothing }
 
     package func receipt(
-        of offer: Offer, from target: PeerTarget, options: SendOptions
+        of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
     ) async throws(SendFailure) -> Receipt? { nil }
 }

@@ -11,7 +11,7 @@ package struct FoundPeer: Sendable {
         (self.id, self.card, self.target) = (id, card, target)
     }
 
-    /// The dialect by which the peer is reached.
+    /// The dialect of the target.
     package var dialect: Dialect { target.dialect }
 }
 
@@ -24,7 +24,7 @@ package enum PeerEvent: Sendable {
     case trouble(String)
 }
 
-/// What answers at a target where a certain key should.
+/// The answer of a target that should have a certain key.
 package enum ProbeResult: Sendable {
     case expected
     /// Another peer, with the key that it proved.

@@ -1,14 +1,14 @@
 package import SecureTransport
 package import Sharing
 
-/// Where a peer can be reached, by which dialect, and whose key has to answer there.
+/// The way to a peer: a dialect, addresses, and the key that has to answer there.
 package struct PeerTarget: Sendable, Hashable {
     package let dialect: Dialect
     /// The best first.
     package var addresses: [DialAddress]
     /// Nil if any key will do, or none is proved.
     package var expected: PeerID?
-    /// The announcement by which the peer was found; nil for an address that the user typed.
+    /// The announcement of the peer; nil for an address that the user typed.
     package var announcement: Announcement?
     /// The name that the peer gives itself, once it is known.
     package var name: String?

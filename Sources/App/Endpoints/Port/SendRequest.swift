@@ -10,7 +10,7 @@ package struct SendRequest: Sendable {
     /// The peer as the user calls it, for messages.
     package var peerText: String
     package var options: SendOptions
-    /// When it is requested, the other side is told, and `SendFailure.cancelled` is thrown.
+    /// A cancellation is reported to the other side, and ends the sending with `SendFailure.cancelled`.
     package var cancellation: Cancellation
     /// Called in order, from one task.
     package var observe: @Sendable (SendEvent) -> Void

@@ -122,7 +122,7 @@ package struct WaftEndpoint: Endpoint {
     }
 
     package func receipt(
-        of offer: Offer, from target: PeerTarget, options: SendOptions
+        of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
     ) async throws(SendFailure) -> Receipt? {
         let connection = try await connect(to: target, within: options.finding)
         do {
@@ -134,7 +134,7 @@ package struct WaftEndpoint: Endpoint {
         } catch let fault as TransferFault where fault.code == .notAccepted {
             return nil
         } catch {
-            throw SendFailure(error, to: target.addressTexts.first ?? "the peer")
+            throw SendFailure(error, to: peerText)
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A protocol by which items are shared: its name, and what it can prove and promise.
+/// A protocol for sharing items: its name and its abilities.
 ///
 /// Each dialect's own module declares its value. Decisions ask for these abilities, never for the name.
 package struct Dialect: Sendable {
