@@ -4,11 +4,11 @@ import Testing
 
 @testable import Executors
 
-@Suite("What rings at a time", .timeLimit(.minutes(1)))
+@Suite("The timers of the queue", .timeLimit(.minutes(1)))
 struct TimekeeperTests {
     private func keeper() throws -> Timekeeper { try #require(Timekeeper(clock: CLOCK_MONOTONIC)) }
 
-    @Test("rings in the order of the times, in whatever order it was set")
+    @Test("rings in the order of the times, set in any order")
     func order() async throws {
         let keeper = try keeper()
         let (rings, continuation) = AsyncStream<Int>.makeStream()
@@ -20,7 +20,7 @@ struct TimekeeperTests {
         #expect(heard == order.sorted())
     }
 
-    @Test("rings for what was set last and is earlier than all that wait")
+    @Test("rings for the timer that was set last and is the earliest")
     func earlier() async throws {
         let keeper = try keeper()
         let (rings, continuation) = AsyncStream<String>.makeStream()
@@ -50,7 +50,7 @@ struct TimekeeperTests {
         #expect(end - start >= .nanoseconds(delay))
     }
 
-    @Test("rings when the clock has jumped ahead, for what was set before and after")
+    @Test("rings when the clock has jumped ahead, for timers of before and after")
     func jumped() async throws {
         let ahead = Ahead()
         let hour: UInt64 = 3_600_000_000_000

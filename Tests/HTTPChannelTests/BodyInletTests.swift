@@ -111,7 +111,7 @@ struct BodyInletTests {
         #expect(bottom.closed.count == bottom.opened.count)
     }
 
-    @Test("where there is no way past the channel the whole body comes through it")
+    @Test("without a way past the channel the whole body comes through it")
     func closed() async throws {
         let bottom = Bottom(turns: 5, mayOpen: false)
         let (contents, chunked) = body([200_000, 200_000, 200_000])
@@ -123,7 +123,7 @@ struct BodyInletTests {
         #expect(bottom.passed.all.isEmpty)
     }
 
-    @Test("a body that has come whole goes through the channel whole, where there is no way past it")
+    @Test("a complete body goes through the channel if there is no way past it")
     func atOnce() throws {
         let tap = BodyTap(BodyInlet(open: { nil }, close: {}))
         let channel = EmbeddedChannel()
@@ -141,7 +141,7 @@ struct BodyInletTests {
     }
 
     @Test(
-        "what has come of a body is not lost when the connection ends while it is read past the channel",
+        "received bytes of a body are not lost when the connection ends during reading past the channel",
         arguments: [true, false])
     func endedMeanwhile(whole: Bool) async throws {
         let tap = BodyTap(BodyInlet(open: { { nil } }, close: {}))
@@ -170,7 +170,7 @@ struct BodyInletTests {
         #expect(tap.takeBack(rest) == nil, "there is no more")
     }
 
-    @Test("a short body, and one whose length is said, come through the channel", arguments: [true, false])
+    @Test("a short body, and a body with a content length, come through the channel", arguments: [true, false])
     func short(chunked: Bool) async throws {
         let bottom = Bottom(turns: 1_000)
         let (contents, body) = body(chunked ? [60_000, 60_000] : [600_000])

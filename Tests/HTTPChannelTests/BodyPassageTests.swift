@@ -84,7 +84,7 @@ struct BodyPassageTests {
         #expect(way.passed.all == Array(chunks))
     }
 
-    @Test("what was taken and not sent is out before the next piece leaves")
+    @Test("bytes that were taken and not sent leave before the next piece")
     func left() async throws {
         let way = Way([.sent, .left, .over, .sent, .left, .sent])
         #expect(try await upload(by: way) == whole)

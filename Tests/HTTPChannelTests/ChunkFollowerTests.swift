@@ -31,7 +31,7 @@ struct ChunkFollowerTests {
         return (contents, "", last)
     }
 
-    @Test("contents are the same in whatever pieces they come", arguments: [1, 2, 3, 7, 64, 1_000])
+    @Test("contents are the same in any pieces", arguments: [1, 2, 3, 7, 64, 1_000])
     func pieces(size: Int) {
         let stream = Array((Self.body + Self.end).utf8)
         let pieces = stride(from: 0, to: stream.count, by: size).map {
@@ -45,7 +45,7 @@ struct ChunkFollowerTests {
         #expect(follower.introduction + found.rest == Self.end)
     }
 
-    @Test("a decoder that is told what comes after any byte finds what was not found before it")
+    @Test("two decoders, with the handover at any byte, find the contents that one finds")
     func handedOn() {
         let stream = Array((Self.body + Self.end).utf8)
         for cut in 0...stream.count {
@@ -64,7 +64,7 @@ struct ChunkFollowerTests {
     }
 
     @Test(
-        "it stops before what is no chunk with contents",
+        "it stops before anything but a chunk with contents",
         arguments: ["0\r\n\r\n", "00\r\n", "\r\n", "g", "5;extension\r\n", "5\n", "5 \r\n", "-1\r\n", "123456789\r\n"])
     func stopped(line: String) {
         var follower = ChunkFollower()
@@ -79,7 +79,7 @@ struct ChunkFollowerTests {
     }
 
     @Test(
-        "it stops where a chunk's contents are longer than was said",
+        "it stops at contents that are longer than their chunk",
         arguments: ["3\r\nabcd\r\n", "3\r\nabc\rd", "3\r\nabc\n"])
     func longer(stream: String) {
         var follower = ChunkFollower()

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SecureTransport
 
-/// Connections of which what comes from the peer is lent to a thread.
-@Suite("What comes from the peer, lent", .timeLimit(.minutes(1)))
+/// Connections that lend the peer's data to a thread.
+@Suite("Lending the peer's data to a thread", .timeLimit(.minutes(1)))
 struct InboundLoanTests {
     /// A server's connection, on whose thread a test does what it wants.
     private struct Borrower: Sendable {
@@ -74,7 +74,7 @@ struct InboundLoanTests {
         return bytes
     }
 
-    /// What the rest of a stream is, and how it ends.
+    /// The rest of a stream, and how it ends.
     private func readToEnd(_ inbound: inout Inbound) async -> (bytes: [UInt8], end: TLSError.Code?) {
         var bytes: [UInt8] = []
         do {
@@ -85,7 +85,7 @@ struct InboundLoanTests {
         }
     }
 
-    @Test("it comes in its order, between what comes through the channel before and afterwards")
+    @Test("lent data has its order, between the data that comes through the channel before and afterwards")
     func order() async throws {
         let parts = [1, 7, 16_384, 300_001, 2, 491_511, 20_000].enumerated().map { noise($1, seed: UInt64($0)) }
         let long = parts.flatMap { $0 }
@@ -134,7 +134,7 @@ struct InboundLoanTests {
         }
     }
 
-    @Test("a connection that is cut is over for the borrower, and cut for who reads the channel afterwards")
+    @Test("a cut connection ends for the borrower, and is truncated for the next reader of the channel")
     func cut() async throws {
         let lent = Signal<Void>()
         try await connect { borrower, inbound, _ in
@@ -160,7 +160,7 @@ struct InboundLoanTests {
         try await connect { borrower, inbound, _ in
             let loan = try #require(try await borrower.borrow())
             await lent.fire(())
-            // The channel itself reads to the end that it was told of.
+            // The channel itself reads to the announced end.
             let (bytes, end) = await readToEnd(&inbound)
             #expect(bytes == long)
             #expect(end == nil)

@@ -8,7 +8,7 @@ import Testing
 /// Connections whose way to the peer is lent to a thread.
 @Suite("A way to the peer that is lent", .timeLimit(.minutes(1)))
 struct OutboundLoanTests {
-    /// A server that speaks and reads when it is told to, and then says what it has got.
+    /// A server that sends and reads on command, and then reports the received bytes.
     private final class Reader: Sendable {
         let maySpeak = Signal<[UInt8]>()
         let mayRead = Signal<Void>()
@@ -63,7 +63,7 @@ struct OutboundLoanTests {
 
     private func repeated(_ piece: [UInt8], _ count: Int) -> [UInt8] { (0..<count).flatMap { _ in piece } }
 
-    @Test("what is sent on it arrives in its order, between what goes through the channel before and afterwards")
+    @Test("data sent on the loan arrives in order, between the channel's data before and afterwards")
     func order() async throws {
         let reader = Reader()
         await reader.mayRead.fire(())
@@ -90,7 +90,7 @@ struct OutboundLoanTests {
         }
     }
 
-    @Test("a peer that stops reading stops the borrower, and is heard when it says something")
+    @Test("a peer that stops reading stops the borrower, and its data is still read")
     func spokenTo() async throws {
         let reader = Reader()
         let seats = WaitingSeats(4)
@@ -165,7 +165,7 @@ struct OutboundLoanTests {
         }
     }
 
-    @Test("where enough threads wait already, what the socket does not take leaves through the channel")
+    @Test("if enough threads wait already, data that the socket does not take leaves through the channel")
     func crowded() async throws {
         let reader = Reader()
         let piece = noise(100_000)

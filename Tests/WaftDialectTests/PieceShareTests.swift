@@ -10,7 +10,7 @@ struct PieceShareTests {
         return share
     }
 
-    @Test("the first pieces of a body are small, and with what HTTP puts around it each fills whole records")
+    @Test("the first pieces of a body are small, and each fills whole records with the bytes that HTTP adds")
     func first() {
         let share = share(of: 1)
         for (number, records) in [4, 8, 30, 30].enumerated() {

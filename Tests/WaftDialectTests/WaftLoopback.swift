@@ -12,7 +12,7 @@ import Testing
 
 private let disk = BlockingExecutor(threads: 4)
 
-/// A receiver of the protocol on ports of loopback, without TLS: who connects is a peer by the port it connects to.
+/// A receiver of the protocol on loopback ports, without TLS: the port of a connection determines its peer.
 struct WaftLoopback: Sendable {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
@@ -116,7 +116,7 @@ struct WaftLoopback: Sendable {
         try await channel.close().get()
     }
 
-    /// Offers, and sends what was accepted: the whole way on one connection.
+    /// Offers, and sends the accepted items, all on one connection.
     func send(
         _ sources: [MemorySource],
         offer: Offer? = nil,
@@ -137,7 +137,7 @@ struct WaftLoopback: Sendable {
         try await client(as: peer) { try await $0.offer(offer, patience: .seconds(60)) }
     }
 
-    /// Sends frames as the contents of a transfer, whatever they are.
+    /// Sends any frames as the contents of a transfer.
     func post(
         _ frames: ByteBuffer,
         to transfer: TransferID,
@@ -193,7 +193,7 @@ extension ByteBuffer {
 }
 
 extension SendOutcome.Item {
-    /// What became of it, in a word.
+    /// The outcome in a word.
     var word: String {
         switch self {
         case .notAccepted(let verdict): "\(verdict.answer)"

@@ -40,7 +40,7 @@ final class BodyTap: ChannelDuplexHandler {
     /// The handlers above take no more bytes.
     private var hasEnded = false
     private var context: ChannelHandlerContext?
-    /// What the decoder made of the bytes that it received last.
+    /// The decoder's result for the bytes that it received last.
     fileprivate var decoded: (isChunked: Bool?, hasEnded: Bool) = (nil, false)
 
     private weak var parts: Parts?
