@@ -1,9 +1,12 @@
 import Commands
 
-/// The command line. Everything is in `Commands`, where it can be tested.
+/// The command line. Called as `waftd`, the same program is the daemon: a package has one program file and a link to it.
+/// Everything is in `Commands`, where it can be tested.
 @main
 enum Main {
     static func main() {
+        let path = CommandLine.unsafeArgv[0].map { String(cString: $0) } ?? ""
+        if path == "waftd" || path.hasSuffix("/waftd") { CommandLineRun.main(WaftDaemonCommand.self) }
         CommandLineRun.main(WaftCommand.self)
     }
 }
