@@ -220,7 +220,7 @@ struct SecureStreamTests {
         let pair = try StreamPair()
         pair.stream.sendIfIdle(ByteBuffer(bytes: [1]))
         #expect(try pair.readFar(1) == [1])
-        // Its own thread waits for the peer: nothing is sent, and nobody waits.
+        // Its own thread waits for the peer: this call sends nothing and does not wait.
         async let received = onThread { pair.stream.receiveAll(1) }
         try await Task.sleep(for: .milliseconds(5))
         let turn = pair.stream.lastTurn

@@ -13,7 +13,7 @@ import Testing
 
 private let disk = BlockingExecutor(threads: 4)
 
-/// A receiver of the protocol on ports of loopback: who connects is a peer by the port it connects to.
+/// A receiver of the protocol on ports of loopback: the port that a client connects to decides which peer it is.
 struct WaftLoopback: Sendable {
     let inbox: MemoryInbox
     let consent: ScriptedConsent

@@ -44,7 +44,7 @@ struct ContentsSession {
         }
     }
 
-    /// Sends what has become of the transfer, if the sender is still there.
+    /// Sends the result of the transfer, if the sender is still there.
     private func answer(_ fault: TransferFault?, _ receipt: Receipt) {
         do {
             var frames = ByteBuffer()

@@ -226,7 +226,7 @@ package struct WaftServer: Sendable {
         }
     }
 
-    /// Lets the sender know that this side still works on what has come: reading kept parts again, examining present
+    /// Tells the sender that this side is still working on the contents: reading kept parts again, examining present
     /// items and syncing to a slow disk take time.
     private static func showLife(on stream: SecureStream, every interval: Duration) async {
         var reminders = Reminders(every: interval, from: .now())

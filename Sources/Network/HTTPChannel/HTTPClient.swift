@@ -136,7 +136,7 @@ package final class HTTPClient {
         return try await answer(timeout, reader)
     }
 
-    /// What has become of a request for another protocol.
+    /// The answer to a request for another protocol.
     package enum Switching {
         /// The connection, which the caller closes. The client is of no further use.
         case switched(SecureStream)

@@ -35,7 +35,7 @@ final class ProtocolSwitch {
         if let stream { stream.interrupt() } else { channel.close(promise: nil) }
     }
 
-    /// Keeps what comes while the decoder is being removed.
+    /// Keeps the bytes that come while the decoder is being removed.
     final class Below: ChannelDuplexHandler {
         typealias InboundIn = ByteBuffer
         typealias InboundOut = ByteBuffer

@@ -48,7 +48,7 @@ package final class SecureStream: Sendable {
     ///   - timeout: for the peer to take all of them, or to say something.
     ///   - isListening: whether plaintext from the peer ends the call. If not, `bytes` are this side's last words: an
     ///     interruption does not end the call either, but shortens it to `TransportLimits.closeDeadline`.
-    /// - Returns: nil if the kernel has all bytes; otherwise what the peer has said, with memory as that of `receive`.
+    /// - Returns: nil if the kernel has all bytes; otherwise plaintext of the peer, with memory as that of `receive`.
     package func send(
         _ bytes: inout ByteBuffer, within timeout: PeerTimeout, isListening: Bool
     ) throws(SecureStreamError) -> ByteBuffer? {
@@ -94,7 +94,7 @@ private struct Line: ~Copyable {
     private var peerHasEnded = false
     /// The error that ended the connection.
     private var failure: SecureStreamError?
-    /// The socket takes no more; what the peer has said before can still be read.
+    /// The socket takes no more bytes. Earlier bytes of the peer can still be read.
     private var outputHasFailed = false
     /// When the stream was interrupted: the time until which it may take leave of the peer.
     private var leaveDeadline: NIODeadline?
@@ -197,7 +197,7 @@ private struct Line: ~Copyable {
         }
     }
 
-    /// What the peer has said, without waiting.
+    /// Plaintext of the peer that is here already; nil for none. Does not wait.
     private mutating func heard() throws(SecureStreamError) -> ByteBuffer? {
         if early.readableBytes > 0 { return takeEarly() }
         repeat {
@@ -302,7 +302,7 @@ private struct Line: ~Copyable {
         defer { socket = nil }
         guard failure == nil, !outputHasFailed, let socket = socket?.raw else { return }
         do throws(SecureStreamError) {
-            // What is encrypted goes first: nothing can follow a part of a record.
+            // Encrypted bytes go first: nothing can follow a part of a record.
             while unsent.readableBytes > 0 {
                 try push()
                 if unsent.readableBytes > 0 { try wait(POLLOUT, until: deadline, wakeup) }
