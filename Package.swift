@@ -22,7 +22,6 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 
 /// The storeys of the house, from the top to the bottom: imports go down or stay (`Sources/README.md`).
@@ -124,9 +123,6 @@ let package = Package(
         .executableTarget(
             name: "discovery-probe", dependencies: ["Discovery", logging], path: "Tests/DiscoveryProbe",
             swiftSettings: strict),
-        // What ExecutorsTests run: the executor is a process's for good.
-        .executableTarget(
-            name: "executor-probe", dependencies: ["Executors"], path: "Tests/ExecutorProbe", swiftSettings: strict),
         // What HookSandboxTests start in the sandbox.
         .executableTarget(
             name: "sandbox-probe", dependencies: ["HookSandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
@@ -153,8 +149,7 @@ let package = Package(
     ]
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
         + module(.platform, "SystemCalls", [], tests: nil)
-        + module(
-            .platform, "Executors", ["CLinuxShims", deque, heap], tests: ["executor-probe", subprocess, systemPackage])
+        + module(.platform, "Executors", [deque])
         + module(
             .platform, "DBusClient", ["CDBus", "CLinuxShims", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")

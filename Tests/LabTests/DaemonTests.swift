@@ -5,35 +5,6 @@ import Testing
 /// The behaviour of a daemon towards its machine.
 @Suite("A daemon in the background", .serialized, .timeLimit(.minutes(2)))
 struct DaemonTests {
-    @Test("has no thread of libdispatch, whose monitor would wake it each second, whatever it has done")
-    func threads() async throws {
-        try await withTemporaryFolder { folder in
-            let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
-            let script = folder + "/handler.sh"
-            // It leaves a file in its folder, which is removed on a separate thread.
-            try writeScript("#!/bin/sh\necho left > \"$TMPDIR/left\"\n", to: script)
-            let added = try await kitchen.run(
-                arguments: ["handlers", "add", "--name", "Texts", "--run", script, "--type", "public.text"])
-            #expect(added.exit == 0, "\(added.errors)")
-            for start in 1...2 {
-                // The second time there is a journal to search.
-                try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { daemon in
-                    let sent = try await study.run(
-                        arguments: ["send", "--text", "hello \(start)", "--wait", "opened", "--to", daemon.address])
-                    #expect(sent.exit == 0, "\(sent.errors)")
-                    for words in [["status"], ["history"], ["visible", "everyone"], ["offers"], ["inbox", "list"]] {
-                        let outcome = try await kitchen.run(arguments: words)
-                        #expect(outcome.exit == 0, "\(words) \(outcome.errors)")
-                    }
-                    let threads = try Self.threads(of: Int(daemon.process.value))
-                    #expect(threads.contains("waftd"))
-                    // It names them by their queue: `com.apple.root.default-qos`, of which fifteen bytes are kept.
-                    #expect(threads.filter { $0.contains("qos") || $0.contains("overcommit") } == [])
-                }
-            }
-        }
-    }
-
     @Test("says for how long it is visible to everyone, and to whom then")
     func visibility() async throws {
         try await withTemporaryFolder { folder in
@@ -84,13 +55,6 @@ struct DaemonTests {
                 #expect(status.exit == 0, "\(status.errors)")
             }
             #expect(ended.exit == 0)
-        }
-    }
-
-    private static func threads(of process: Int) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").map { task in
-            try String(contentsOfFile: "/proc/\(process)/task/\(task)/comm", encoding: .utf8)
-                .trimmingCharacters(in: .newlines)
         }
     }
 }

@@ -9,22 +9,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 int CLinuxShims_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-int CLinuxShims_timerfd(clockid_t clock) { return timerfd_create(clock, TFD_CLOEXEC); }
-
-int CLinuxShims_timerfd_set(int timer, uint64_t nanoseconds) {
-    struct itimerspec time;
-    memset(&time, 0, sizeof time);
-    /* Zero would stop it. */
-    uint64_t rest = nanoseconds > 0 ? nanoseconds : 1;
-    time.it_value.tv_sec = (time_t)(rest / 1000000000);
-    time.it_value.tv_nsec = (long)(rest % 1000000000);
-    return timerfd_settime(timer, 0, &time, NULL);
-}
 
 static volatile sig_atomic_t signalDescriptor = -1;
 

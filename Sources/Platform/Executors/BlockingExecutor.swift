@@ -1,16 +1,61 @@
+private import DequeModule
+private import Synchronization
+
 /// Runs tasks on threads that may block: disk reads and writes happen inline, between two awaits, without a hop.
 ///
-/// A task that prefers this executor does not block the threads of the program's other tasks.
+/// A task that prefers this executor does not block the threads of the program's other tasks. The threads start on
+/// demand and never end. The thread that became idle last works next: a task stays on one thread while nothing else
+/// runs, with its stack and heap in the cache, and the extra threads of a busy moment cost nothing afterwards.
 package final class BlockingExecutor: TaskExecutor {
-    private let workers: WorkerThreads
+    private struct State {
+        /// First come, first served.
+        var waiting = Deque<UnownedJob>()
+        /// Threads that wait for work, the longest waiting first.
+        var idle: [Semaphore] = []
+        var threads = 0
+    }
+
+    private let state = Mutex(State())
+    private let maximumThreads: Int
 
     /// - Parameter threads: maximum number of tasks on the disk at the same time; at least 1.
     package init(threads: Int) {
-        let threads = max(threads, 1)
-        workers = WorkerThreads(usual: threads, most: threads)
+        maximumThreads = max(threads, 1)
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
-        workers.enqueue(Work(job: UnownedJob(job), place: .preferred(asUnownedTaskExecutor())))
+        let job = UnownedJob(job)
+        let (idle, mustStart) = state.withLock { state -> (Semaphore?, Bool) in
+            state.waiting.append(job)
+            if let idle = state.idle.popLast() { return (idle, false) }
+            guard state.threads < maximumThreads else { return (nil, false) }
+            state.threads += 1
+            return (nil, true)
+        }
+        idle?.signal()
+        if mustStart { start() }
+    }
+
+    private func start() {
+        let isStarted = BackgroundThread.start { [self] in work() }
+        guard !isStarted else { return }
+        let isAlone = state.withLock { state in
+            state.threads -= 1
+            return state.threads == 0
+        }
+        // Other threads would take the job later. Without any, a task that never runs again would never end.
+        precondition(!isAlone, "no thread could be started")
+    }
+
+    private func work() {
+        let doorbell = Semaphore()
+        while true {
+            let job = state.withLock { state -> UnownedJob? in
+                if let job = state.waiting.popFirst() { return job }
+                state.idle.append(doorbell)
+                return nil
+            }
+            if let job { job.runSynchronously(on: asUnownedTaskExecutor()) } else { doorbell.wait() }
+        }
     }
 }

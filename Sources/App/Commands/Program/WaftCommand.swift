@@ -1,5 +1,4 @@
 package import ArgumentParser
-import Executors
 import Foundation
 
 /// `waft`: the verbs.
@@ -39,7 +38,6 @@ package enum CommandLineRun {
         // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
         signal(SIGPIPE, SIG_IGN)
         ProgramMemory.bound()
-        ProgramExecutor.install()
         Task.detached { await run(command) }
         while true { pause() }
     }

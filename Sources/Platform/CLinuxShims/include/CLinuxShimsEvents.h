@@ -3,18 +3,8 @@
 #ifndef CLINUXSHIMS_EVENTS_H
 #define CLINUXSHIMS_EVENTS_H
 
-#include <stdint.h>
-#include <time.h>
-
 /// eventfd(2) with EFD_CLOEXEC | EFD_NONBLOCK, counter 0. The caller closes it.
 int CLinuxShims_eventfd(void);
-
-/// timerfd_create(2) with TFD_CLOEXEC: reading waits until it goes off. The caller closes it.
-int CLinuxShims_timerfd(clockid_t clock);
-
-/// timerfd_settime(2): it goes off after so many nanoseconds by the timer's clock, in place of what it was set to; at once
-/// for 0.
-int CLinuxShims_timerfd_set(int timer, uint64_t nanoseconds);
 
 /// From now on the signal's number is written to `descriptor`, as one byte and without waiting for room; -1 gives the
 /// signal back to what the system does by default. One descriptor for all signals, forever. A signal that the process
