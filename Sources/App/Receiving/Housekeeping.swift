@@ -1,4 +1,3 @@
-import Foundation
 import Inbox
 import Journal
 import Logging
@@ -21,9 +20,7 @@ struct Housekeeping: Sendable {
     /// Until the task is cancelled.
     func run() async {
         let start = ContinuousClock.now
-        let calendar = CautiousClock(
-            wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
-            steady: { ContinuousClock.now - start })
+        let calendar = CautiousClock(wall: { .now }, steady: { ContinuousClock.now - start })
         // Nothing is too old before anybody knows how late it is.
         var pause = CautiousClock.settling + .seconds(1)
         while true {

@@ -1,6 +1,5 @@
 import Contacts
 import Endpoints
-import Foundation
 import HandlerCatalog
 import Logging
 import Settings
@@ -40,7 +39,7 @@ final class VisibilityController: VisibilityReading {
             policy: { policy },
             setting: {
                 PolicySetting(
-                    at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)),
+                    at: .now,
                     registry: catalog.current.registry,
                     visibility: start.current ?? file.visibility,
                     receiver: rule
@@ -94,8 +93,7 @@ final class VisibilityController: VisibilityReading {
     /// Declines all that a peer will offer from now on.
     /// - Throws: `ContactError` where that cannot be written down.
     func block(_ peer: PeerID, callingItself name: String) throws(ContactError) {
-        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-        try book.block(peer, callingItself: name, at: now)
+        try book.block(peer, callingItself: name, at: .now)
     }
 
     /// The user has chosen another visibility: look again.

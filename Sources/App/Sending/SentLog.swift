@@ -91,7 +91,7 @@ extension Home {
 
 extension SentLog.Entry {
     fileprivate init(_ report: SendReport) {
-        time = Int64(Date().timeIntervalSince1970 * 1_000)
+        time = WallTime.now.milliseconds
         peer = report.peer.provenText
         name = report.name
         transfer = report.offer.transfer.text

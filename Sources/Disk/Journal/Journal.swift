@@ -214,15 +214,6 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     }
 }
 
-extension WallTime {
-    /// The time by the system's clock.
-    package static var now: WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-    }
-}
-
 extension RowCursor {
     /// Reads every row and skips damaged ones, so that one damaged row does not make all others unreachable.
     ///

@@ -1,4 +1,3 @@
-import Foundation
 package import Sharing
 
 /// The clocks and the timer of the outbox. Tests supply their own.
@@ -27,7 +26,7 @@ package struct OutboxClock: Sendable {
     package static let system = {
         let start = ContinuousClock.now
         return OutboxClock(
-            now: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+            now: { .now },
             uptime: { ContinuousClock.now - start },
             sleep: { try await Task.sleep(for: $0) }
         )

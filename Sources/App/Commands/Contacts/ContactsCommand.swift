@@ -65,7 +65,7 @@ struct ContactsPlace {
     var amounts: any AmountReading = NoAmounts()
     /// Fails unless there is a handler of this name or identifier. Reads the disk.
     var findHandler: (String) throws(CatalogError) -> Void = { _ in }
-    var now: () -> WallTime = { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
+    var now: () -> WallTime = { .now }
     var zone = TimeZone.current
 }
 

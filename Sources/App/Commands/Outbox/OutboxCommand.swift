@@ -1,7 +1,6 @@
 import ArgumentParser
 import Control
 import Endpoints
-import Foundation
 import NIOPosix
 import Outbox
 import Settings
@@ -185,7 +184,7 @@ struct OutboxCancelCommand: AsyncParsableCommand {
 
     func run() async throws {
         let access = try OutboxAccess()
-        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        let now = WallTime.now
         try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             try await access.change(.cancel(number)) { () throws(OutboxError) in
                 try access.store.cancel(JobNumber(number), at: now)
@@ -213,7 +212,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         let access = try OutboxAccess()
-        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        let now = WallTime.now
         try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             let isRunning = try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)

@@ -76,7 +76,7 @@ struct Queuing {
                 options: OutboxJob.Options(
                     annotation: options.annotation, takesPart: options.takesPart,
                     waitsForHandlers: options.wait == .opened),
-                at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)),
+                at: .now,
                 lifetime: queue.expires.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
         } catch is CancellationError {
             throw CommandFailure(.interrupted, "cancelled; nothing was queued")

@@ -19,7 +19,7 @@ struct LogLines: LogHandler {
 
     func log(event: LogEvent) {
         let facts = metadata.merging(event.metadata ?? [:]) { _, later in later }
-        let time = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        let time = WallTime.now
         Console.shared.note(form.line(event.level, "\(event.message)", facts, label: label, at: time))
     }
 }

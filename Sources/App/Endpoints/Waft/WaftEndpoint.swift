@@ -1,7 +1,6 @@
 import Contacts
 import Discovery
 import Executors
-import Foundation
 import HTTPChannel
 import Logging
 import NIOCore
@@ -110,8 +109,7 @@ package struct WaftEndpoint: Endpoint {
         else { return }
         guard
             let known = try? KnownAddress(
-                host: host, port: UInt16(clamping: port),
-                lastGood: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
+                host: host, port: UInt16(clamping: port), lastGood: .now)
         else { return }
         do {
             try contacts?.remember(known, of: connection.peer)

@@ -1,5 +1,4 @@
 package import Contacts
-import Foundation
 package import Sharing
 
 /// Makes a contact of a peer that pairing has verified.
@@ -11,7 +10,7 @@ package enum PairedContact {
     package static func store(
         _ id: PeerID, in book: ContactBook, wanted: ContactName?, calledItself: String?, _ method: Verification.Method
     ) throws(ContactError) -> Contact {
-        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        let now = WallTime.now
         return try book.change { draft throws(ContactError) in
             let before = draft.before
             let name = if let known = wanted ?? before[id]?.name { known } else { try free(calledItself, id, before) }

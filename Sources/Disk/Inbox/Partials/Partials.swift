@@ -270,15 +270,6 @@ struct KeptTime: Sendable {
     }
 }
 
-extension Timestamp {
-    /// The system's time.
-    static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: UInt32(clamping: time.tv_nsec))
-    }
-}
-
 /// Space that files and folders take on the disk.
 struct DiskUse {
     var bytes: UInt64 = 0

@@ -53,8 +53,7 @@ package final class VisibilityFile: Sendable {
             self.steady = steady
         }
 
-        package static let system = Clocks(
-            wall: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }, steady: { .now })
+        package static let system = Clocks(wall: { .now }, steady: { .now })
     }
 
     private struct Reading {

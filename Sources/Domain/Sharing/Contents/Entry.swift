@@ -1,22 +1,3 @@
-/// A point in time in the resolution of file systems.
-package struct Timestamp: Hashable, Sendable {
-    /// Seconds since 1970-01-01 UTC; may be negative.
-    package var seconds: Int64
-    /// 0...999,999,999.
-    package var nanoseconds: UInt32
-
-    package init(seconds: Int64, nanoseconds: UInt32) {
-        self.seconds = seconds
-        self.nanoseconds = min(nanoseconds, 999_999_999)
-    }
-}
-
-extension Timestamp: Comparable {
-    package static func < (left: Timestamp, right: Timestamp) -> Bool {
-        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
-    }
-}
-
 /// One file as announced in the stream of contents.
 package struct FileEntry: Hashable, Sendable {
     /// The path in the tree; nil if the file is the item itself.

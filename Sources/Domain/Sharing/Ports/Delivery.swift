@@ -1,15 +1,3 @@
-/// A moment by the wall clock, in milliseconds since 1970-01-01 UTC. For times that must survive a restart. Clocks can
-/// be set back, so no code may depend on the order of two moments.
-package struct WallTime: Hashable, Sendable, Comparable {
-    package var milliseconds: Int64
-
-    package init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
-
-    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
-}
-
 /// The progress of the delivery of an arrival to handlers.
 package enum DeliveryState: String, Sendable, Codable, CaseIterable {
     /// There was no handler for it on arrival, or no handler may get it (a liar).

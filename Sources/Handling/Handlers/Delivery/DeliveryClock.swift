@@ -1,4 +1,3 @@
-import Foundation
 package import Sharing
 
 /// The clocks of deliveries: for records and for waiting. Tests bring their own.
@@ -23,7 +22,7 @@ package struct DeliveryClock: Sendable {
     package static let system = {
         let start = ContinuousClock.now
         return DeliveryClock(
-            now: { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) },
+            now: { .now },
             uptime: { ContinuousClock.now - start },
             sleep: { try await Task.sleep(for: $0) }
         )
