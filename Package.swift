@@ -149,13 +149,12 @@ let package = Package(
     ]
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
         + module(.platform, "SystemCalls", [], tests: nil)
-        + module(.platform, "Executors", [deque])
-        + module(
-            .platform, "DBusClient", ["CDBus", "CLinuxShims", "SystemCalls", "Executors"], tests: ["FakeLogind"])
+        + module(.platform, "Executors", ["CLinuxShims", deque])
+        + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(
             .handling, "HandlerCatalog",
-            ["SystemCalls", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
+            ["SystemCalls", "Executors", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(
@@ -173,7 +172,7 @@ let package = Package(
             ],
             tests: [nioEmbedded]
         )
-        + module(.network, "Discovery", ["CAvahi", "CLinuxShims", logging])
+        + module(.network, "Discovery", ["CAvahi", "CLinuxShims", "Executors", logging])
         + module(
             .disk, "Inbox",
             ["SystemCalls", "Executors", "Sharing", "UniformTypes", "ContentCheck", "Digests", "CLinuxShims"])

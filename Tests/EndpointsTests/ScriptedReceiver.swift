@@ -143,7 +143,7 @@ extension HTTPExchange {
     /// Leaves HTTP, reads contents to their last frame, and calls `body` with the stream.
     func takeContents(_ body: @escaping @Sendable (SecureStream) -> Void) async throws {
         let stream = try await switchProtocols(to: "waft-contents/1")
-        await BackgroundThread.run {
+        await BackgroundThread.run("waft-test") {
             var last: [UInt8] = []
             while last != [0x0A, 0, 0, 0, 0, 0, 0, 0],
                 let bytes = try? stream.receive(within: PeerTimeout(.seconds(60)))
@@ -171,7 +171,7 @@ extension HTTPExchange {
         }
         if reading { return try await takeContents(stall) }
         let stream = try await switchProtocols(to: "waft-contents/1")
-        await BackgroundThread.run {
+        await BackgroundThread.run("waft-test") {
             stall(stream)
             stream.close(lingering: .zero)
         }

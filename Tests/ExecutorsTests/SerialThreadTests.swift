@@ -8,7 +8,7 @@ import Testing
 struct SerialThreadTests {
     @Test("does them in the order in which they came, and has done all when it is drained")
     func order() {
-        let thread = SerialThread()
+        let thread = SerialThread(name: "waft-test")
         let done = Done()
         for round in 1...50 {
             for number in 0..<100 { thread.enqueue { done.add(round * 100 + number) } }
@@ -21,7 +21,7 @@ struct SerialThreadTests {
 
     @Test("what is being done holds up nobody who brings more")
     func waiting() async {
-        let thread = SerialThread()
+        let thread = SerialThread(name: "waft-test")
         let (finished, continuation) = AsyncStream<Void>.makeStream()
         let gate = DispatchSemaphore(value: 0)
         thread.enqueue { gate.wait() }

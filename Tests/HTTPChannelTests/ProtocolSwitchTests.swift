@@ -72,7 +72,7 @@ struct ProtocolSwitchTests {
             return try await exchange.respondAndClose(.forbidden, text: "not here")
         }
         let stream = try await exchange.switchProtocols(to: "echo")
-        await BackgroundThread.run {
+        await BackgroundThread.run("waft-test") {
             while let bytes = try? stream.receive(within: PeerTimeout(.seconds(3_600))) {
                 var copy = ByteBuffer(bytes: bytes.readableBytesView)
                 _ = try? stream.send(&copy, within: PeerTimeout(.seconds(3_600)), isListening: false)
@@ -96,7 +96,7 @@ struct ProtocolSwitchTests {
                     Issue.record("it was refused")
                     return
                 }
-                let text = await BackgroundThread.run {
+                let text = await BackgroundThread.run("waft-test") {
                     var hello = ByteBuffer(string: "hello")
                     _ = try? stream.send(&hello, within: PeerTimeout(.seconds(60)), isListening: false)
                     let bytes = try? stream.receive(within: PeerTimeout(.seconds(60)))
@@ -144,7 +144,7 @@ struct ProtocolSwitchTests {
         let text = String(repeating: "0123456789", count: 30_000)
         try await SecureLoopback.run { exchange in
             let stream = try await exchange.switchProtocols(to: "echo")
-            await BackgroundThread.run {
+            await BackgroundThread.run("waft-test") {
                 var bytes = ByteBuffer(string: text)
                 _ = try? stream.send(&bytes, within: PeerTimeout(.seconds(60)), isListening: false)
                 // The other side has left its channel by then.
@@ -157,7 +157,7 @@ struct ProtocolSwitchTests {
                     Issue.record("it was refused")
                     return
                 }
-                let received = await BackgroundThread.run {
+                let received = await BackgroundThread.run("waft-test") {
                     var received = ByteBuffer()
                     var word = ByteBuffer(string: "here")
                     _ = try? stream.send(&word, within: PeerTimeout(.seconds(60)), isListening: false)
@@ -220,7 +220,7 @@ struct ProtocolSwitchTests {
             let breakOff = exchange.breakingOff
             let stream = try await exchange.switchProtocols(to: "echo")
             breakOff()
-            await BackgroundThread.run {
+            await BackgroundThread.run("waft-test") {
                 do throws(SecureStreamError) {
                     _ = try stream.receive(within: PeerTimeout(.seconds(3_600)))
                     errors.record(nil)

@@ -47,7 +47,7 @@ struct HostileReceiverTests {
     /// Reads contents to their end, and sends these bytes.
     private func reply(with frames: ByteBuffer, to exchange: HTTPExchange) async throws {
         let stream = try await exchange.switchProtocols(to: WaftDialect.contentsProtocol)
-        await BackgroundThread.run {
+        await BackgroundThread.run("waft-test") {
             var frames = frames
             _ = ReplyText.read(from: stream)
             _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)

@@ -123,7 +123,7 @@ struct WaftLoopback: Sendable {
             let switching = try await http.switchProtocols(
                 WaftDialect.Resource.contents(transfer).path, to: WaftDialect.contentsProtocol, timeout: .seconds(60))
             guard case .switched(let stream) = switching else { throw HTTPFault.malformed("it was refused") }
-            return try #require(await BackgroundThread.run { body(stream) })
+            return try #require(await BackgroundThread.run("waft-test") { body(stream) })
         }
     }
 
@@ -177,7 +177,7 @@ struct WaftLoopback: Sendable {
                 let code = try #require(TransferFault.Code(rawValue: message.fault))
                 return (Int(answer.status.code), TransferFault(code, message.message), nil)
             case .switched(let stream):
-                let reply = await BackgroundThread.run {
+                let reply = await BackgroundThread.run("waft-test") {
                     var frames = frames
                     _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
                     let reply = ReplyText.read(from: stream)

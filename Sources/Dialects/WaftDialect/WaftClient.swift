@@ -71,7 +71,7 @@ package struct WaftClient {
         case .switched(let stream):
             let movedBefore = memory.movedBytes
             let result = await withTaskCancellationHandler {
-                await BackgroundThread.run {
+                await BackgroundThread.run("waft-contents") {
                     Result {
                         try ContentsSending(
                             stream: stream, writer: writer, reply: reply, silence: patience, maximum: maximum,

@@ -216,7 +216,7 @@ package struct WaftServer: Sendable {
         await withTaskCancellationHandler {
             await withTaskGroup(of: Void.self) { [signOfLife] group in
                 group.addTask { await Self.showLife(on: stream, every: signOfLife) }
-                if await BackgroundThread.run({ session.run() }) == nil {
+                if await BackgroundThread.run("waft-contents", { session.run() }) == nil {
                     session.giveUp(TransferFault(.stopping, "no thread could be started"))
                 }
                 group.cancelAll()

@@ -1,4 +1,3 @@
-import CLinuxShims
 import Executors
 import Glibc
 import Synchronization
@@ -80,7 +79,7 @@ package final class BusThread<Part: BusPart>: Sendable {
             return (true, !state.isRunning)
         }
         guard isTaken else { return false }
-        if isFirst, !BackgroundThread.start({ self.run() }) {
+        if isFirst, !BackgroundThread.start(name, { self.run() }) {
             end()
             return false
         }
@@ -118,7 +117,6 @@ package final class BusThread<Part: BusPart>: Sendable {
     }
 
     private func run() {
-        CLinuxShims_pthread_setname(name)
         do {
             let part = make()
             var leaveBy: ContinuousClock.Instant?

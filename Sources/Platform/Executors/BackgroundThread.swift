@@ -1,35 +1,58 @@
+private import CLinuxShims
 private import Glibc
 
-/// A thread for one piece of work that blocks, or takes long.
+/// A thread of Waft's own, for work that blocks or takes long. All such threads are started here.
 package enum BackgroundThread {
+    /// Signals are for the program's other threads, whose calls they may interrupt. These are not blocked: they come
+    /// from the thread's own work, a fault, or the use of the terminal by a program in the background.
+    private static let signalsOfOwnWork = [
+        SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGTTIN, SIGTTOU,
+    ]
+
+    /// - Parameter name: at most 15 bytes; tools show it.
     /// - Returns: whether there is a thread that runs `body`; without one it does not run.
     @discardableResult
-    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        let box = Unmanaged.passRetained(Body(body))
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var (blocked, before) = (sigset_t(), sigset_t())
+        sigfillset(&blocked)
+        for signal in signalsOfOwnWork { sigdelset(&blocked, signal) }
+        // The new thread inherits the mask, so no signal reaches it before it could set its own.
+        pthread_sigmask(SIG_SETMASK, &blocked, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
         let failure = pthread_create(
             &thread, nil,
-            { box in
-                if let box { Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run() }
+            { start in
+                guard let start else { return nil }
+                let (name, body) = Unmanaged<Start>.fromOpaque(start).takeRetainedValue().parts
+                CLinuxShims_pthread_setname(name)
+                body()
                 return nil
-            }, box.toOpaque())
-        if failure == 0 { pthread_detach(thread) } else { box.release() }
+            }, start.toOpaque())
+        if failure == 0 { pthread_detach(thread) } else { start.release() }
         return failure == 0
     }
 
     /// Runs `body` on a thread of its own, as a part of the calling task: it sees whether the task is cancelled.
     ///
+    /// - Parameter name: at most 15 bytes; tools show it.
     /// - Returns: nil if there is no thread; then `body` has not run.
     @discardableResult
-    package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result? {
-        guard let thread = TaskThread() else { return nil }
+    package static func run<Result: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () -> Result
+    ) async -> Result? {
+        guard let thread = TaskThread(name: name) else { return nil }
         defer { thread.end() }
         return await withTaskExecutorPreference(thread) { body() }
     }
 
-    private final class Body {
-        let run: @Sendable () -> Void
+    /// The argument of a new thread, which releases it.
+    private final class Start {
+        let parts: (name: String, body: @Sendable () -> Void)
 
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            parts = (name, body)
+        }
     }
 }

@@ -37,7 +37,7 @@ package final class BlockingExecutor: TaskExecutor {
     }
 
     private func start() {
-        let isStarted = BackgroundThread.start { [self] in work() }
+        let isStarted = BackgroundThread.start("waft-disk") { [self] in work() }
         guard !isStarted else { return }
         let isAlone = state.withLock { state in
             state.threads -= 1

@@ -11,10 +11,14 @@ package final class SerialThread: Sendable {
         var sleeps = false
     }
 
+    private let name: String
     private let state = Mutex(State())
     private let doorbell = Semaphore()
 
-    package init() {}
+    /// - Parameter name: of the thread, at most 15 bytes.
+    package init(name: String) {
+        self.name = name
+    }
 
     /// - Parameter work: may block.
     package func enqueue(_ work: @escaping @Sendable () -> Void) {
@@ -24,7 +28,7 @@ package final class SerialThread: Sendable {
             return (!state.hasThread, state.sleeps)
         }
         if isFirstEver {
-            precondition(BackgroundThread.start { [self] in go() }, "no thread could be started")
+            precondition(BackgroundThread.start(name) { [self] in go() }, "no thread could be started")
         } else if mustRing {
             doorbell.signal()
         }

@@ -6,9 +6,10 @@ final class TaskThread: TaskExecutor {
     private let waiting = Mutex(Deque<UnownedJob>())
     private let doorbell = Semaphore()
 
+    /// - Parameter name: at most 15 bytes; tools show it.
     /// - Returns: nil if there is no thread.
-    init?() {
-        guard BackgroundThread.start({ [self] in go() }) else { return nil }
+    init?(name: String) {
+        guard BackgroundThread.start(name, { [self] in go() }) else { return nil }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

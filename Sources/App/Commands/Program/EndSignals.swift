@@ -57,7 +57,7 @@ enum EndSignals {
         // The handler never waits.
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         let (reading, writing) = (ends[0], ends[1])
-        let isRead = BackgroundThread.start {
+        let isRead = BackgroundThread.start("waft-signals") {
             while true {
                 var number: UInt8 = 0
                 guard read(reading, &number, 1) == 1 else { continue }

@@ -19,7 +19,7 @@ package final class Console: Sendable {
     /// the writer would wait for it.
     private let waiting = Atomic(0)
     /// Writes in order. A paused terminal or a slow reader delays only this thread.
-    private let writer = SerialThread()
+    private let writer = SerialThread(name: "waft-output")
     /// Bytes that may wait; beyond that, callers that print wait too: events are never dropped.
     private static let mostWaiting = 4 << 20
     /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one

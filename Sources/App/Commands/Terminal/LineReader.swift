@@ -1,3 +1,4 @@
+import Executors
 import Foundation
 
 /// Lines that a person types, as they come.
@@ -7,7 +8,7 @@ enum LineReader {
     /// The thread behind it waits in `read` and goes with the process.
     static func terminalLines() -> AsyncStream<String> {
         AsyncStream { continuation in
-            Thread.detachNewThread {
+            let isStarted = BackgroundThread.start("waft-terminal") {
                 guard let terminal = fopen("/dev/tty", "r") else { return continuation.finish() }
                 var buffer = [CChar](repeating: 0, count: 256)
                 while fgets(&buffer, Int32(buffer.count), terminal) != nil {
@@ -18,6 +19,7 @@ enum LineReader {
                 fclose(terminal)
                 continuation.finish()
             }
+            if !isStarted { continuation.finish() }
         }
     }
 

@@ -24,7 +24,7 @@ final class EarlySync: Sendable {
     private let sync: @Sendable (Int32) -> Void
 
     /// One thread for all Inboxes: it waits for the disk.
-    private static let thread = SerialThread()
+    private static let thread = SerialThread(name: "waft-sync")
 
     /// - Parameters:
     ///   - folder: a folder on the file system that is written to.

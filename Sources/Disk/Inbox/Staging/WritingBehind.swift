@@ -42,7 +42,7 @@ final class WritingBehind: Sendable {
     private let makingRoom: @Sendable () -> Bool
 
     /// The second thread, one for all trees, and one pass for each batch that may wait for it.
-    private static let writer = SerialThread()
+    private static let writer = SerialThread(name: "waft-writer")
     private static let passes = Semaphore(UInt32(mostBatches))
 
     /// - Parameter makingRoom: called on either thread when the disk is full; whether to try again.

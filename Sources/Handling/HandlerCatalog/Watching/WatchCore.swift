@@ -1,5 +1,6 @@
 import CLinuxShims
-import Foundation
+import Executors
+import Glibc
 import Logging
 import Synchronization
 import SystemCalls
@@ -43,16 +44,13 @@ final class WatchCore: Sendable {
 
     func begin(listening: Bool) {
         if listening, wake != nil {
-            do {
+            do throws(SystemError) {
                 let events = try FolderEvents()
                 try read(events)
                 state.withLock { $0.isListening = true }
                 let run = Transferred(value: events)
-                Thread.detachNewThread { [self] in
-                    CLinuxShims_pthread_setname("waft-handlers")
-                    listen(run.value)
-                }
-                return
+                if BackgroundThread.start("waft-handlers", { [self] in listen(run.value) }) { return }
+                throw SystemError(EAGAIN)
             } catch {
                 stopListening(error)
             }

@@ -1,4 +1,4 @@
-import Foundation
+import Executors
 import Glibc
 import Synchronization
 
@@ -84,9 +84,8 @@ final class PipeThread: Sendable {
         }
         state.wake = (ends[0], ends[1])
         state.isRunning = true
-        let thread = Thread { [self] in while true { round() } }
-        thread.name = "waft-pipes"
-        thread.start()
+        let isStarted = BackgroundThread.start("waft-pipes") { [self] in while true { round() } }
+        precondition(isStarted, "no thread could be started")
     }
 
     /// Waits once, and calls the closures of ready pipes.

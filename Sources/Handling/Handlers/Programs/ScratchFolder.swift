@@ -42,7 +42,7 @@ struct ScratchFolder: Sendable {
         // Most programs leave nothing.
         if rmdir(path) == 0 { return }
         await withCheckedContinuation { continuation in
-            let isStarted = BackgroundThread.start {
+            let isStarted = BackgroundThread.start("waft-sweep") {
                 TreeRemoval.remove(path)
                 continuation.resume()
             }

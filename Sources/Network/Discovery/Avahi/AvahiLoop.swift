@@ -1,5 +1,6 @@
 internal import CAvahi
 internal import CLinuxShims
+internal import Executors
 internal import Glibc
 internal import Synchronization
 
@@ -15,7 +16,9 @@ final class AvahiLoop: SerialExecutor {
     init(name: String) throws(DiscoveryError) {
         core = try AvahiLoopCore()
         core.owner.withLock { $0 = WeakLoop(loop: self) }
-        try core.startThread(name: name)
+        guard BackgroundThread.start(name, { [core] in core.run() }) else {
+            throw DiscoveryError(.noResources, cause: "no thread could be started")
+        }
     }
 
     deinit {
@@ -112,39 +115,6 @@ private final class AvahiLoopCore: @unchecked Sendable {
         _ = write(wakeup, &one, MemoryLayout<UInt64>.size)
     }
 
-    func startThread(name: String) throws(DiscoveryError) {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        // Signals are for the program's other threads: the new thread inherits a mask that blocks all of them.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-
-        let start = ThreadStart(core: self, name: name)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread,
-            &attributes,
-            { argument in
-                guard let argument else { return nil }
-                let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
-                CLinuxShims_pthread_setname(start.name)
-                start.core.run()
-                return nil
-            },
-            // Passed to the thread, which releases it.
-            Unmanaged.passRetained(start).toOpaque()
-        )
-        guard code == 0 else {
-            Unmanaged.passUnretained(start).release()
-            throw DiscoveryError(.noResources, cause: String(cString: strerror(code)))
-        }
-    }
-
     /// The thread's work: Avahi's events, then the work that its callbacks deferred, then the actor's jobs.
     func run() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
@@ -189,16 +159,5 @@ private final class AvahiLoopCore: @unchecked Sendable {
             let executor = loop.asUnownedSerialExecutor()
             for job in jobs { job.runSynchronously(on: executor) }
         }
-    }
-}
-
-/// The argument of a new thread.
-private final class ThreadStart: Sendable {
-    let core: AvahiLoopCore
-    let name: String
-
-    init(core: AvahiLoopCore, name: String) {
-        self.core = core
-        self.name = name
     }
 }
