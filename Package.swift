@@ -150,6 +150,7 @@ let package = Package(
         + module(.content, "UniformTypes", [], data: "Data", vectors: "Vectors")
         + module(.platform, "SystemCalls", [], tests: nil)
         + module(.platform, "Executors", ["CLinuxShims", deque])
+        + module(.platform, "Streams", [])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(
@@ -179,7 +180,7 @@ let package = Package(
         + module(.disk, "ItemSources", ["SystemCalls", "Sharing", "UniformTypes", "CLinuxShims"])
         + module(
             .disk, "Outbox",
-            ["SystemCalls", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
+            ["SystemCalls", "Streams", "Sharing", "UniformTypes", "Digests", "ItemSources", "CLinuxShims", logging])
         + module(
             .network, "HTTPChannel", ["SecureTransport", nioCore, nioPosix, nioHTTP1, concurrencyHelpers],
             tests: ["Executors", "Sharing", logging, nioEmbedded])
@@ -203,6 +204,7 @@ let package = Package(
             .handling, "Handlers",
             [
                 "UniformTypes", "ContentCheck", "Digests", "Sharing", "HandlerCatalog", "HookSandbox", "Executors",
+                "Streams",
                 "CLinuxShims", logging, subprocess, systemPackage,
             ],
             tests: ["sandbox-probe"])
@@ -250,7 +252,8 @@ let package = Package(
             [
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Executors", "CLinuxShims", "Desktop", "SystemCalls", argumentParser, logging,
+                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", argumentParser,
+                logging,
                 lifecycle, nioPosix,
             ]
         )

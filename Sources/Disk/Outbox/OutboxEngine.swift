@@ -1,5 +1,6 @@
 package import Logging
 import Sharing
+import Streams
 import Synchronization
 
 /// Sends the jobs of the outbox until it is cancelled.
@@ -35,8 +36,7 @@ package final class OutboxEngine: Sendable {
     let calendar: CautiousClock
     let report: @Sendable (OutboxStore.Record) async -> Void
     let logger: Logger
-    let inlet: AsyncStream<Event>.Continuation
-    private let events: AsyncStream<Event>
+    let mailbox = Mailbox<Event>()
     private let standing = Mutex(Summary())
     let board = OutboxProgressBoard()
 
@@ -59,7 +59,6 @@ package final class OutboxEngine: Sendable {
         calendar = CautiousClock(wall: clock.now, steady: clock.uptime, settling: clock.settling)
         self.report = report
         self.logger = logger
-        (events, inlet) = AsyncStream.makeStream()
     }
 
     package var summary: Summary { standing.withLock { $0 } }
@@ -70,26 +69,18 @@ package final class OutboxEngine: Sendable {
     func show(_ summary: Summary) { standing.withLock { $0 = summary } }
 
     /// Looks for new jobs in the outbox.
-    package func lookAgain() { inlet.yield(.lookAgain) }
+    package func lookAgain() { mailbox.post(.lookAgain) }
 
     /// Cancels a job, also one that is being sent; in that case the engine notifies the peer.
     /// - Returns: why the job cannot be cancelled; nil on success.
     package func cancel(_ number: JobNumber) async -> OutboxError? {
-        await ask { .cancel(number, $0) }
+        await mailbox.ask(ifClosed: Self.stopping) { .cancel(number, $0) }
     }
 
     /// Tries a job again at once, also one that was given up.
     /// - Returns: why the job cannot be tried again; nil on success.
     package func retry(_ number: JobNumber) async -> OutboxError? {
-        await ask { .retry(number, $0) }
-    }
-
-    private func ask(_ event: (CheckedContinuation<OutboxError?, Never>) -> Event) async -> OutboxError? {
-        await withCheckedContinuation { continuation in
-            if case .terminated = inlet.yield(event(continuation)) {
-                continuation.resume(returning: Self.stopping)
-            }
-        }
+        await mailbox.ask(ifClosed: Self.stopping) { .retry(number, $0) }
     }
 
     static let stopping = OutboxError(.unfit, "the receiver is stopping")
@@ -103,7 +94,7 @@ package final class OutboxEngine: Sendable {
         await withTaskCancellationHandler {
             await work.value
         } onCancel: {
-            inlet.yield(.stop)
+            mailbox.post(.stop)
         }
     }
 
@@ -111,7 +102,7 @@ package final class OutboxEngine: Sendable {
         var loop = OutboxLoop(self, executor)
         await withDiscardingTaskGroup { group in
             loop.start(&group)
-            for await event in events {
+            for await event in mailbox {
                 loop.handle(event, &group)
                 if loop.isStopping {
                     if loop.isIdle { break }
@@ -121,7 +112,7 @@ package final class OutboxEngine: Sendable {
             }
             group.cancelAll()
         }
-        inlet.finish()
-        for await event in events { loop.turnAway(event) }
+        mailbox.close()
+        for await event in mailbox { loop.turnAway(event) }
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import Sharing
+import Streams
 
 /// The state of the engine between two events.
 struct OutboxLoop {
@@ -185,7 +186,7 @@ struct OutboxLoop {
                     return true
                 }
             }
-            engine.inlet.yield(.reported(number))
+            engine.mailbox.post(.reported(number))
         }
     }
 
@@ -296,7 +297,7 @@ struct OutboxLoop {
         entries[number]?.record = record
         entries[number]?.notBefore = nil
         entries[number]?.attempt = Attempt(task: task, cancellation: cancellation, begun: engine.clock.uptime())
-        group.addTask { engine.inlet.yield(.ended(number, await task.value)) }
+        group.addTask { engine.mailbox.post(.ended(number, await task.value)) }
         return true
     }
 
@@ -417,7 +418,7 @@ struct OutboxLoop {
         guard watch == nil else { return }
         let engine = self.engine
         watch = Task {
-            for await appearance in engine.sender.appearances() { engine.inlet.yield(.appeared(appearance)) }
+            for await appearance in engine.sender.appearances() { engine.mailbox.post(.appeared(appearance)) }
         }
     }
 
@@ -438,7 +439,7 @@ struct OutboxLoop {
         let (engine, rest) = (self.engine, next - now)
         timer = Task {
             do { try await engine.clock.sleep(max(rest, .zero)) } catch { return }
-            engine.inlet.yield(.due)
+            engine.mailbox.post(.due)
         }
     }
 
@@ -469,7 +470,7 @@ struct OutboxLoop {
         let engine = self.engine
         group.addTask {
             try? await engine.clock.sleep(Self.farewell)
-            engine.inlet.yield(.cutOff(number))
+            engine.mailbox.post(.cutOff(number))
         }
         return nil
     }

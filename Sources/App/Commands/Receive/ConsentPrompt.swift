@@ -1,5 +1,6 @@
 import Control
 import Sharing
+import Streams
 
 /// Asks at the terminal, one offer after the other; the first answer, from here or elsewhere, wins.
 enum ConsentPrompt {
@@ -17,13 +18,13 @@ enum ConsentPrompt {
     /// - Parameter summary: makes the text of an offer and its sender, for people.
     static func run(_ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary) async {
         await withTaskGroup(of: Void.self) { group in
-            let (inputs, feed) = AsyncStream<Input>.makeStream()
+            let inputs = Mailbox<Input>()
             group.addTask {
-                for await event in queue.events() { feed.yield(.queue(event)) }
+                for await event in queue.events() { inputs.post(.queue(event)) }
             }
             group.addTask {
-                for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
-                feed.yield(.end)
+                for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
+                inputs.post(.end)
             }
             await ask(inputs, queue) { offer in show(summary(offer)) }
             group.cancelAll()
@@ -31,7 +32,7 @@ enum ConsentPrompt {
     }
 
     private static func ask(
-        _ inputs: AsyncStream<Input>, _ queue: ConsentQueue, show: (WaitingOffer) -> Void
+        _ inputs: Mailbox<Input>, _ queue: ConsentQueue, show: (WaitingOffer) -> Void
     ) async {
         var waiting: [WaitingOffer] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?

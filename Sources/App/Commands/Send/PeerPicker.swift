@@ -3,6 +3,7 @@ import Foundation
 import Sending
 import Settings
 import Sharing
+import Streams
 
 /// Lets a person choose a peer; without a terminal, reports the peers in view.
 enum PeerPicker {
@@ -38,21 +39,21 @@ enum PeerPicker {
         Console.shared.prompt(PeerChoice.question)
         let signals = EndSignals.watched()
         let end = await withTaskGroup(of: Void.self) { group in
-            let (inputs, feed) = AsyncStream<Input>.makeStream()
+            let inputs = Mailbox<Input>()
             group.addTask {
-                for await event in finder.peers(for: nil) { feed.yield(.peers(event)) }
-                feed.yield(.late)
+                for await event in finder.peers(for: nil) { inputs.post(.peers(event)) }
+                inputs.post(.late)
             }
             group.addTask {
                 try? await Task.sleep(for: silence)
-                feed.yield(.late)
+                inputs.post(.late)
             }
             group.addTask {
-                for await _ in signals { feed.yield(.interrupted) }
+                for await _ in signals { inputs.post(.interrupted) }
             }
             group.addTask {
-                for await line in LineReader.terminalLines() { feed.yield(.line(line)) }
-                feed.yield(.end)
+                for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
+                inputs.post(.end)
             }
             defer { group.cancelAll() }
             return await choose(from: inputs)
@@ -72,7 +73,7 @@ enum PeerPicker {
         case interrupted
     }
 
-    private static func choose(from inputs: AsyncStream<Input>) async -> End {
+    private static func choose(from inputs: Mailbox<Input>) async -> End {
         var choice = PeerChoice()
         var wasAdvised = false
         for await input in inputs {

@@ -1,4 +1,5 @@
 package import Sharing
+import Streams
 
 extension DeliveryEngine {
     /// Whether an item may leave the Inbox.
@@ -16,11 +17,7 @@ extension DeliveryEngine {
     ///
     /// - Parameter limit: how long to wait; with zero the item is free at once, even if a handler has it.
     package func release(_ number: ArrivalNumber, within limit: Duration) async -> ReleaseAnswer {
-        await withCheckedContinuation { continuation in
-            if case .terminated = inlet.yield(.release(number, limit, continuation)) {
-                continuation.resume(returning: .free)
-            }
-        }
+        await mailbox.ask(ifClosed: .free) { .release(number, limit, $0) }
     }
 }
 

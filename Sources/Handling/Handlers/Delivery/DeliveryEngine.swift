@@ -1,5 +1,6 @@
 package import Logging
 package import Sharing
+import Streams
 
 /// Hands arrivals to handlers: each at least once, even if this process crashes.
 ///
@@ -47,10 +48,9 @@ package final class DeliveryEngine: Delivering {
     let places: Int
     let clock: DeliveryClock
     let logger: Logger
-    let inlet: AsyncStream<Event>.Continuation
+    let mailbox = Mailbox<Event>()
     /// Deliveries that an earlier run left.
     let leftovers: [WaitingDelivery]
-    private let events: AsyncStream<Event>
 
     /// Reads the deliveries of an earlier run from the journal. Create the engine before anything new can arrive.
     ///
@@ -83,7 +83,6 @@ package final class DeliveryEngine: Delivering {
         self.places = places
         self.clock = clock
         self.logger = logger
-        (events, inlet) = AsyncStream.makeStream()
         do {
             leftovers = try journal.waiting()
         } catch {
@@ -95,23 +94,19 @@ package final class DeliveryEngine: Delivering {
     package func takes(_ facts: ArrivalFacts) -> Bool { choice.takes(facts) }
 
     package func deliver(_ arrivals: [Arrival], answered: @escaping @Sendable (Arrival, HandlerAnswer) -> Void) {
-        inlet.yield(.arrived(arrivals, answered))
+        mailbox.post(.arrived(arrivals, answered))
     }
 
     package func transferEnded(_ transfer: TransferID, from peer: PeerID) {
-        inlet.yield(.transferEnded(transfer, peer))
+        mailbox.post(.transferEnded(transfer, peer))
     }
 
     /// Chooses the handler of each delivery again.
-    package func handlersChanged() { inlet.yield(.handlersChanged) }
+    package func handlersChanged() { mailbox.post(.handlersChanged) }
 
     /// Restarts a delivery, even one that has a result.
     package func retry(_ number: ArrivalNumber) async -> RetryAnswer {
-        await withCheckedContinuation { continuation in
-            if case .terminated = inlet.yield(.retry(number, continuation)) {
-                continuation.resume(returning: .fault("the receiver is stopping"))
-            }
-        }
+        await mailbox.ask(ifClosed: .fault("the receiver is stopping")) { .retry(number, $0) }
     }
 
     /// Delivers until the task is cancelled. Then it ends the running handlers, and calls them again at the next start.
@@ -123,7 +118,7 @@ package final class DeliveryEngine: Delivering {
         await withTaskCancellationHandler {
             await work.value
         } onCancel: {
-            inlet.yield(.stop)
+            mailbox.post(.stop)
         }
     }
 
@@ -131,7 +126,7 @@ package final class DeliveryEngine: Delivering {
         var loop = DeliveryLoop(self)
         await withDiscardingTaskGroup { group in
             loop.start(&group)
-            for await event in events {
+            for await event in mailbox {
                 loop.handle(event)
                 if loop.isStopping {
                     group.cancelAll()
@@ -141,8 +136,8 @@ package final class DeliveryEngine: Delivering {
                 }
             }
         }
-        inlet.finish()
-        for await event in events { loop.handle(event) }
+        mailbox.close()
+        for await event in mailbox { loop.handle(event) }
         await caller.stop()
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import HandlerCatalog
 import Logging
 import Sharing
+import Streams
 import UniformTypes
 
 /// The state of the engine between two events.
@@ -293,7 +294,7 @@ struct DeliveryLoop {
         desks[handler]?.isLaunched = true
         running += 1
         let engine = self.engine
-        group.addTask { engine.inlet.yield(.called(call, await engine.caller.call(call))) }
+        group.addTask { engine.mailbox.post(.called(call, await engine.caller.call(call))) }
     }
 
     private enum Place {
@@ -454,7 +455,7 @@ struct DeliveryLoop {
         let engine = self.engine
         timer = Task {
             try? await engine.clock.sleep(next - now)
-            if !Task.isCancelled { engine.inlet.yield(.due) }
+            if !Task.isCancelled { engine.mailbox.post(.due) }
         }
     }
 }
