@@ -155,7 +155,7 @@ let package = Package(
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(
             .handling, "HandlerCatalog",
-            ["SystemCalls", "Executors", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
+            ["SystemCalls", "Executors", "Streams", "UniformTypes", "PropertyLists", "Sharing", "CLinuxShims", logging])
         + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(
@@ -164,7 +164,7 @@ let package = Package(
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
         + module(.content, "PropertyLists", [])
-        + module(.domain, "Sharing", ["UniformTypes", "ContentCheck", "Digests"])
+        + module(.domain, "Sharing", ["Streams", "UniformTypes", "ContentCheck", "Digests"])
         + module(
             .network, "SecureTransport",
             [
@@ -244,7 +244,7 @@ let package = Package(
             [
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", nioPosix, logging, lifecycle,
+                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", "Streams", nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(

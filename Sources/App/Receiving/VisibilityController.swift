@@ -4,7 +4,7 @@ import HandlerCatalog
 import Logging
 import Settings
 import Sharing
-import Synchronization
+import Streams
 
 /// Decides which peers see this receiver, which may offer, and which offers need no question, by the current contacts,
 /// visibility and rules.
@@ -14,8 +14,8 @@ final class VisibilityController: VisibilityReading {
     private let file: VisibilityFile
     private let start: StartVisibility
     private let logger: Logger
-    /// Those who want to hear that the visibility may have changed.
-    private let listeners = Mutex<[Int: AsyncStream<Void>.Continuation]>([:])
+    /// The visibility may have changed.
+    private let changes = Broadcast<Void>(buffer: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - visibility: overrides the stored visibility until the user chooses another; nil uses the stored one.
@@ -97,27 +97,19 @@ final class VisibilityController: VisibilityReading {
     }
 
     /// The user has chosen another visibility: look again.
-    func lookAgain() {
-        for listener in listeners.withLock({ Array($0.values) }) { listener.yield() }
-    }
+    func lookAgain() { changes.send(()) }
 
     /// Waits until the visibility is as wanted, or the task is cancelled.
     func wait(until wanted: @Sendable (Visibility) -> Bool) async {
-        let (changes, feed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let number = listeners.withLock { listeners in
-            let number = (listeners.keys.max() ?? 0) + 1
-            listeners[number] = feed
-            return number
-        }
-        defer { listeners.withLock { $0[number] = nil } }
+        let news = changes.watch()
         while !Task.isCancelled, !wanted(visibility) {
             let timer = (try? file.state())?.next.map { next in
                 Task {
-                    try? await Task.sleep(for: next.remaining)
-                    feed.yield()
+                    do { try await Task.sleep(for: next.remaining) } catch { return }
+                    lookAgain()
                 }
             }
-            for await _ in changes { break }
+            for await _ in news { break }
             timer?.cancel()
             settle()
         }

@@ -5,6 +5,7 @@ import Logging
 import Pairing
 import Sending
 import Sharing
+import Streams
 import Synchronization
 
 /// Pairing mode of a receiver, as its user sees it: a command opens it, follows it and answers for the user; connections
@@ -28,8 +29,8 @@ final class PairingAcceptance: Sendable {
 
     private struct State {
         var opening: Opening?
-        var followers: [Int: AsyncStream<Void>.Continuation] = [:]
-        var lastFollower = 0
+        /// The standing has changed, or a time is over.
+        let news = Broadcast<Void>(buffer: .bufferingNewest(1))
 
         /// Changes the standing and tells those who follow it.
         mutating func change(_ body: (inout PairingStanding) -> Void) {
@@ -39,8 +40,7 @@ final class PairingAcceptance: Sendable {
                 standing.revision += 1
                 opening?.standing = standing
             }
-            for follower in followers.values { follower.finish() }
-            followers = [:]
+            news.send(())
         }
     }
 
@@ -111,23 +111,19 @@ final class PairingAcceptance: Sendable {
     /// - Returns: nil for a ticket of another time.
     func follow(_ ticket: Int, seen: Int) async -> PairingStanding? {
         expire()
-        let (news, feed) = AsyncStream<Void>.makeStream()
-        let number = state.withLock { state -> Int? in
+        let news = state.withLock { state -> AsyncStream<Void>? in
             guard state.opening?.standing.ticket == ticket else { return nil }
             state.opening?.heard = .now
-            guard state.opening?.standing.revision == seen, state.followers.count < 32 else { return nil }
-            state.lastFollower += 1
-            state.followers[state.lastFollower] = feed
-            return state.lastFollower
+            guard state.opening?.standing.revision == seen, state.news.watcherCount < 32 else { return nil }
+            return state.news.watch()
         }
-        if let number {
+        if let news {
             let limit = Task { [wait = newsWait] in
-                try? await Task.sleep(for: wait)
-                feed.finish()
+                do { try await Task.sleep(for: wait) } catch { return }
+                state.withLock { $0.news.send(()) }
             }
-            for await _ in news {}
+            for await _ in news { break }
             limit.cancel()
-            state.withLock { _ = $0.followers.removeValue(forKey: number) }
             expire()
         }
         return state.withLock { state in

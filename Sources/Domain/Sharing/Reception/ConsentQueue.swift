@@ -1,3 +1,4 @@
+private import Streams
 private import Synchronization
 
 /// The peers whose offers are accepted without a question.
@@ -40,8 +41,6 @@ package final class ConsentQueue: ConsentAsking {
     private struct State {
         var nextNumber = 1
         var waiting: [Int: Question] = [:]
-        var watchers: [Int: AsyncStream<Event>.Continuation] = [:]
-        var nextWatcher = 0
     }
 
     private struct Question {
@@ -52,6 +51,8 @@ package final class ConsentQueue: ConsentAsking {
     private let rule: AcceptRule
     private let entered: @Sendable (WaitingOffer) -> Void
     private let state = Mutex(State())
+    /// Sent to under the lock of `state`, so that no watcher sees the end before the beginning. No event may be lost.
+    private let news = Broadcast<Event>(buffer: .unbounded)
 
     /// - Parameter entered: called for each offer that waits, by the task that asks, and before that has its answer.
     package init(rule: AcceptRule, entered: @escaping @Sendable (WaitingOffer) -> Void = { _ in }) {
@@ -78,8 +79,7 @@ package final class ConsentQueue: ConsentAsking {
             await withCheckedContinuation { continuation in
                 state.withLock { state in
                     state.waiting[number] = Question(offer: waiting, continuation: continuation)
-                    // Inside the lock, so that no watcher sees the end before the beginning.
-                    for watcher in state.watchers.values { watcher.yield(.waiting(waiting)) }
+                    news.send(.waiting(waiting))
                 }
                 // An answer that comes meanwhile is fetched when this returns.
                 waits()
@@ -118,26 +118,16 @@ package final class ConsentQueue: ConsentAsking {
 
     /// The offers that wait now, oldest first.
     package var offers: [WaitingOffer] {
-        state.withLock { state in
-            state.waiting.values.map(\.offer).sorted { $0.number < $1.number }
-        }
+        state.withLock { Self.offers($0) }
+    }
+
+    private static func offers(_ state: State) -> [WaitingOffer] {
+        state.waiting.values.map(\.offer).sorted { $0.number < $1.number }
     }
 
     /// The events from now on, beginning with the offers that wait already.
     package func events() -> AsyncStream<Event> {
-        AsyncStream { continuation in
-            let watcher = state.withLock { state in
-                defer { state.nextWatcher += 1 }
-                for question in state.waiting.values.sorted(by: { $0.offer.number < $1.offer.number }) {
-                    continuation.yield(.waiting(question.offer))
-                }
-                state.watchers[state.nextWatcher] = continuation
-                return state.nextWatcher
-            }
-            continuation.onTermination = { _ in
-                self.state.withLock { state in state.watchers[watcher] = nil }
-            }
-        }
+        state.withLock { state in news.watch(after: Self.offers(state).map { .waiting($0) }) }
     }
 
     private func expire(_ number: Int) {
@@ -147,11 +137,7 @@ package final class ConsentQueue: ConsentAsking {
     private func settle(_ number: Int, wasAnswered: Bool = true, _ verdicts: (Offer) -> [ItemVerdict]) -> Bool {
         let question = state.withLock { state in
             let question = state.waiting.removeValue(forKey: number)
-            if question != nil {
-                for watcher in state.watchers.values {
-                    watcher.yield(.settled(number: number, wasAnswered: wasAnswered))
-                }
-            }
+            if question != nil { news.send(.settled(number: number, wasAnswered: wasAnswered)) }
             return question
         }
         guard let question else { return false }

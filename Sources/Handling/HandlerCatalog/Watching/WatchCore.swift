@@ -2,6 +2,7 @@ import CLinuxShims
 import Executors
 import Glibc
 import Logging
+import Streams
 import Synchronization
 import SystemCalls
 
@@ -11,8 +12,6 @@ final class WatchCore: Sendable {
         var snapshot: CatalogSnapshot
         var isListening = false
         var isStopped = false
-        var streams: [UInt64: AsyncStream<CatalogSnapshot>.Continuation] = [:]
-        var lastStream: UInt64 = 0
     }
 
     /// The files that the snapshot was read from, and the time of the last comparison with the disk.
@@ -27,6 +26,7 @@ final class WatchCore: Sendable {
     private let maximumAge: Duration
     private let logger: Logger
     private let state: Mutex<State>
+    private let snapshots = Broadcast<CatalogSnapshot>(buffer: .bufferingNewest(1))
     /// Held while the catalog is read and published, so that an older reading never replaces a newer one.
     private let look: Mutex<Look?>
     /// Written to when the thread must end; nil if it could not be made.
@@ -72,34 +72,11 @@ final class WatchCore: Sendable {
         return state.withLock { $0.snapshot }
     }
 
-    func changes() -> AsyncStream<CatalogSnapshot> {
-        let (stream, continuation) = AsyncStream<CatalogSnapshot>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state -> UInt64? in
-            guard !state.isStopped else { return nil }
-            state.lastStream += 1
-            state.streams[state.lastStream] = continuation
-            return state.lastStream
-        }
-        guard let number else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in
-                // Not released inside the lock: that would end the stream a second time.
-                withExtendedLifetime(state.streams.removeValue(forKey: number)) {}
-            }
-        }
-        return stream
-    }
+    func changes() -> AsyncStream<CatalogSnapshot> { snapshots.watch() }
 
     func stop() {
-        let streams = state.withLock { state in
-            state.isStopped = true
-            defer { state.streams = [:] }
-            return Array(state.streams.values)
-        }
-        for stream in streams { stream.finish() }
+        state.withLock { $0.isStopped = true }
+        snapshots.end()
         wake?.signal()
     }
 
@@ -224,12 +201,12 @@ final class WatchCore: Sendable {
     }
 
     private func publish(_ snapshot: CatalogSnapshot) {
-        let streams = state.withLock { state -> [AsyncStream<CatalogSnapshot>.Continuation] in
-            guard !state.isStopped, !snapshot.isSame(as: state.snapshot) else { return [] }
+        let isNew = state.withLock { state in
+            guard !state.isStopped, !snapshot.isSame(as: state.snapshot) else { return false }
             state.snapshot = snapshot
-            return Array(state.streams.values)
+            return true
         }
-        for stream in streams { stream.yield(snapshot) }
+        if isNew { snapshots.send(snapshot) }
     }
 }
 
