@@ -434,7 +434,7 @@ struct HostileSenderTests {
 
 /// All bytes that a body inflates to, if it is fed in pieces of one size.
 func inflateAll(_ body: ByteBuffer, in size: Int, room: Int = 64 << 10) throws -> [UInt8] {
-    let inflater = BodyInflater(InflationBudget(Offer.sample(size: nil)))
+    let inflater = BodyInflater(InflationLimit(Offer.sample(size: nil)))
     var room = [UInt8](repeating: 0, count: room)
     var all: [UInt8] = []
     for piece in body.pieces(of: size) {

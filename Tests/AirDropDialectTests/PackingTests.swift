@@ -24,7 +24,7 @@ struct PackingTests {
             var (head, tail) = (body, body)
             head.moveWriterIndex(to: cut)
             tail.moveReaderIndex(to: cut)
-            let inflater = BodyInflater(InflationBudget(Offer.sample(size: nil)))
+            let inflater = BodyInflater(InflationLimit(Offer.sample(size: nil)))
             var room = [UInt8](repeating: 0, count: 1 << 16)
             var all: [UInt8] = []
             for piece in [head, tail] {
@@ -71,10 +71,10 @@ struct PackingTests {
 
     @Test("contents with an offered size may be packed as small as possible; other contents at most a hundred times")
     func budget() {
-        let known = InflationBudget(Offer.sample(items: 2, size: 1 << 40))
+        let known = InflationLimit(Offer.sample(items: 2, size: 1 << 40))
         #expect(known.allows(1 << 41, from: 1))
         #expect(!known.allows(1 << 42, from: 1))
-        let unknown = InflationBudget(Offer.sample(size: nil))
+        let unknown = InflationLimit(Offer.sample(size: nil))
         #expect(unknown.allows(64 << 20, from: 1))
         #expect(!unknown.allows(65 << 20, from: 1))
         #expect(unknown.allows((64 << 20) + 100_000_000, from: 1_000_000))

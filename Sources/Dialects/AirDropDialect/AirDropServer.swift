@@ -223,7 +223,7 @@ private final class Unpacking: @unchecked Sendable {
     /// Runs on the thread of the pull.
     private func unpack() {
         do throws(TransferFault) {
-            let archive = try CPIOReader(BodyInflater(InflationBudget(asked.offer))) { self.pull.take() }
+            let archive = try CPIOReader(BodyInflater(InflationLimit(asked.offer))) { self.pull.take() }
             let unpacker = ContentsUnpacker(transfer, asked, verdict, archive: archive)
             defer { remarks = unpacker.remarks.all }
             try unpacker.run()

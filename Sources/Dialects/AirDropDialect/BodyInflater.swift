@@ -2,7 +2,7 @@ import CZlib
 import Sharing
 
 /// The bytes to which a body may inflate: the offered sizes, or a multiple of the received bytes.
-struct InflationBudget {
+struct InflationLimit {
     /// Bytes of the whole offer, with room for headers; nil if an item has no size.
     private let announced: UInt64?
 
@@ -39,15 +39,15 @@ final class BodyInflater {
         case deflated(left: Int, inflated: Int)
     }
 
-    private let budget: InflationBudget
+    private let limit: InflationLimit
     private var state = State.beginning
     /// `z_stream`, owned; nil without compression. zlib requires a constant address.
     private var stream: UnsafeMutablePointer<z_stream>?
     private var compressed: UInt64 = 0
     private var inflated: UInt64 = 0
 
-    init(_ budget: InflationBudget) {
-        self.budget = budget
+    init(_ limit: InflationLimit) {
+        self.limit = limit
     }
 
     deinit {
@@ -60,7 +60,7 @@ final class BodyInflater {
     ///
     /// - Parameter output: not empty.
     /// - Returns: the consumed bytes of `input`, and the written bytes. 0 written bytes mean that more input is needed.
-    /// - Throws: `protocolViolation` if the bytes are no body; `sizeMismatch` if it inflates beyond the budget.
+    /// - Throws: `protocolViolation` if the bytes are no body; `sizeMismatch` if it inflates beyond the limit.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TransferFault) -> (consumed: Int, produced: Int) {
@@ -74,7 +74,7 @@ final class BodyInflater {
             inflated += UInt64(made)
             consumed += took
             produced += made
-            guard budget.allows(inflated, from: compressed) else {
+            guard limit.allows(inflated, from: compressed) else {
                 throw TransferFault(.sizeMismatch, "the contents inflate to far more than was offered")
             }
             if took == 0, made == 0 { break }

@@ -17,7 +17,7 @@ package final class OutboxDraft {
     /// Locked while the job is being made: the lock shows a sweep that the maker is alive.
     private let descriptor: FileDescriptor
     private let spool: Spool
-    private let budget: SpoolBudget
+    private let spoolQuota: SpoolQuota
     private var items: [OutboxItem] = []
     private var textBytes = 0
     private var hasCopies = false
@@ -67,10 +67,10 @@ package final class OutboxDraft {
     ) {
         self.store = store
         self.path = path
-        budget = SpoolBudget(
+        spoolQuota = SpoolQuota(
             folder: descriptor.raw, quota: quota, reserve: reserve, used: Self.copiedBytes(in: store.folder))
         self.descriptor = descriptor
-        spool = Spool(budget: budget, isCancelled: isCancelled)
+        spool = Spool(quota: spoolQuota, isCancelled: isCancelled)
     }
 
     deinit {
@@ -113,7 +113,7 @@ package final class OutboxDraft {
     package func addCopy(of source: any ItemSource) throws {
         let folder = path + "/items"
         let name = String(items.count)
-        if let size = source.offered.size { try budget.look(for: size) }
+        if let size = source.offered.size { try spoolQuota.look(for: size) }
         if !hasCopies, mkdir(folder, 0o700) != 0 { throw OutboxError.disk("cannot copy to \(folder)", .last) }
         hasCopies = true
         let size = try spool.copy(source, to: folder + "/" + name)

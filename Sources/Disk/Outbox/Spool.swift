@@ -8,7 +8,7 @@ struct Spool {
     /// Bytes of the buffer, and of contents between two checks for room.
     private static let pieceBytes = 1 << 20
 
-    let budget: SpoolBudget
+    let quota: SpoolQuota
     /// Called between pieces; true ends the copying.
     let isCancelled: () -> Bool
 
@@ -57,7 +57,7 @@ struct Spool {
             if isCancelled() { throw CancellationError() }
             let count = try reading.read(into: piece)
             if count == 0 { break }
-            try budget.take(UInt64(count))
+            try quota.take(UInt64(count))
             total += UInt64(count)
             let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
             try disk(path) { () throws(SystemError) in try Self.write(bytes, to: file.raw) }
@@ -101,7 +101,7 @@ struct Spool {
 }
 
 /// Bounds the bytes that may still be copied.
-final class SpoolBudget {
+final class SpoolQuota {
     /// Bytes between two checks of the disk.
     private static let lookAfter: UInt64 = 8 << 20
 
