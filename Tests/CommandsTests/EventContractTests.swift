@@ -84,7 +84,7 @@ struct EventContractTests {
     func failures() throws {
         let failure = CommandFailure(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
         let line = EventLine(failure).text
-        holdContract([line, EventLine.done(.inputMissing).text])
+        holdContract([line, EventLine.done(.command(.inputMissing)).text])
         let exit = WaftExit.inputMissing.rawValue
         #expect(
             line == #"{"event":"failed","exit":\#(exit),"hint":"look","others":["nor is that"],"#

@@ -198,7 +198,7 @@ struct HandlersTestTests {
         for (url, opened) in [("https://a", true), ("foo:x", true), ("http://a", false), ("bar:x", false)] {
             let choice = SchemeChoice(try URLParts(url), in: text.snapshot)
             #expect(text.lines(choice).last?.contains("opened at once") == opened)
-            #expect(text.document(choice).openedWhenReceived == opened)
+            #expect(text.fields(choice).url.openedWhenReceived == opened)
         }
     }
 

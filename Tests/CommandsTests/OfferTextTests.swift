@@ -148,7 +148,7 @@ struct OfferTextTests {
     func json() throws {
         let offer = try Offer.of(["report.pdf", "photos/"], from: "Anna", note: "hi\u{1B}[2J\n")
         let summary = summary(offer, number: 3, asker: .stranger("Anna", warning: "not\nyour Anna"))
-        let line = JSONText.line(EventLine(.offer(summary)))
+        let line = EventLine(.offer(summary)).text
         #expect(isPrintable([line]))
         let event = try document(line)
         #expect(event["v"] as? Int == 1)
@@ -166,7 +166,7 @@ struct OfferTextTests {
         #expect(items.map { $0["item"] as? Int } == [0, 1])
         #expect(items[1]["entries"] as? Int == 8)
 
-        let contact = try document(JSONText.line(EventLine(.offer(Self.known(offer)))))
+        let contact = try document(EventLine(.offer(Self.known(offer))).text)
         #expect((contact["from"] as? [String: String])?["contact"] == "anna")
         #expect(contact["warning"] == nil)
     }
@@ -176,8 +176,7 @@ struct OfferTextTests {
     @Test("--json prints the answers and the other events, as waft receive does")
     func otherEvents() throws {
         let answered = try document(
-            JSONText.line(
-                EventLine(try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")]))))
+            EventLine(try settled([.accepted, ItemVerdict(.declined, reason: "the other side said no")])).text)
         #expect(answered["event"] as? String == "answered")
         #expect(answered["offer"] as? Int == 1)
         #expect(answered["acceptedCount"] as? Int == 1)
@@ -185,16 +184,16 @@ struct OfferTextTests {
         #expect(answers.map { $0["answer"] as? String } == ["accepted", "declined"])
         #expect(answers.map { $0["reason"] as? String } == [nil, "the other side said no"])
 
-        let ready = try document(JSONText.line(EventLine(.ready(.sample))))
+        let ready = try document(EventLine(.ready(.sample)).text)
         #expect(ready["event"] as? String == "ready" && ready["port"] as? Int == 9_238)
         for (fault, name) in [(nil, "done"), ("cut", "failed")] as [(String?, String)] {
             let ended = try document(
-                JSONText.line(EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault))))
+                EventLine(.ended(transfer: "t", peer: PeerID.sample(1).text, fault: fault)).text)
             #expect(ended["event"] as? String == name)
             #expect(ended["reason"] as? String == fault)
         }
         let arrival = ArrivalSummary(try .sample(), contact: "anna", content: "lying")
-        let stored = try document(JSONText.line(EventLine(.stored(arrival))))
+        let stored = try document(EventLine(.stored(arrival)).text)
         #expect(stored["event"] as? String == "stored")
         #expect(stored["path"] as? String == "/in/a-1.pdf")
         #expect(stored["arrival"] as? Int == 12)
@@ -204,7 +203,7 @@ struct OfferTextTests {
         #expect(stored["content"] as? String == "lying")
         for (answer, name) in [("yes", "opened"), ("later", "deferred"), ("no", "failed"), ("failed", "failed")] {
             let opened = try document(
-                JSONText.line(EventLine(.opened(arrival, answer: answer, exitCode: 3))))
+                EventLine(.opened(arrival, answer: answer, exitCode: 3)).text)
             #expect(opened["event"] as? String == name)
             #expect(opened["handlerAnswer"] as? String == answer)
             #expect(opened["exitCode"] as? Int == 3)
@@ -214,7 +213,7 @@ struct OfferTextTests {
     @Test("waft offers --watch prints an arrival in the words of waft receive")
     func sameWords() throws {
         let arrival = try Arrival.sample()
-        let watched = JSONText.line(EventLine(.stored(ArrivalSummary(arrival, contact: nil, content: nil))))
+        let watched = EventLine(.stored(ArrivalSummary(arrival, contact: nil, content: nil))).text
         let event = try document(watched)
         #expect(
             Set(event.keys) == [

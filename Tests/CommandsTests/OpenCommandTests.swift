@@ -54,10 +54,10 @@ struct OpenCommandTests {
         #expect(outcome.text == "foo://a/b?c='$(id)'#;d: opened by Yes")
         #expect(try text("args") == "open-url|foo://a/b?c='$(id)'#;d|")
         #expect(try text("json").contains(#""query":"c='$(id)'""#))
-        let line = JSONText.line(outcome.document)
+        let line = outcome.event.text
         #expect(line.contains(#""event":"opened""#))
         holdContract([line])
-        #expect(outcome.document.handler == "org.example.yes")
+        #expect(outcome.attempts.last?.identifier == "org.example.yes")
     }
 
     @Test("one that says no leaves it to the next one, in the order of the catalog")
@@ -79,7 +79,7 @@ struct OpenCommandTests {
         let outcome = try await open("foo:x")
         #expect(outcome.exit == .handlerSaidNo)
         #expect(outcome.text == "foo:x: A, B said no")
-        #expect(outcome.document.attempts.map(\.handlerAnswer) == ["no", "no"])
+        #expect(outcome.attempts.map(\.outcome.answer) == [.no, .no])
     }
 
     @Test("a failure and a later end it with exit code 16, and the handler's output is shown, escaped")
@@ -141,7 +141,6 @@ struct OpenCommandTests {
             outcome.text
                 == "bar:x: no handler for bar: URLs; known: http, https, mailto, tel, sms, file, foo")
         #expect(outcome.details.first?.contains("--scheme bar") == true)
-        #expect(outcome.document.exit == 13)
     }
 
     @Test("schemes with a global meaning go to xdg-open, in ASCII, and no handler is asked")
@@ -153,7 +152,7 @@ struct OpenCommandTests {
         let outcome = try await open("https://ä.org/$(id);x", opening(searchPath: shelf.folder.path))
         #expect(outcome.exit == .done)
         #expect(try text("args") == "https://%C3%A4.org/$(id);x|")
-        #expect(outcome.document.handler == "org.waft.xdg-open")
+        #expect(outcome.attempts.last?.identifier == "org.waft.xdg-open")
     }
 
     @Test("without xdg-open it says in one line what to install: exit code 1")

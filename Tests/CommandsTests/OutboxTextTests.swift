@@ -52,7 +52,7 @@ struct OutboxTextTests {
         #expect(
             OutboxText.line(record, OutboxCourse(isReceiverThere: false)).contains(
                 "interrupted when the receiver ended"))
-        #expect(JSONText.line(OutboxLine(record, half)).contains("\"bytes\":1000"))
+        #expect(EventLine.job(OutboxFields(record, half)).text.contains("\"bytes\":1000"))
         let waits = try self.record()
         #expect(OutboxText.line(waits, half).hasSuffix(": waits"))
     }
@@ -81,7 +81,7 @@ struct OutboxTextTests {
                     stored: "a-1.txt", size: 5, digest: "xxh3-128:00", handler: HandlerAnswer(.yes, exitCode: 0))
             ]
         }
-        let line = JSONText.line(OutboxLine(record))
+        let line = EventLine.job(OutboxFields(record)).text
         let document = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(document["job"] as? Int == 12)
         #expect(document["state"] as? String == "failed")

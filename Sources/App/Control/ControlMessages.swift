@@ -236,7 +236,7 @@ package struct OfferSummary: Codable, Sendable, Equatable {
     /// The name that the peer gives itself.
     package var peerName: String
     package var asker: Asker?
-    package var transfer: String?
+    package var transfer: String
     package var note: String?
     /// The first `shownItems` of them.
     package var items: [Item]

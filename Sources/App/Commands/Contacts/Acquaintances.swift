@@ -28,7 +28,7 @@ struct Acquaintances: Sendable {
     }
 
     /// For programs: the name that the peer gives itself, and the name of its contact.
-    func document(_ peer: PeerID, callingItself name: String) -> EventLine.Peer {
+    func fields(_ peer: PeerID, callingItself name: String) -> EventLine.Peer {
         let introduction = introduction(of: peer, callingItself: name)
         return EventLine.Peer(
             id: peer.provenText, name: name, contact: introduction.isContact ? introduction.name : nil)

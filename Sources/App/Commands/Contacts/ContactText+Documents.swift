@@ -4,15 +4,13 @@ import Sharing
 import UniformTypes
 
 /// A contact for programs: one JSON document. Fields that do not apply are left out; new fields can be added.
-struct ContactDocument: Encodable {
+struct ContactFields: Encodable {
     struct Address: Encodable {
         var host: String
         var port: UInt16
         var lastGood: String
     }
 
-    var v = 1
-    var event = EventName.contact
     var name: String
     var id: String
     /// `ask`, `accept` or `decline`.
@@ -34,7 +32,9 @@ struct ContactDocument: Encodable {
     var verifiedAt: String
     /// The addresses at which it was reached.
     var reached: [Address]
+}
 
+extension ContactFields {
     init(_ contact: Contact) {
         let limits = contact.limits
         name = contact.name.text
@@ -58,14 +58,14 @@ struct ContactDocument: Encodable {
 }
 
 /// A blocked stranger for programs.
-struct BlockedDocument: Encodable {
-    var v = 1
-    var event = EventName.blockedStranger
+struct BlockedFields: Encodable {
     /// The name that the stranger gave itself.
     var name: String
     var id: String
     var at: String
+}
 
+extension BlockedFields {
     init(_ stranger: BlockedStranger) {
         name = stranger.calledItself
         id = stranger.id.text
@@ -74,17 +74,15 @@ struct BlockedDocument: Encodable {
 }
 
 /// A change of a peer's standing, for programs.
-struct StandingDocument: Encodable {
-    var v = 1
-    /// `forgotten`, `blocked` or `unblocked`.
-    var event: EventName
+struct StandingFields: Encodable {
     var id: String
     /// Of a contact.
     var name: String?
     var blocked: Bool
+}
 
-    init(_ event: EventName, _ id: PeerID, _ contact: Contact?, isBlocked: Bool) {
-        self.event = event
+extension StandingFields {
+    init(_ id: PeerID, _ contact: Contact?, isBlocked: Bool) {
         self.id = id.text
         name = contact?.name.text
         blocked = isBlocked

@@ -130,6 +130,7 @@ struct ContactText {
             throw CommandFailure(.unexpected, "the contact was forgotten meanwhile")
         }
         return VerbReport(
-            results: [output.json ? JSONText.line(ContactDocument(contact)) : words ?? line(contact)], isChange: true)
+            results: [output.json ? EventLine.contact(ContactFields(contact)).text : words ?? line(contact)],
+            isChange: true)
     }
 }

@@ -72,7 +72,9 @@ struct ContactsAllowCommand: ContactsVerb {
         let (snapshot, text) = (try place.snapshot(), ContactText(place))
         let contacts = wanted.compactMap { snapshot[$0.id] }
         return VerbReport(
-            results: contacts.map { output.json ? JSONText.line(ContactDocument($0)) : "allowed " + text.line($0) },
+            results: contacts.map {
+                output.json ? EventLine.contact(ContactFields($0)).text : "allowed " + text.line($0)
+            },
             isChange: true)
     }
 

@@ -92,10 +92,10 @@ struct ContactsForgetCommand: ContactsVerb {
         let contact = try CommandFailure.catching { () throws(ContactError) in
             try place.book.forget(name, at: place.now())
         }
-        let document = StandingDocument(.forgotten, contact.id, contact, isBlocked: contact.isBlocked)
+        let event = EventLine.forgotten(StandingFields(contact.id, contact, isBlocked: contact.isBlocked))
         let rest = contact.isBlocked ? "; its key is still blocked" : ""
         let line = "forgot \(TerminalText.escaped(contact.name.text)) (\(contact.id.short))\(rest)"
-        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+        return VerbReport(results: [output.json ? event.text : line], isChange: true)
     }
 }
 
@@ -121,9 +121,9 @@ struct ContactsBlockCommand: ContactsVerb {
         try CommandFailure.catching { () throws(ContactError) in
             try place.book.block(peer, callingItself: "", at: place.now())
         }
-        let document = StandingDocument(.blocked, peer, snapshot[peer], isBlocked: true)
+        let event = EventLine.blocked(StandingFields(peer, snapshot[peer], isBlocked: true))
         let line = "\(ContactText.name(peer, snapshot)) is blocked"
-        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+        return VerbReport(results: [output.json ? event.text : line], isChange: true)
     }
 }
 
@@ -148,8 +148,8 @@ struct ContactsUnblockCommand: ContactsVerb {
         guard wasBlocked else {
             throw CommandFailure(.usage, "\(name) is not blocked", hint: "see: waft contacts")
         }
-        let document = StandingDocument(.unblocked, peer, snapshot[peer], isBlocked: false)
+        let event = EventLine.unblocked(StandingFields(peer, snapshot[peer], isBlocked: false))
         let line = "\(name) is no longer blocked"
-        return VerbReport(results: [output.json ? JSONText.line(document) : line], isChange: true)
+        return VerbReport(results: [output.json ? event.text : line], isChange: true)
     }
 }

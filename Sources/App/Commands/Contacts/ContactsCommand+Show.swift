@@ -16,8 +16,8 @@ struct ContactsListCommand: ContactsVerb {
         let (snapshot, text) = (try place.snapshot(), ContactText(place))
         if output.json {
             return VerbReport(
-                results: snapshot.contacts.map { JSONText.line(ContactDocument($0)) }
-                    + snapshot.blockedStrangers.map { JSONText.line(BlockedDocument($0)) })
+                results: snapshot.contacts.map { EventLine.contact(ContactFields($0)).text }
+                    + snapshot.blockedStrangers.map { EventLine.blockedStranger(BlockedFields($0)).text })
         }
         var report = VerbReport(
             results: snapshot.contacts.map(text.line) + snapshot.blockedStrangers.map(text.line))
@@ -48,7 +48,7 @@ struct ContactsShowCommand: ContactsVerb {
         let contact = try CommandFailure.catching { () throws(ContactError) in try snapshot.find(name) }
         return VerbReport(
             results: output.json
-                ? [JSONText.line(ContactDocument(contact))] : ContactText(place).description(of: contact))
+                ? [EventLine.contact(ContactFields(contact)).text] : ContactText(place).description(of: contact))
     }
 }
 
@@ -60,9 +60,7 @@ struct ContactsMeCommand: ContactsVerb {
         discussion: "Example: waft contacts me, and on another machine: waft contacts allow ID --name NAME"
     )
 
-    private struct Document: Encodable {
-        var v = 1
-        var event = EventName.me
+    struct Fields: Encodable {
         var name: String
         var id: String
         var short: String
@@ -78,7 +76,8 @@ struct ContactsMeCommand: ContactsVerb {
             throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
         if output.json {
-            return VerbReport(results: [JSONText.line(Document(name: place.ownName, id: id.text, short: id.short))])
+            let fields = Fields(name: place.ownName, id: id.text, short: id.short)
+            return VerbReport(results: [EventLine.me(fields).text])
         }
         return VerbReport(
             results: ["name  \(TerminalText.escaped(place.ownName))", "id    \(id.text)"],

@@ -80,7 +80,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard case .status(let status) = try await Daemon.ask(.status) else {
             throw CommandFailure(.unexpected, "the receiver gave no status")
         }
-        if output.json { return Console.shared.result(JSONText.line(StatusDocument(status))) }
+        if output.json { return EventLine.status(StatusFields(status)).print() }
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
         var lines = [
             ("name", status.name), ("id", PeerID(text: status.id)?.short ?? status.id),
@@ -159,12 +159,6 @@ struct AcceptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        var line = EventLine(.accepted)
-        (line.offer, line.folder) = (offer, to)
-        if items == nil, to == nil {
-            return try await AnswerOffer.ask(
-                .answer(offer: offer, accept: true), AnswerWords.accepted(offer), output.json ? line : nil)
-        }
         do {
             _ = try to.map { try SafeRelativePath($0) }
         } catch {
@@ -172,10 +166,19 @@ struct AcceptCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, "--to: \"\(shown)\" is not a folder below the Inbox: \(error)")
         }
         let numbers = try self.numbers()
-        line.acceptedCount = numbers.map { Set($0).count }
-        try await AnswerOffer.ask(
-            .acceptItems(offer: offer, items: numbers, folder: to),
-            AnswerWords.accepted(offer, items: numbers, folder: to), output.json ? line : nil)
+        let isWhole = items == nil && to == nil
+        let present = try await Daemon.answer(
+            isWhole ? .answer(offer: offer, accept: true) : .acceptItems(offer: offer, items: numbers, folder: to))
+        if output.json {
+            let items = present.map { EventLine.Present(name: $0.name, arrival: $0.arrival, stored: $0.stored) }
+            return EventLine.accepted(
+                EventLine.Accepted(
+                    offer: offer, acceptedCount: numbers.map { Set($0).count }, folder: to,
+                    present: items.isEmpty ? nil : items)
+            ).print()
+        }
+        Console.shared.result(AnswerWords.accepted(offer, items: numbers, folder: to))
+        for line in AnswerWords.lines(present) { Console.shared.note(line) }
     }
 
     /// - Returns: places in the offer, from 0; nil for all.
@@ -209,30 +212,20 @@ struct DeclineCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        var line = EventLine(.declined)
-        (line.offer, line.blocked) = (offer, block)
-        try await AnswerOffer.ask(
-            block ? .block(offer: offer) : .answer(offer: offer, accept: false),
-            AnswerWords.declined(offer, block: block), output.json ? line : nil)
+        _ = try await Daemon.answer(block ? .block(offer: offer) : .answer(offer: offer, accept: false))
+        output.json
+            ? EventLine.declined(EventLine.Declined(offer: offer, blocked: block)).print()
+            : Console.shared.result(AnswerWords.declined(offer, block: block))
     }
 }
 
-private enum AnswerOffer {
-    /// - Parameters:
-    ///   - done: the line for a success.
-    ///   - line: the event for a success; nil where people read.
-    static func ask(_ request: ControlRequest, _ done: String, _ line: EventLine?) async throws {
-        switch try await Daemon.ask(request) {
-        case .done: Console.shared.result(line?.text ?? done)
-        case .accepted(let present):
-            guard var line else {
-                Console.shared.result(done)
-                for line in AnswerWords.lines(present) { Console.shared.note(line) }
-                return
-            }
-            let items = present.map { EventLine.Present(name: $0.name, arrival: $0.arrival, stored: $0.stored) }
-            line.present = items.isEmpty ? nil : items
-            line.print()
+extension Daemon {
+    /// Answers an offer.
+    /// - Returns: accepted items that seem to be in the Inbox already.
+    fileprivate static func answer(_ request: ControlRequest) async throws(CommandFailure) -> [PresentItem] {
+        switch try await ask(request) {
+        case .done: return []
+        case .accepted(let present): return present
         case .unknown(let reason):
             throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
         case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason))

@@ -1,8 +1,5 @@
-import Inbox
-import Sharing
-
-/// The names of all lines of `--json`: values of `event`. `Commands.docc/events.schema.json` describes each one.
-package enum EventName: String, Encodable, CaseIterable, Sendable {
+/// The names of all lines of `--json`, the values of `event`: those of the cases of `EventLine`.
+enum EventName: String, Encodable, CaseIterable {
     // `waft send`
     case item, skipped, queued, offered, busy, resuming
     /// The dialect gives no receipts: the other side has said that it has everything.
@@ -38,32 +35,4 @@ package enum EventName: String, Encodable, CaseIterable, Sendable {
 
     // `waft status`, `waft type`
     case status, type
-
-    /// The name for how an item has left the Inbox.
-    init(_ how: Departure.How) {
-        switch how {
-        case .taken: self = .taken
-        case .removed: self = .removed
-        case .handler: self = .gone
-        }
-    }
-
-    /// The name for the answer of a handler.
-    init(_ answer: HandlerAnswer.State) {
-        switch answer {
-        case .yes: self = .opened
-        case .later, .pending: self = .deferred
-        case .no, .failed, .none: self = .failed
-        }
-    }
-
-    /// The name for the result of a verification; nil for an item that is as it arrived.
-    init?(_ state: ItemFinding.State) {
-        switch state {
-        case .ok: return nil
-        case .changed: self = .changed
-        case .missing: self = .missing
-        case .unreadable: self = .unreadable
-        }
-    }
 }

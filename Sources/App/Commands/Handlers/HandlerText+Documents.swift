@@ -4,7 +4,7 @@ import Sharing
 import UniformTypes
 
 /// A handler for programs: one JSON document. New fields can come.
-struct HandlerDocument: Encodable {
+struct HandlerFields: Encodable {
     struct TypeClaim: Encodable {
         var type: String
         var name: String?
@@ -40,8 +40,6 @@ struct HandlerDocument: Encodable {
         }
     }
 
-    var v = 1
-    var event = EventName.handler
     var name: String
     var localizedName: String?
     var identifier: String
@@ -74,9 +72,7 @@ struct HandlerDocument: Encodable {
 }
 
 /// Something wrong with a handler, for programs.
-struct HandlerProblemDocument: Encodable {
-    var v = 1
-    var event = EventName.problem
+struct HandlerProblemFields: Encodable {
     /// `unusable` or `warning`.
     var severity: String
     var name: String
@@ -88,10 +84,10 @@ struct HandlerProblemDocument: Encodable {
 }
 
 extension HandlerText {
-    func document(_ bundle: HandlerBundle) -> HandlerDocument {
+    func fields(_ bundle: HandlerBundle) -> HandlerFields {
         let rules = bundle.executable == nil ? nil : bundle.launch
         let time = Date(timeIntervalSince1970: Double(bundle.installed.seconds))
-        return HandlerDocument(
+        return HandlerFields(
             name: bundle.name,
             localizedName: bundle.localizedName,
             identifier: bundle.identifier.text,
@@ -104,7 +100,7 @@ extension HandlerText {
             installed: bundle.installed.seconds == 0 ? nil : time.formatted(.iso8601),
             documentTypes: bundle.documentTypes.flatMap { claim in
                 claim.types(in: snapshot.registry).map { type in
-                    HandlerDocument.TypeClaim(
+                    HandlerFields.TypeClaim(
                         type: type.identifier, name: claim.name, localizedName: bundle.localized(claim.name),
                         rank: claim.rank.rawValue, role: claim.role.rawValue,
                         opens: claim.rank != .none && claim.role.opens)
@@ -112,7 +108,7 @@ extension HandlerText {
             },
             urlTypes: bundle.urlTypes.flatMap { claim in
                 claim.schemes.map { scheme in
-                    HandlerDocument.SchemeClaim(
+                    HandlerFields.SchemeClaim(
                         scheme: scheme.text, name: claim.name, localizedName: bundle.localized(claim.name),
                         role: claim.role.rawValue, opens: claim.role.opens)
                 }
@@ -128,14 +124,14 @@ extension HandlerText {
             readable: rules?.readablePaths,
             writable: rules?.writablePaths,
             timeLimit: rules.map { Self.number($0.timeout ?? place.usualTimeLimit) },
-            exports: bundle.exportedTypes.map(HandlerDocument.Declaration.init),
-            imports: bundle.importedTypes.map(HandlerDocument.Declaration.init),
+            exports: bundle.exportedTypes.map(HandlerFields.Declaration.init),
+            imports: bundle.importedTypes.map(HandlerFields.Declaration.init),
             warnings: troubles(bundle)
         )
     }
 
-    func document(_ problem: HandlerProblem) -> HandlerProblemDocument {
-        HandlerProblemDocument(
+    func fields(_ problem: HandlerProblem) -> HandlerProblemFields {
+        HandlerProblemFields(
             severity: problem.severity.rawValue,
             name: problem.name,
             identifier: problem.identifier?.text,

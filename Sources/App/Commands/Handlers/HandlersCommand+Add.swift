@@ -64,9 +64,9 @@ struct HandlersAddCommand: HandlersVerb {
         let bundle = addition.bundle
         let warnings = addition.warnings.map { TerminalText.escaped($0, limit: 400) }
         if output.json {
-            var document = text.document(bundle)
-            document.warnings += addition.warnings
-            return HandlersReport(results: [JSONText.line(document)], isChange: true)
+            var fields = text.fields(bundle)
+            fields.warnings += addition.warnings
+            return HandlersReport(results: [EventLine.handler(fields).text], isChange: true)
         }
         var report = HandlersReport(
             results: [

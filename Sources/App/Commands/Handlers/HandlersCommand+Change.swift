@@ -15,9 +15,7 @@ struct HandlersRemoveCommand: HandlersVerb {
             """
     )
 
-    private struct Line: Encodable {
-        var v = 1
-        var event = EventName.handlerRemoved
+    struct Fields: Encodable {
         var path: String
         /// The handler's data folder; absent if there is none.
         var dataFolder: String?
@@ -51,10 +49,10 @@ struct HandlersRemoveCommand: HandlersVerb {
         let types = before.choices.typeDefaults.keys.filter { after.typeDefaults[$0] == nil }.map(\.identifier).sorted()
         let schemes = before.choices.schemeDefaults.keys.filter { after.schemeDefaults[$0] == nil }.sorted()
         if output.json {
-            let line = Line(
+            let fields = Fields(
                 path: removal.path, dataFolder: removal.dataFolder, isDataRemoved: data && removal.dataFolder != nil,
                 forgottenTypes: types, forgottenSchemes: schemes.map(\.text))
-            return HandlersReport(results: [JSONText.line(line)], isChange: true)
+            return HandlersReport(results: [EventLine.handlerRemoved(fields).text], isChange: true)
         }
         let forgotten = types + schemes.map { "\($0):" }
         var report = HandlersReport(results: ["removed \(HandlerText.path(removal.path))"], isChange: true)
@@ -120,6 +118,6 @@ struct HandlersDisableCommand: HandlersVerb {
 
 extension HandlerText {
     fileprivate func changed(_ bundle: HandlerBundle, _ output: OutputOptions, _ words: String) -> HandlersReport {
-        HandlersReport(results: [output.json ? JSONText.line(document(bundle)) : words], isChange: true)
+        HandlersReport(results: [output.json ? EventLine.handler(fields(bundle)).text : words], isChange: true)
     }
 }

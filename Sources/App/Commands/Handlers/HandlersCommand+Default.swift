@@ -33,7 +33,7 @@ struct HandlersDefaultCommand: HandlersVerb {
     }
 
     /// The type or scheme of a default.
-    private enum Subject: Hashable {
+    enum Subject: Hashable {
         case type(UniformType)
         case scheme(URLScheme)
 
@@ -46,16 +46,24 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
     }
 
-    private struct Line: Encodable {
-        var v = 1
-        var event = EventName.default
-        var type: String?
-        var scheme: String?
-        /// The identifier of the handler; absent if there is none.
-        var handler: String?
-        var name: String?
-        /// `enabled`, `disabled` or `missing`.
-        var state: String?
+    struct Fields: FieldGroups {
+        struct Choice: Encodable {
+            /// The identifier of the handler; absent if there is none.
+            var handler: String?
+            var name: String?
+            /// `enabled`, `disabled` or `missing`.
+            var state: String?
+        }
+
+        var subject: Subject
+        var choice: Choice
+
+        var groups: [any Encodable] {
+            switch subject {
+            case .type(let type): [["type": type.identifier], choice]
+            case .scheme(let scheme): [["scheme": scheme.text], choice]
+            }
+        }
     }
 
     func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
@@ -110,28 +118,22 @@ struct HandlersDefaultCommand: HandlersVerb {
     }
 
     private func line(_ subject: Subject, _ snapshot: CatalogSnapshot) -> String {
-        var line = Line()
-        let identifier: BundleIdentifier?
-        switch subject {
-        case .type(let type):
-            line.type = type.identifier
-            identifier = snapshot.choices.typeDefaults[type]
-        case .scheme(let scheme):
-            line.scheme = scheme.text
-            identifier = snapshot.choices.schemeDefaults[scheme]
-        }
+        let identifier =
+            switch subject {
+            case .type(let type): snapshot.choices.typeDefaults[type]
+            case .scheme(let scheme): snapshot.choices.schemeDefaults[scheme]
+            }
         let bundle = identifier.flatMap(snapshot.bundle)
-        line.handler = identifier?.text
-        line.name = bundle?.name
+        var choice = Fields.Choice(handler: identifier?.text, name: bundle?.name)
         if identifier != nil {
-            line.state = bundle.map { snapshot.isEnabled($0) ? "enabled" : "disabled" } ?? "missing"
+            choice.state = bundle.map { snapshot.isEnabled($0) ? "enabled" : "disabled" } ?? "missing"
         }
-        if output.json { return JSONText.line(line) }
+        if output.json { return EventLine.default(Fields(subject: subject, choice: choice)).text }
         let text = HandlerText.escaped(subject.text)
         guard let identifier else { return "\(text)  no default" }
         let name = bundle.map { "\(HandlerText.escaped($0.name)) (\(identifier))" } ?? identifier.text
         let state =
-            switch line.state {
+            switch choice.state {
             case "disabled": ", which is disabled"
             case "missing": ", which is not installed"
             default: ""

@@ -15,8 +15,8 @@ struct HandlersListCommand: HandlersVerb {
         let text = HandlerText(place)
         var report = HandlersReport()
         if output.json {
-            report.results += text.snapshot.handlers.map { JSONText.line(text.document($0)) }
-            report.results += text.loose.map { JSONText.line(text.document($0)) }
+            report.results += text.snapshot.handlers.map { EventLine.handler(text.fields($0)).text }
+            report.results += text.loose.map { EventLine.problem(text.fields($0)).text }
         } else {
             report.results += text.snapshot.handlers.flatMap(text.block) + text.loose.flatMap(text.block)
             if text.snapshot.bundles.isEmpty, text.loose.isEmpty {
@@ -46,13 +46,14 @@ struct HandlersShowCommand: HandlersVerb {
         do throws(CatalogError) {
             let bundle = try text.snapshot.bundle(named: name)
             return HandlersReport(
-                results: output.json ? [JSONText.line(text.document(bundle))] : text.description(of: bundle))
+                results: output.json ? [EventLine.handler(text.fields(bundle)).text] : text.description(of: bundle))
         } catch {
             // For a handler that cannot be used, only the reason is shown.
             let problems = text.loose.filter { $0.severity == .unusable && $0.isMeant(by: name) }
             guard error.code == .unknownHandler, !problems.isEmpty else { throw CommandFailure(error) }
             return HandlersReport(
-                results: output.json ? problems.map { JSONText.line(text.document($0)) } : problems.flatMap(text.block))
+                results: output.json
+                    ? problems.map { EventLine.problem(text.fields($0)).text } : problems.flatMap(text.block))
         }
     }
 }

@@ -56,9 +56,7 @@ struct HandlersTestCommand: HandlersVerb {
                     if let hint = error.hint { report.notes.append("  \(hint)") }
                     continue
                 }
-                var line = EventLine(error)
-                line.path = item
-                report.results.append(line.text)
+                report.results.append(EventLine(error, of: .path(item)).text)
             }
         }
         return report
@@ -85,10 +83,10 @@ struct HandlersTestCommand: HandlersVerb {
 
 extension HandlersReport {
     fileprivate mutating func add(_ decision: ItemDecision, _ text: HandlerText, _ output: OutputOptions) {
-        results += output.json ? [JSONText.line(text.document(decision))] : text.lines(decision)
+        results += output.json ? [EventLine.handlerDecision(text.fields(decision)).text] : text.lines(decision)
     }
 
     fileprivate mutating func add(_ choice: SchemeChoice, _ text: HandlerText, _ output: OutputOptions) {
-        results += output.json ? [JSONText.line(text.document(choice))] : text.lines(choice)
+        results += output.json ? [EventLine.schemeDecision(text.fields(choice)).text] : text.lines(choice)
     }
 }

@@ -81,7 +81,8 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         let people = surroundings.people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
-            Console.shared.result(output.json ? JSONText.line(JournalLine(entry)) : JournalText.line(entry, people))
+            let line = output.json ? EventLine.arrival(JournalFields(entry)).text : JournalText.line(entry, people)
+            Console.shared.result(line)
         }
     }
 }
@@ -106,7 +107,7 @@ struct InboxShowCommand: AsyncParsableCommand {
         guard let entry = try JournalReading.entry(arrival) else {
             throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
-        if output.json { return Console.shared.result(JSONText.line(JournalLine(entry))) }
+        if output.json { return EventLine.arrival(JournalFields(entry)).print() }
         for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }
     }
 }
@@ -129,31 +130,36 @@ struct InboxRetryCommand: AsyncParsableCommand {
     func run() async throws {
         var exit = WaftExit.done
         for wanted in arrivals {
-            let failure: CommandFailure
-            var line = EventLine(.retried)
-            guard let number = try Int64(wanted) ?? JournalReading.entry(wanted)?.arrival.number.value else {
-                if exit == .done { exit = .inputMissing }
-                failure = CommandFailure(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox")
-                line = EventLine(failure)
-                line.wanted = wanted
-                output.json ? line.print() : Console.shared.note("waft: \(failure)")
-                continue
-            }
-            line.arrival = number
-            switch try await Daemon.ask(.retry(arrival: number)) {
-            case .done:
-                output.json ? line.print() : Console.shared.result("item \(number): given to its handler again")
-                continue
-            case .unknown(let reason): failure = CommandFailure(.inputMissing, TerminalText.escaped(reason))
-            case .refused(let reason):
-                failure = CommandFailure(.unexpected, "item \(number): \(TerminalText.escaped(reason))")
-            default: throw CommandFailure(.unexpected, "the receiver gave no answer")
-            }
+            guard let failure = try await retry(wanted) else { continue }
             if exit == .done { exit = failure.exit }
-            line = EventLine(failure)
-            line.arrival = number
-            output.json ? line.print() : Console.shared.note("waft: \(failure)")
         }
         if exit != .done { throw exit.code }
+    }
+
+    /// - Returns: the failure, which has been shown; nil after a success.
+    private func retry(_ wanted: String) async throws(CommandFailure) -> CommandFailure? {
+        let named = Int64(wanted) == nil ? try JournalReading.entry(wanted) : nil
+        guard let number = Int64(wanted) ?? named?.arrival.number.value else {
+            return show(
+                CommandFailure(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox"), .wanted(wanted))
+        }
+        switch try await Daemon.ask(.retry(arrival: number)) {
+        case .done:
+            output.json
+                ? EventLine.retried(EventLine.Retried(arrival: number)).print()
+                : Console.shared.result("item \(number): given to its handler again")
+            return nil
+        case .unknown(let reason):
+            return show(CommandFailure(.inputMissing, TerminalText.escaped(reason)), .arrival(number))
+        case .refused(let reason):
+            return show(
+                CommandFailure(.unexpected, "item \(number): \(TerminalText.escaped(reason))"), .arrival(number))
+        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        }
+    }
+
+    private func show(_ failure: CommandFailure, _ subject: EventLine.Subject) -> CommandFailure {
+        output.json ? EventLine(failure, of: subject).print() : Console.shared.note("waft: \(failure)")
+        return failure
     }
 }

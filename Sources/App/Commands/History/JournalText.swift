@@ -119,7 +119,7 @@ enum JournalText {
 }
 
 /// An arrival for machines.
-struct JournalLine: Encodable {
+struct JournalFields: Encodable {
     struct Departure: Encodable {
         /// `taken`, `removed`, `handler`.
         var how: String
@@ -140,8 +140,6 @@ struct JournalLine: Encodable {
         var output: String?
     }
 
-    var v = 1
-    var event = EventName.arrival
     var arrival: Int64
     /// The name that was offered, and the one that it has in the Inbox.
     var name: String
@@ -167,7 +165,9 @@ struct JournalLine: Encodable {
     /// How the item left the Inbox.
     var left: Departure?
     var attempts: [Attempt]?
+}
 
+extension JournalFields {
     init(_ entry: JournalEntry) {
         let arrival = entry.arrival
         self.arrival = arrival.number.value
@@ -198,7 +198,7 @@ struct JournalLine: Encodable {
     }
 }
 
-extension JournalLine.Attempt {
+extension JournalFields.Attempt {
     init(_ attempt: JournalAttempt) {
         self.init(
             attempt: attempt.number,

@@ -32,7 +32,7 @@ enum OutcomeWords {
 }
 
 /// A transfer that was sent from here, for programs.
-struct SentLine: Encodable {
+struct SentFields: Encodable {
     struct Item: Encodable {
         var name: String
         var type: String
@@ -43,17 +43,8 @@ struct SentLine: Encodable {
         var state: String
         var reason: String?
         var handlerAnswer: String?
-
-        init(_ item: SentLog.Entry.Item) {
-            (name, type, size) = (item.name, item.type, item.size)
-            (stored, digest) = (item.stored, item.digest)
-            state = item.state == "taken" ? EventName.sent.rawValue : item.state
-            (reason, handlerAnswer) = (item.reason, item.handler)
-        }
     }
 
-    var v = 1
-    var event = EventName.transfer
     var ended: String
     var peer: EventLine.Peer?
     /// The dialect of the transfer.
@@ -66,7 +57,18 @@ struct SentLine: Encodable {
     var moved: UInt64
     /// The first items.
     var items: [Item]
+}
 
+extension SentFields.Item {
+    init(_ item: SentLog.Entry.Item) {
+        (name, type, size) = (item.name, item.type, item.size)
+        (stored, digest) = (item.stored, item.digest)
+        state = item.state == "taken" ? "sent" : item.state
+        (reason, handlerAnswer) = (item.reason, item.handler)
+    }
+}
+
+extension SentFields {
     init(_ entry: SentLog.Entry) {
         ended = ISOTime.text(WallTime(milliseconds: entry.time))
         let id = entry.id?.text
@@ -82,7 +84,7 @@ enum SentHistory {
     static func show(latest count: Int, json: Bool) throws(CommandFailure) {
         let entries = try Surroundings().home.sentLog.entries(latest: count)
         if entries.isEmpty, !json { return Console.shared.note("nothing was sent yet") }
-        for entry in entries { Console.shared.result(json ? JSONText.line(SentLine(entry)) : line(entry)) }
+        for entry in entries { Console.shared.result(json ? EventLine.transfer(SentFields(entry)).text : line(entry)) }
     }
 
     /// One transfer; foreign text is escaped.

@@ -31,9 +31,7 @@ struct InboxAdoptCommand: AsyncParsableCommand {
         default: throw CommandFailure(.unexpected, "the receiver gave no answer")
         }
         if output.json {
-            var line = EventLine(.adopted)
-            line.inbox = home.inbox
-            return line.print()
+            return EventLine.adopted(EventLine.Adopted(inbox: home.inbox)).print()
         }
         Console.shared.result("the Inbox is \(TerminalText.escaped(home.inbox, limit: 400)) now")
     }

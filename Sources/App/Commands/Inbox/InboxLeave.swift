@@ -166,10 +166,9 @@ struct Leaving {
         }
         let code = remarks.isEmpty ? WaftExit.done : .unexpected
         if json {
-            var line = Self.line(EventName(outcome.how), entry, code)
-            line.toward = outcome.toward.isEmpty ? nil : outcome.toward
-            line.reason = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
-            line.print()
+            let remark = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+            let item = EventLine.DepartedItem.command(EventLine.ArrivalName(entry.arrival), code, remark: remark)
+            EventLine(item, outcome.how, toward: outcome.toward).print()
         } else {
             Console.shared.result("\(FindingText.head(entry)): \(outcome.words)")
             for remark in remarks { Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))") }
@@ -177,26 +176,17 @@ struct Leaving {
         return code
     }
 
-    /// - Parameter reason: escaped.
+    /// - Parameters:
+    ///   - reason: escaped.
+    ///   - entry: nil if the journal has no such item.
     private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
         if json {
-            var line = Self.line(.failed, entry, code)
-            (line.wanted, line.reason) = (entry == nil ? name : nil, reason)
-            line.print()
+            let subject = entry.map { EventLine.Subject.item(EventLine.ArrivalName($0.arrival)) } ?? .wanted(name)
+            EventLine(CommandFailure(code, reason), of: subject).print()
         } else {
             Console.shared.note("waft: \(reason)")
         }
         return code
-    }
-
-    /// - Parameter entry: nil if the journal has no such item.
-    static func line(_ event: EventName, _ entry: JournalEntry?, _ exit: WaftExit) -> EventLine {
-        var line = EventLine(event)
-        line.exit = exit.rawValue
-        guard let arrival = entry?.arrival else { return line }
-        line.arrival = arrival.number.value
-        (line.name, line.stored, line.path) = (arrival.item.name.text, arrival.stored.name.text, arrival.stored.path)
-        return line
     }
 
     private static func exit(_ fault: LeavingFault) -> WaftExit {
@@ -285,7 +275,7 @@ struct InboxOpenCommand: AsyncParsableCommand {
         guard outcome.answer == .yes else {
             throw CommandFailure(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
         }
-        if output.json { return Leaving.line(.opened, entry, .done).print() }
+        if output.json { return EventLine.opened(.onDesktop(EventLine.ArrivalName(entry.arrival), .done)).print() }
         Console.shared.result("\(FindingText.head(entry)): \(reason)")
     }
 }

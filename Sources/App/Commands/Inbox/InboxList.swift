@@ -52,7 +52,7 @@ struct InboxListCommand: AsyncParsableCommand {
         let people = surroundings.people
         for row in rows {
             guard !output.json else {
-                Console.shared.result(JSONText.line(row.document(people)))
+                EventLine.entry(row.fields(people)).print()
                 continue
             }
             Console.shared.result(row.line(people))
@@ -104,9 +104,7 @@ struct InboxListCommand: AsyncParsableCommand {
 
 /// Something in the Inbox, with its arrival if the journal knows it.
 struct InboxRow {
-    struct Document: Encodable {
-        var v = 1
-        var event = EventName.entry
+    struct Fields: Encodable {
         /// The name that it has in the Inbox.
         var stored: String
         var path: String
@@ -127,16 +125,16 @@ struct InboxRow {
     var shownName: String
     var arrival: Arrival?
 
-    func document(_ people: Acquaintances) -> Document {
-        var document = Document(
+    func fields(_ people: Acquaintances) -> Fields {
+        var fields = Fields(
             stored: entry.name, path: entry.path, kind: kind, size: entry.size,
             modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)), mark: entry.mark)
         if let arrival {
-            (document.arrival, document.name) = (arrival.number.value, arrival.item.name.text)
-            document.type = arrival.type.identifier
-            document.from = people.document(arrival.peer, callingItself: arrival.senderName)
+            (fields.arrival, fields.name) = (arrival.number.value, arrival.item.name.text)
+            fields.type = arrival.type.identifier
+            fields.from = people.fields(arrival.peer, callingItself: arrival.senderName)
         }
-        return document
+        return fields
     }
 
     /// For programs.

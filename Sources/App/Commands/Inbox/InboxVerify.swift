@@ -62,30 +62,6 @@ struct InboxVerifyCommand: AsyncParsableCommand {
 
 /// A running verification and its findings.
 private struct Verifying {
-    /// For programs: an item that is not as it arrived, or at the end the counts.
-    private struct Line: Encodable {
-        var v = 1
-        /// `changed`, `missing`, `unreadable`, `absent`, `verified`.
-        var event: EventName
-        var arrival: Int64?
-        /// The name that it has in the Inbox.
-        var stored: String?
-        /// A word of the command line that names no item.
-        var wanted: String?
-        var path: String?
-        /// `kind`, `size`, `entries`, `contents`, `mode`.
-        var differences: [String]?
-        var reason: String?
-        /// Time of the last change of a changed file.
-        var touched: String?
-        var ok: Int?
-        var changed: Int?
-        var missing: Int?
-        var unreadable: Int?
-        /// Exit code of the command.
-        var exit: Int32?
-    }
-
     let inbox: String
     let json: Bool
     private var progress = ProgressLine(total: nil)
@@ -118,20 +94,9 @@ private struct Verifying {
             finding = ItemFinding(state: .unreadable, detail: error.message)
         }
         counts[finding.state, default: 0] += 1
-        guard let event = EventName(finding.state) else { return }
+        guard let event = EventLine(finding, of: entry.arrival) else { return }
         fail(.contentChanged)
-        if json {
-            var line = Line(event: event)
-            line.arrival = entry.arrival.number.value
-            (line.stored, line.path) = (entry.arrival.stored.name.text, entry.arrival.stored.path)
-            line.differences = finding.differences.isEmpty ? nil : finding.differences.map(\.rawValue)
-            line.reason = finding.detail.isEmpty ? nil : finding.detail
-            line.touched = finding.touched.map {
-                ISOTime.text(WallTime(milliseconds: $0.seconds &* 1_000))
-            }
-            return Console.shared.result(JSONText.line(line))
-        }
-        Console.shared.result(FindingText.line(entry, finding))
+        json ? event.print() : Console.shared.result(FindingText.line(entry, finding))
     }
 
     /// The user has named an item that is not there to be verified.
@@ -142,10 +107,11 @@ private struct Verifying {
                 JournalText.departure(entry) ?? "it had left the Inbox before a handler was asked"
             } else { JournalReading.unknown(wanted) }
         if json {
-            var line = Line(event: .absent)
-            (line.arrival, line.stored) = (entry?.arrival.number.value, entry?.arrival.stored.name.text)
-            (line.wanted, line.reason) = (entry == nil ? wanted : nil, reason)
-            return Console.shared.result(JSONText.line(line))
+            let absent = entry.map { entry in
+                EventLine.Absent.item(
+                    arrival: entry.arrival.number.value, stored: entry.arrival.stored.name.text, reason: reason)
+            }
+            return EventLine.absent(absent ?? .wanted(wanted, reason: reason)).print()
         }
         Console.shared.note("waft: \(entry.map { "\(FindingText.head($0)): " } ?? "")\(reason)")
     }
@@ -164,10 +130,11 @@ private struct Verifying {
         Console.shared.endStatus()
         func count(_ state: ItemFinding.State) -> Int { counts[state] ?? 0 }
         if json {
-            var line = Line(event: .verified)
-            (line.ok, line.changed) = (count(.ok), count(.changed))
-            (line.missing, line.unreadable, line.exit) = (count(.missing), count(.unreadable), exit.rawValue)
-            Console.shared.result(JSONText.line(line))
+            EventLine.verified(
+                EventLine.Verified(
+                    ok: count(.ok), changed: count(.changed), missing: count(.missing),
+                    unreadable: count(.unreadable), exit: exit)
+            ).print()
         } else {
             Console.shared.result(FindingText.summary(counts))
             if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }

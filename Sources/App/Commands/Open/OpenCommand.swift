@@ -86,7 +86,7 @@ struct OpenCommand: AsyncParsableCommand {
     }
 
     private static func show(_ outcome: URLOutcome, json: Bool) {
-        if json { return Console.shared.result(JSONText.line(outcome.document)) }
+        if json { return outcome.event.print() }
         if outcome.exit == .done { return Console.shared.result(outcome.text) }
         Console.shared.note("waft: \(outcome.text)")
         for line in outcome.details { Console.shared.note("  \(line)") }
@@ -210,46 +210,50 @@ struct URLOutcome: Sendable {
 
     // MARK: For programs
 
-    struct Document: Encodable {
-        struct Attempt: Encodable {
-            var handler: String
-            var name: String
-            /// `yes`, `no`, `later` or `failed`.
-            var handlerAnswer: String
-            var exitCode: Int?
-            var signal: Int?
-            var reason: String?
-            var output: String?
-        }
+    struct Attempted: Encodable {
+        var handler: String
+        var name: String
+        /// `yes`, `no`, `later` or `failed`.
+        var handlerAnswer: String
+        var exitCode: Int?
+        var signal: Int?
+        var reason: String?
+        var output: String?
 
-        var v = 1
-        /// `opened` or `failed`.
-        var event: EventName
+        init(_ attempt: Attempt) {
+            let outcome = attempt.outcome
+            (handler, name, handlerAnswer) = (attempt.identifier, attempt.name, outcome.answer.rawValue)
+            (exitCode, signal) = (outcome.exitCode, outcome.signal)
+            reason = outcome.reason.isEmpty ? nil : outcome.reason
+            output = outcome.standardError.isEmpty ? nil : outcome.standardError
+        }
+    }
+
+    struct Opened: Encodable {
         var url: String
         var scheme: String
         /// The handler that has opened it.
-        var handler: String?
-        var attempts: [Attempt]
-        var reason: String?
-        /// Exit code of the command, were this the only URL.
-        var exit: Int32
+        var handler: String
+        var attempts: [Attempted]
+        var exit = WaftExit.done
     }
 
-    var document: Document {
-        Document(
-            event: exit == .done ? .opened : .failed,
-            url: url.text,
-            scheme: url.scheme.text,
-            handler: exit == .done ? attempts.last?.identifier : nil,
-            attempts: attempts.map { attempt in
-                Document.Attempt(
-                    handler: attempt.identifier, name: attempt.name, handlerAnswer: attempt.outcome.answer.rawValue,
-                    exitCode: attempt.outcome.exitCode, signal: attempt.outcome.signal,
-                    reason: attempt.outcome.reason.isEmpty ? nil : attempt.outcome.reason,
-                    output: attempt.outcome.standardError.isEmpty ? nil : attempt.outcome.standardError)
-            },
-            reason: exit == .done ? nil : words,
-            exit: exit.rawValue
-        )
+    struct Failed: Encodable {
+        var url: String
+        var scheme: String
+        var attempts: [Attempted]
+        var reason: String
+        /// Exit code of the command, were this the only URL.
+        var exit: WaftExit
+    }
+
+    var event: EventLine {
+        let attempts = attempts.map(Attempted.init)
+        if exit == .done, let last = attempts.last {
+            let opened = Opened(url: url.text, scheme: url.scheme.text, handler: last.handler, attempts: attempts)
+            return .opened(.url(opened))
+        }
+        return .failed(
+            .url(Failed(url: url.text, scheme: url.scheme.text, attempts: attempts, reason: words, exit: exit)))
     }
 }

@@ -139,7 +139,7 @@ struct OutboxListCommand: AsyncParsableCommand {
         let course = await access.course(of: records)
         for record in records {
             Console.shared.result(
-                output.json ? JSONText.line(OutboxLine(record, course)) : OutboxText.line(record, course))
+                output.json ? EventLine.job(OutboxFields(record, course)).text : OutboxText.line(record, course))
         }
         for fault in contents.faults { Console.shared.note("waft: \(TerminalText.escaped(fault, limit: 1_000))") }
     }
@@ -163,7 +163,7 @@ struct OutboxShowCommand: AsyncParsableCommand {
         let access = try OutboxAccess()
         let record = try access.record(job)
         let course = await access.course(of: [record])
-        if output.json { return Console.shared.result(JSONText.line(OutboxLine(record, course))) }
+        if output.json { return EventLine.job(OutboxFields(record, course)).print() }
         for line in OutboxText.lines(record, course) { Console.shared.result(line) }
     }
 }
@@ -189,9 +189,9 @@ struct OutboxCancelCommand: AsyncParsableCommand {
             try await access.change(.cancel(number)) { () throws(OutboxError) in
                 try access.store.cancel(JobNumber(number), at: now)
             }
-            var line = EventLine(.jobCancelled)
-            line.job = number
-            output.json ? line.print() : Console.shared.result("job \(number) cancelled")
+            output.json
+                ? EventLine.jobCancelled(EventLine.Job(job: number)).print()
+                : Console.shared.result("job \(number) cancelled")
         }
     }
 }
@@ -217,10 +217,8 @@ struct OutboxRetryCommand: AsyncParsableCommand {
             let isRunning = try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)
             }
-            var line = EventLine(.jobRetried)
-            (line.job, line.daemon) = (number, isRunning)
             output.json
-                ? line.print()
+                ? EventLine.jobRetried(EventLine.RetriedJob(job: number, daemon: isRunning)).print()
                 : Console.shared.result("job \(number) is tried \(isRunning ? "now" : "when waftd runs")")
         }
     }
@@ -265,10 +263,9 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
                 throw OutboxAccess.failure(error)
             }
             await access.tellReceiver()
-            var line = EventLine(.jobsRemoved)
-            line.jobCount = count
             return output.json
-                ? line.print() : Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
+                ? EventLine.jobsRemoved(EventLine.RemovedJobs(jobCount: count)).print()
+                : Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
         }
         try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
             do throws(OutboxError) {
@@ -277,9 +274,9 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
                 throw OutboxAccess.failure(error)
             }
             await access.tellReceiver()
-            var line = EventLine(.jobRemoved)
-            line.job = number
-            output.json ? line.print() : Console.shared.result("job \(number) removed")
+            output.json
+                ? EventLine.jobRemoved(EventLine.Job(job: number)).print()
+                : Console.shared.result("job \(number) removed")
         }
     }
 }
@@ -292,9 +289,8 @@ private enum OutboxEach {
             do throws(CommandFailure) {
                 try await body(job)
             } catch {
-                var line = EventLine(error)
-                line.job = job
-                json ? line.print() : Console.shared.note("waft: \(error.description)")
+                json
+                    ? EventLine(error, of: .job(job)).print() : Console.shared.note("waft: \(error.description)")
                 first = first ?? error
             }
         }

@@ -129,7 +129,7 @@ enum OutboxText {
 }
 
 /// A job of the outbox for programs.
-struct OutboxLine: Encodable {
+struct OutboxFields: Encodable {
     struct Item: Encodable {
         var item: Int
         var name: String
@@ -145,8 +145,6 @@ struct OutboxLine: Encodable {
         var reason: String?
     }
 
-    var v = 1
-    var event = EventName.job
     var job: Int
     var state: String
     var to: String
@@ -168,7 +166,9 @@ struct OutboxLine: Encodable {
     var reason: String?
     /// As an exit code of `waft send`.
     var exit: Int32?
+}
 
+extension OutboxFields {
     init(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) {
         let (job, standing) = (record.job, record.standing)
         self.job = record.number.value
@@ -189,7 +189,7 @@ struct OutboxLine: Encodable {
     }
 }
 
-extension OutboxLine.Item {
+extension OutboxFields.Item {
     fileprivate init(_ number: Int, _ item: OutboxItem, _ outcome: OutboxOutcome?) {
         let (source, path): (String, String?) =
             switch item.content {

@@ -16,22 +16,9 @@ struct PairRendering: Sendable {
         case failed(WaftExit, String)
     }
 
-    private struct Line: Encodable {
-        var v = 1
-        var event: EventName
-        var peer: EventLine.Peer?
-        var code: String?
-        var seconds: Double?
-        var digits: String?
-        var words: [String]?
-        var warning: String?
-    }
-
     /// - Parameter name: the name that this machine gives itself.
     func opened(code: String?, seconds: Double, name: String) {
-        if json {
-            return Console.shared.result(JSONText.line(Line(event: .open, code: code, seconds: seconds)))
-        }
+        if json { return EventLine.open(EventLine.OpenedPairing(seconds: seconds, code: code)).print() }
         let name = TerminalText.escaped(name, limit: 64)
         if let code {
             Console.shared.result(code)
@@ -43,8 +30,7 @@ struct PairRendering: Sendable {
 
     func came(_ peer: PairingStanding.Peer) {
         if json {
-            return Console.shared.result(
-                JSONText.line(Line(event: .peer, peer: Self.document(peer), warning: peer.warning)))
+            return EventLine.peer(EventLine.PairingPeer(peer: Self.fields(peer), warning: peer.warning)).print()
         }
         let name = TerminalText.escaped(peer.name, limit: 80)
         let key = peer.isContact ? "your contact, key \(peer.key)" : "unverified, key \(peer.key)"
@@ -52,15 +38,13 @@ struct PairRendering: Sendable {
         if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
     }
 
-    private static func document(_ peer: PairingStanding.Peer) -> EventLine.Peer {
+    private static func fields(_ peer: PairingStanding.Peer) -> EventLine.Peer {
         EventLine.Peer(
             id: peer.id, name: peer.isContact ? nil : peer.name, contact: peer.isContact ? peer.name : nil)
     }
 
     func compare(digits: String, words: [String]) {
-        if json {
-            return Console.shared.result(JSONText.line(Line(event: .compare, digits: digits, words: words)))
-        }
+        if json { return EventLine.compare(EventLine.Compared(digits: digits, words: words)).print() }
         Console.shared.note("\n    \(digits.prefix(3)) \(digits.suffix(3))    \(words.joined(separator: " "))\n")
     }
 
@@ -90,8 +74,7 @@ struct PairRendering: Sendable {
         switch end {
         case .paired(let id, let key, let contact):
             if json {
-                Console.shared.result(
-                    JSONText.line(Line(event: .paired, peer: EventLine.Peer(id: id, contact: contact))))
+                EventLine.paired(EventLine.Paired(peer: EventLine.Peer(id: id, contact: contact))).print()
             } else {
                 Console.shared.result("paired with \(TerminalText.escaped(contact, limit: 80)) (\(key))")
             }

@@ -21,19 +21,6 @@ struct PeersCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    private struct Line: Encodable {
-        var v = 1
-        var event: EventName
-        /// The whole id of its key; nil for a peer that proves none: `handle` names it while it is in view.
-        var id: String?
-        var handle: String?
-        var name: String?
-        var device: String?
-        /// The dialect of the peer: `waft` and others.
-        var via: String?
-        var addresses: [String]?
-    }
-
     func run() async throws {
         guard let limit = Seconds.duration(timeout ?? 3) else {
             throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
@@ -72,14 +59,7 @@ struct PeersCommand: AsyncParsableCommand {
     }
 
     private static func show(_ peer: FoundPeer, json: Bool) {
-        if json {
-            let line = Line(
-                event: .found, id: peer.id.provenText, handle: handle(peer.id), name: peer.card?.name,
-                device: peer.card?.device,
-                via: peer.dialect.name,
-                addresses: peer.target.addressTexts)
-            return Console.shared.result(JSONText.line(line))
-        }
+        if json { return EventLine.found(EventLine.Found(peer)).print() }
         let name = peer.card.map { TerminalText.peerName($0.name) } ?? "(does not tell its name)"
         let padding = String(repeating: " ", count: max(1, 24 - name.count))
         let address = peer.target.addressTexts.first.map { TerminalText.escaped($0) } ?? ""
@@ -87,12 +67,8 @@ struct PeersCommand: AsyncParsableCommand {
         Console.shared.result("\(name)\(padding)\(peer.id.short)  \(address)\(via)")
     }
 
-    private static func handle(_ id: PeerID) -> String? { id.provenText == nil ? id.text : nil }
-
     private static func gone(_ id: PeerID, json: Bool) {
-        if json {
-            return Console.shared.result(JSONText.line(Line(event: .lost, id: id.provenText, handle: handle(id))))
-        }
+        if json { return EventLine.lost(EventLine.Lost(id)).print() }
         Console.shared.result("\(id.short) is gone")
     }
 }

@@ -39,7 +39,7 @@ struct PolicyListCommand: ContactsVerb {
         for (index, rule) in rules.enumerated() {
             report.results.append(
                 output.json
-                    ? JSONText.line(RuleDocument(index + 1, rule))
+                    ? EventLine.rule(RuleFields(index + 1, rule)).text
                     : TerminalText.escaped(RuleText.line(index + 1, rule), limit: 2_000))
         }
         if rules.isEmpty, !output.json {
@@ -60,9 +60,7 @@ struct PolicyTestCommand: ContactsVerb {
         discussion: "Example: waft policy test --from stranger --visible everyone photo.jpg"
     )
 
-    private struct Line: Encodable {
-        var v = 1
-        var event = EventName.policyDecision
+    struct Fields: Encodable {
         var path: String
         var type: String
         var size: UInt64?
@@ -146,11 +144,12 @@ struct PolicyTestCommand: ContactsVerb {
         let destination = decision.destination
         if output.json {
             return [
-                JSONText.line(
-                    Line(
+                EventLine.policyDecision(
+                    Fields(
                         path: path, type: item.type.identifier, size: item.size, outcome: decision.outcome.rawValue,
                         explanation: decision.explanation, handler: destination.handler,
-                        folder: destination.folder?.text))
+                        folder: destination.folder?.text)
+                ).text
             ]
         }
         let size = item.size.map(ByteCount.text) ?? "unknown size"
@@ -204,9 +203,7 @@ enum RuleText {
 }
 
 /// A rule for programs.
-struct RuleDocument: Encodable {
-    var v = 1
-    var event = EventName.rule
+struct RuleFields: Encodable {
     var rule: Int
     /// `from`, `type` and `name` of the configuration.
     var senders: [String]?
@@ -223,7 +220,9 @@ struct RuleDocument: Encodable {
     var outcome: String
     var handler: String?
     var folder: String?
+}
 
+extension RuleFields {
     init(_ number: Int, _ rule: PolicyRule) {
         self.rule = number
         outcome = rule.outcome.rawValue

@@ -3,7 +3,7 @@ import Sending
 package import Sharing
 
 /// The exit codes of all commands: one table, the contract with scripts. The README shows it.
-package enum WaftExit: Int32, Sendable, CaseIterable {
+package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     case done = 0
     case unexpected = 1
     case peerNotFound = 10

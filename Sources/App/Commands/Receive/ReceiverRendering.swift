@@ -1,12 +1,10 @@
 import Contacts
 import ContentCheck
-import Digests
 import Endpoints
 import Receiving
 import Sending
 import Settings
 import Sharing
-import UniformTypes
 
 /// Shows what happens at a receiver: for people, or as JSON events.
 struct ReceiverRendering: Sendable {
@@ -91,84 +89,41 @@ struct ReceiverRendering: Sendable {
     private func showJSON(_ event: ReceiverEvent) {
         switch event {
         case .ready(let id, let name, let port, let inbox, _):
-            var line = EventLine(.ready)
-            (line.id, line.name, line.port, line.inbox) = (id.text, name, port, inbox)
-            line.print()
+            EventLine.ready(EventLine.Ready(id: id.text, name: name, port: port, inbox: inbox)).print()
         case .reception(.offered(let offer, let peer)):
-            var line = EventLine(.offer)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
-            line.transfer = offer.transfer.text
-            line.note = offer.annotation["note"]
-            line.size = offer.knownSize
-            line.items = offer.items.prefix(EventLine.shownItems).enumerated().map(EventLine.Item.init)
-            line.count = offer.items.count
-            line.print()
+            EventLine.offer(EventLine.ReceivedOffer(offer, from: sender(of: offer, peer))).print()
         case .reception(.judged(let offer, let verdict, let peer)):
-            var line = EventLine(.answered)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
-            line.transfer = offer.transfer.text
-            line.acceptedCount = verdict.items.count { $0.answer == .accepted }
-            line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
-                EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
-            }
-            line.print()
+            let sender = EventLine.Sender(offer, from: sender(of: offer, peer))
+            EventLine.answered(.received(sender, EventLine.Answers(verdict))).print()
         case .reception(.stored(let arrival)):
-            Console.shared.result { line(.stored, arrival).text }
+            Console.shared.result { EventLine.stored(.received(arrived(arrival))).text }
         case .reception(.opened(let arrival, let answer)):
             guard answer.state != .none else { return }
-            var line = line(EventName(answer.state), arrival)
-            (line.handlerAnswer, line.exitCode) = (answer.state.rawValue, answer.exitCode)
-            line.reason = answer.state.reason
-            line.print()
+            let reply = EventLine.HandlerReply(handlerAnswer: answer.state.rawValue, exitCode: answer.exitCode)
+            EventLine(arrived(arrival), answer.state, reply).print()
         case .reception(.ended(let id, let peer, let receipt, let fault)):
-            var line = EventLine(fault == nil ? .done : .failed)
-            line.from = EventLine.peer(peer)
-            (line.transfer, line.reason) = (id.text, fault?.message ?? receipt.failures)
-            line.print()
+            let transfer = EventLine.Transfer(id.text, from: peer.provenText)
+            EventLine(ended: transfer, fault: fault?.message, failures: receipt.failures).print()
         case .reception(.progressed(let id, let peer, let received, let total)):
-            var line = EventLine(.progress)
-            line.from = EventLine.peer(peer)
-            (line.transfer, line.bytes, line.total) = (id.text, received, total)
-            line.print()
+            let transfer = EventLine.Transfer(id.text, from: peer.provenText)
+            EventLine.progress(.received(transfer, EventLine.Course(bytes: received, total: total))).print()
         case .remarked(let offer, let peer, let entry, let reason):
-            var line = EventLine(.altered)
-            (line.from, line.via) = (people.document(peer, callingItself: offer.senderName), offer.dialect.name)
-            (line.transfer, line.name, line.reason) = (offer.transfer.text, entry, reason)
-            line.print()
+            EventLine.altered(
+                EventLine.Altered(
+                    from: sender(of: offer, peer), via: offer.dialect.name, transfer: offer.transfer.text, name: entry,
+                    reason: reason)
+            ).print()
         case .reception(.began):
             // The progress of the transfer shows this.
             break
         }
     }
 
-    private func line(_ event: EventName, _ arrival: Arrival) -> EventLine {
-        var line = EventLine(event)
-        line.from = people.document(arrival.peer, callingItself: arrival.senderName)
-        line.via = arrival.dialect.name
-        line.transfer = arrival.transfer.text
-        line.arrival = arrival.number.value
-        line.item = arrival.itemNumber
-        line.name = arrival.item.name.text
-        line.stored = arrival.stored.name.text
-        line.path = arrival.stored.path
-        line.type = arrival.item.type.identifier
-        line.size = arrival.size
-        line.digest = arrival.digest.description
-        line.content = arrival.content?.outcome.rawValue
-        return line
+    private func sender(of offer: Offer, _ peer: PeerID) -> EventLine.Peer {
+        people.fields(peer, callingItself: offer.senderName)
     }
-}
 
-extension EventLine.Item {
-    init(_ number: Int, _ item: OfferedItem) {
-        self.init(
-            item: number,
-            name: item.name.text,
-            kind: item.kind.rawValue,
-            type: item.type.identifier,
-            size: item.size,
-            sizeHint: item.sizeHint,
-            entries: item.kind == .tree ? item.entries : nil
-        )
+    private func arrived(_ arrival: Arrival) -> EventLine.Arrived {
+        EventLine.Arrived(arrival, from: people.fields(arrival.peer, callingItself: arrival.senderName))
     }
 }

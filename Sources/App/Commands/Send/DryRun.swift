@@ -7,11 +7,7 @@ enum DryRun {
         for (number, source) in sources.enumerated() {
             let item = source.offered
             if json {
-                var line = EventLine(.item)
-                line.item = number
-                (line.name, line.kind, line.type) = (item.name.text, item.kind.rawValue, item.type.identifier)
-                (line.size, line.entries) = (item.size, item.kind == .tree ? item.entries : nil)
-                line.print()
+                EventLine.item(EventLine.PlannedItem(number, item)).print()
                 continue
             }
             var facts = [item.size.map(ByteCount.text) ?? "size not known"]
@@ -19,6 +15,6 @@ enum DryRun {
             facts.append(TerminalText.escaped(TypeRegistry.system.name(of: item.type), limit: 80))
             Console.shared.result("\(TerminalText.escaped(item.name.text))  \(facts.joined(separator: ", "))")
         }
-        if json { EventLine.done(.done).print() }
+        if json { EventLine.done(.command(.done)).print() }
     }
 }

@@ -19,9 +19,7 @@ final class OmissionRendering: Sendable {
             return count
         }
         if json {
-            var line = EventLine(.skipped)
-            line.reason = fault.message
-            line.print()
+            EventLine.skipped(EventLine.Skipped(reason: fault.message)).print()
         } else if number <= Self.shown {
             Console.shared.note("left out: \(TerminalText.escaped(fault.message, limit: 1_000))")
         }

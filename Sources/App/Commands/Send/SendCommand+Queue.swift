@@ -128,12 +128,11 @@ extension SendCommand {
         let isRunning = await queuing.tellDaemon()
         for job in jobs {
             if json {
-                var line = EventLine(.queued)
-                (line.job, line.to, line.count, line.size) = (
-                    job.number.value, job.destination.text, job.items.count, job.size
-                )
-                line.daemon = isRunning
-                line.print()
+                EventLine.queued(
+                    EventLine.Queued(
+                        job: job.number.value, to: job.destination.text, count: job.items.count, size: job.size,
+                        daemon: isRunning)
+                ).print()
             } else if !quiet {
                 Console.shared.result(OutboxText.queued(job))
             }
@@ -145,6 +144,6 @@ extension SendCommand {
             let list = jobs.count == 1 ? "waft outbox show \(jobs[0].number)" : "waft outbox list --all"
             Console.shared.note("waft: this command does not wait for handlers; to see their answers: \(list)")
         }
-        if json { EventLine.done(.done).print() }
+        if json { EventLine.done(.command(.done)).print() }
     }
 }

@@ -1,11 +1,8 @@
-import ContentCheck
-import Digests
 import Endpoints
 import Sending
 import Settings
 import Sharing
 import Synchronization
-import UniformTypes
 
 /// Shows how a sending goes: for people, or as JSON events.
 final class SendRendering: Sendable {
@@ -55,26 +52,12 @@ final class SendRendering: Sendable {
                 state.courses[peer]?.items = items
                 state.courses[peer]?.cancellation.again = again
             }
-            guard json else { return }
-            var line = addressed(EventLine(.offered), peer)
-            line.transfer = offer.transfer.text
-            line.size = offer.knownSize
-            line.items = offer.items.prefix(EventLine.shownItems).enumerated().map(EventLine.Item.init)
-            line.count = offer.items.count
-            line.print()
+            if json { EventLine.offered(EventLine.Offered(offer, to: peer)).print() }
         case .answered(let verdict):
-            guard json else { return }
-            var line = addressed(EventLine(.answered), peer)
-            line.acceptedCount = verdict.items.count { $0.answer == .accepted }
-            line.answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
-                EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
-            }
-            line.print()
+            if json { EventLine.answered(.sent(to: peer, EventLine.Answers(verdict))).print() }
         case .busy(let reason):
             if json {
-                var line = addressed(EventLine(.busy), peer)
-                line.reason = reason.isEmpty ? nil : reason
-                line.print()
+                EventLine.busy(EventLine.Busy(to: peer, reason: reason.isEmpty ? nil : reason)).print()
             } else if !quiet {
                 let why = reason.isEmpty ? "" : " (\(TerminalText.escaped(reason, limit: 400)))"
                 Console.shared.status(
@@ -84,9 +67,7 @@ final class SendRendering: Sendable {
             progressed(bytes, total, moved, to: peer)
         case .resuming(let reason):
             if json {
-                var line = addressed(EventLine(.resuming), peer)
-                line.reason = reason
-                line.print()
+                EventLine.resuming(EventLine.Resuming(to: peer, reason: reason)).print()
             } else if !quiet {
                 Console.shared.endStatus()
                 Console.shared.note("waft: \(TerminalText.escaped(reason, limit: 1_000)); resuming \(Glyph.ellipsis)")
@@ -94,12 +75,6 @@ final class SendRendering: Sendable {
         case .settled:
             Console.shared.endStatus()
         }
-    }
-
-    private func addressed(_ line: EventLine, _ peer: String) -> EventLine {
-        var line = line
-        line.to = peer
-        return line
     }
 
     private func progressed(_ bytes: UInt64, _ total: UInt64?, _ moved: UInt64, to peer: String) {
@@ -111,9 +86,7 @@ final class SendRendering: Sendable {
         let now = ContinuousClock.now
         guard throttle.isDue(at: now) else { return }
         if json {
-            var line = addressed(EventLine(.progress), peer)
-            (line.bytes, line.total) = (bytes, total)
-            return line.print()
+            return EventLine.progress(.sent(to: peer, EventLine.Course(bytes: bytes, total: total))).print()
         }
         let (text, kept): (String?, String?) = state.withLock { state in
             guard var course = state.courses[peer] else { return (nil, nil) }
@@ -137,9 +110,7 @@ final class SendRendering: Sendable {
         state.withLock { $0.courses[peer] = nil }
         let reason = TerminalText.escaped(failure.description, limit: 1_000)
         if json {
-            var line = addressed(EventLine(.failed), peer)
-            (line.reason, line.exit) = (failure.description, exit.rawValue)
-            line.print()
+            EventLine(CommandFailure(exit, failure.description), of: .peer(peer)).print()
         } else {
             Console.shared.note("waft: \(reason)")
         }
@@ -156,10 +127,7 @@ final class SendRendering: Sendable {
             if first == .done { first = outcome.exit }
             let origin = sources[number].origin
             if json {
-                var line = line(outcome, report, number, to: peer)
-                line.alreadyThere = outcome.isAlready ? true : nil
-                if number == report.items.count - 1 { line.moved = report.movedBytes }
-                line.print()
+                outcome.event(of: EventLine.SentItem(report, number, to: peer)).print()
             } else {
                 let shown = TerminalText.escaped(
                     ["text", "url"].contains(origin) ? report.offer.items[number].name.text : origin)
@@ -175,31 +143,10 @@ final class SendRendering: Sendable {
         return first
     }
 
-    private func line(_ outcome: ItemText, _ report: SendReport, _ number: Int, to peer: String) -> EventLine {
-        var line = addressed(EventLine(outcome.event), peer)
-        let id = report.peer.provenText
-        line.peer = id == nil && report.name == nil ? nil : EventLine.Peer(id: id, name: report.name)
-        line.via = report.offer.dialect.name
-        line.transfer = report.offer.transfer.text
-        line.item = number
-        line.name = report.offer.items[number].name.text
-        line.stored = outcome.stored
-        line.size = outcome.size
-        line.digest = outcome.digest
-        line.handlerAnswer = outcome.handler?.state.rawValue
-        line.exitCode = outcome.handler?.exitCode
-        line.content = outcome.content
-        if outcome.exit != .done {
-            line.reason = outcome.text
-            line.exit = outcome.exit.rawValue
-        }
-        return line
-    }
-
     func done(_ exit: WaftExit) {
         Console.shared.endStatus()
         if json {
-            EventLine.done(exit).print()
+            EventLine.done(.command(exit)).print()
         } else if exit == .interrupted {
             for line in cancellations { Console.shared.note("waft: \(line)") }
         }
@@ -218,93 +165,13 @@ extension SendRendering {
     }
 }
 
-/// The outcome of one item, in words and as an exit code.
-struct ItemText {
-    var exit: WaftExit
-    /// Escaped.
-    var text: String
-    var event: EventName
-    var stored: String?
-    var size: UInt64?
-    var digest: String?
-    var handler: HandlerAnswer?
-    var content: String?
-    /// It had been stored before, and nothing was stored now.
-    var isAlready = false
-
-    /// - Parameter dialect: the protocol of the transfer, on which the words depend.
-    init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect) {
-        switch item {
-        case .notAccepted(let verdict):
-            self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), event: .failed)
-        case .unread(let fault):
-            self.init(exit: WaftExit(fault), text: TerminalText.escaped(fault.message, limit: 1_000), event: .failed)
-        case .lost(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: .failed)
-        case .acknowledged(let receipt, _) where !dialect.givesReceipts:
-            self.init(taken: receipt)
-        case .acknowledged(let receipt, _):
-            self.init(receipt, wait: wait)
-        }
-    }
-
-    /// Some dialects give no receipt: the other side reports that it has everything, but not where or under which name.
-    private init(taken receipt: ItemReceipt) {
-        self.init(exit: .done, text: "the other side says it has it", event: .sent)
-        if case .stored(let name, let size, _) = receipt.outcome {
-            text = "sent as \(TerminalText.escaped(name)), \(ByteCount.text(size)); \(text)"
-            self.size = size
-        }
-    }
-
-    private init(exit: WaftExit, text: String, event: EventName) {
-        self.exit = exit
-        self.text = text
-        self.event = event
-    }
-
-    private init(_ receipt: ItemReceipt, wait: SendOptions.Wait) {
-        switch receipt.outcome {
-        case .failed(let fault):
-            self.init(exit: WaftExit(fault.code), text: TerminalText.escaped(fault.message), event: .failed)
-        case .notSent:
-            self.init(exit: .unexpected, text: "it was not stored", event: .failed)
-        case .stored(let name, let size, let digest):
-            let shown = TerminalText.escaped(name)
-            let how = receipt.isAlready ? "already there as" : "stored as"
-            self.init(exit: .done, text: "\(how) \(shown), \(ByteCount.text(size))", event: .stored)
-            isAlready = receipt.isAlready
-            if wait == .opened { judge(receipt.handler) }
-            (stored, self.size, self.digest) = (name, size, digest.description)
-            if let content = receipt.content, [.lying, .mislabelled].contains(content.outcome) {
-                text += "; \(content.outcome.rawValue): \(TerminalText.escaped(content.explanation))"
-            }
-        }
-        handler = receipt.handler
-        content = receipt.content?.outcome.rawValue
-    }
-
-    private mutating func judge(_ handler: HandlerAnswer) {
-        let code = handler.exitCode.map { " (exit code \($0))" } ?? ""
-        switch handler.state {
-        case .yes:
-            event = .opened
-            text += ", opened"
-        case .none:
-            exit = .handlerSaidNo
-            text += ", but no handler was asked"
-        case .no:
-            exit = .handlerSaidNo
-            text += ", but the handler said no\(code)"
-        case .later:
-            exit = .handlerSaidNo
-            text += ", but the handler will be asked again later\(code)"
-        case .pending:
-            exit = .handlerSaidNo
-            text += ", but the handler has not answered in time"
-        case .failed:
-            exit = .handlerSaidNo
-            text += ", but the handler failed\(code)"
-        }
+extension EventLine.SentItem {
+    fileprivate init(_ report: SendReport, _ number: Int, to peer: String) {
+        let id = report.peer.provenText
+        self.init(
+            to: peer, peer: id == nil && report.name == nil ? nil : EventLine.Peer(id: id, name: report.name),
+            via: report.offer.dialect.name, transfer: report.offer.transfer.text, item: number,
+            name: report.offer.items[number].name.text,
+            moved: number == report.items.count - 1 ? report.movedBytes : nil)
     }
 }

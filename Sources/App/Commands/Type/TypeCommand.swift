@@ -24,9 +24,7 @@ struct TypeCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    private struct Line: Encodable {
-        var v = 1
-        var event = EventName.type
+    struct Fields: Encodable {
         var path: String
         var type: String
         var description: String?
@@ -56,9 +54,7 @@ struct TypeCommand: AsyncParsableCommand {
                     Console.shared.note("waft: \(TerminalText.escaped(error.message))")
                     continue
                 }
-                var line = EventLine(CommandFailure(error))
-                line.path = file
-                line.print()
+                EventLine(CommandFailure(error), of: .path(file)).print()
             }
         }
         if exit != .done { throw exit.code }
@@ -78,7 +74,7 @@ struct TypeCommand: AsyncParsableCommand {
     }
 
     private func print(_ type: UniformType, in registry: TypeRegistry, of file: String, _ finding: Finding?) {
-        let line = Line(
+        let fields = Fields(
             path: file,
             type: type.identifier,
             description: registry.description(of: type),
@@ -87,11 +83,11 @@ struct TypeCommand: AsyncParsableCommand {
             contentType: finding?.verdict.contentType?.identifier,
             contentExplanation: finding?.verdict.explanation
         )
-        if output.json { return Console.shared.result(JSONText.line(line)) }
-        let description = line.description.map { " (\(TerminalText.escaped($0)))" } ?? ""
-        Console.shared.result("\(TerminalText.escaped(file)): \(line.type)\(description)")
-        if !line.conformsTo.isEmpty {
-            Console.shared.result("  conforms to \(line.conformsTo.joined(separator: ", "))")
+        if output.json { return EventLine.type(fields).print() }
+        let description = fields.description.map { " (\(TerminalText.escaped($0)))" } ?? ""
+        Console.shared.result("\(TerminalText.escaped(file)): \(fields.type)\(description)")
+        if !fields.conformsTo.isEmpty {
+            Console.shared.result("  conforms to \(fields.conformsTo.joined(separator: ", "))")
         }
         if let finding {
             let words = ContentWords.line(declared: type, finding.words, finding.verdict, registry)

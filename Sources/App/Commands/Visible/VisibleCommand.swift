@@ -21,9 +21,7 @@ struct VisibleCommand: ContactsVerb {
             """
     )
 
-    private struct Document: Encodable {
-        var v = 1
-        var event = EventName.visibility
+    struct Fields: Encodable {
         var visibility: String
         /// The visibility ends after so many seconds, rounded up, or at that time; nil for a permanent choice.
         var visibilitySeconds: Int64?
@@ -50,9 +48,8 @@ struct VisibleCommand: ContactsVerb {
         // The visibility of a running receiver may differ from the file.
         let reply = who == nil ? try? await Daemon.ask(.status) : nil
         if case .status(let status) = reply, let now = status.visible, let stored = status.visibleStored {
-            var document = Document(visibility: now)
-            document.visibilityStored = stored
-            return Console.shared.result(output.json ? JSONText.line(document) : Self.line(now, over: stored))
+            let event = EventLine.visibility(Fields(visibility: now, visibilityStored: stored))
+            return Console.shared.result(output.json ? event.text : Self.line(now, over: stored))
         }
         try await carryOut()
         if who == nil, reply == nil { sayThatNoneRuns() }
@@ -74,7 +71,7 @@ struct VisibleCommand: ContactsVerb {
             () throws(ContactError) in try place.visibility.state()
         }
         return VerbReport(
-            results: [output.json ? document(state, place) : line(state, place)], isChange: who != nil)
+            results: [output.json ? event(state, place).text : line(state, place)], isChange: who != nil)
     }
 
     private func choose(_ who: Visibility, _ place: ContactsPlace) throws(CommandFailure) {
@@ -97,14 +94,14 @@ struct VisibleCommand: ContactsVerb {
         return "\(word) for \(Self.words(next.seconds)), until \(until); then \(next.visibility.rawValue)"
     }
 
-    private func document(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {
-        var document = Document(visibility: state.visibility.rawValue)
+    private func event(_ state: VisibilityFile.State, _ place: ContactsPlace) -> EventLine {
+        var fields = Fields(visibility: state.visibility.rawValue)
         if let next = state.next {
-            document.visibilitySeconds = next.seconds
-            document.visibilityUntil = ISOTime.text(Self.end(next.seconds, place))
-            document.visibilityThen = next.visibility.rawValue
+            fields.visibilitySeconds = next.seconds
+            fields.visibilityUntil = ISOTime.text(Self.end(next.seconds, place))
+            fields.visibilityThen = next.visibility.rawValue
         }
-        return JSONText.line(document)
+        return .visibility(fields)
     }
 
     /// In minutes from two of them on, in hours from two of those on, and so with days; rounded up.

@@ -1,9 +1,7 @@
 import Control
 
 /// The status of a receiver for programs. Its fields have the names that they have in other lines of `--json`.
-struct StatusDocument: Encodable {
-    var v = 1
-    var event = EventName.status
+struct StatusFields: Encodable {
     var name: String
     var id: String
     var port: Int
@@ -37,7 +35,9 @@ struct StatusDocument: Encodable {
     var failedJobs: Int?
     var settingsChanged: Bool?
     var damage: [String]?
+}
 
+extension StatusFields {
     init(_ status: DaemonStatus) {
         (name, id, port, inbox) = (status.name, status.id, status.port, status.inbox)
         (accept, discovery) = (status.accept, status.discovery)

@@ -1,0 +1,79 @@
+extension EventLine: FieldGroups {
+    /// The fields that all lines have.
+    private struct Head: Encodable {
+        var v = 1
+        var event: EventName
+    }
+
+    var groups: [any Encodable] {
+        let (name, fields) = parts
+        return [Head(event: name), fields]
+    }
+
+    var name: EventName { parts.name }
+
+    private var parts: (name: EventName, fields: any Encodable) {
+        switch self {
+        case .item(let fields): (.item, fields)
+        case .skipped(let fields): (.skipped, fields)
+        case .queued(let fields): (.queued, fields)
+        case .offered(let fields): (.offered, fields)
+        case .busy(let fields): (.busy, fields)
+        case .resuming(let fields): (.resuming, fields)
+        case .sent(let fields): (.sent, fields)
+        case .answered(let fields): (.answered, fields)
+        case .progress(let fields): (.progress, fields)
+        case .stored(let fields): (.stored, fields)
+        case .opened(let fields): (.opened, fields)
+        case .failed(let fields): (.failed, fields)
+        case .done(let fields): (.done, fields)
+        case .ready(let fields): (.ready, fields)
+        case .offer(let fields): (.offer, fields)
+        case .altered(let fields): (.altered, fields)
+        case .deferred(let fields): (.deferred, fields)
+        case .accepted(let fields): (.accepted, fields)
+        case .declined(let fields): (.declined, fields)
+        case .found(let fields): (.found, fields)
+        case .lost(let fields): (.lost, fields)
+        case .entry(let fields): (.entry, fields)
+        case .arrival(let fields): (.arrival, fields)
+        case .transfer(let fields): (.transfer, fields)
+        case .taken(let fields): (.taken, fields)
+        case .removed(let fields): (.removed, fields)
+        case .gone(let fields): (.gone, fields)
+        case .retried(let fields): (.retried, fields)
+        case .adopted(let fields): (.adopted, fields)
+        case .changed(let fields): (.changed, fields)
+        case .missing(let fields): (.missing, fields)
+        case .unreadable(let fields): (.unreadable, fields)
+        case .absent(let fields): (.absent, fields)
+        case .verified(let fields): (.verified, fields)
+        case .job(let fields): (.job, fields)
+        case .jobCancelled(let fields): (.jobCancelled, fields)
+        case .jobRetried(let fields): (.jobRetried, fields)
+        case .jobRemoved(let fields): (.jobRemoved, fields)
+        case .jobsRemoved(let fields): (.jobsRemoved, fields)
+        case .handler(let fields): (.handler, fields)
+        case .problem(let fields): (.problem, fields)
+        case .handlerRemoved(let fields): (.handlerRemoved, fields)
+        case .`default`(let fields): (.`default`, fields)
+        case .handlerDecision(let fields): (.handlerDecision, fields)
+        case .schemeDecision(let fields): (.schemeDecision, fields)
+        case .contact(let fields): (.contact, fields)
+        case .blockedStranger(let fields): (.blockedStranger, fields)
+        case .forgotten(let fields): (.forgotten, fields)
+        case .blocked(let fields): (.blocked, fields)
+        case .unblocked(let fields): (.unblocked, fields)
+        case .me(let fields): (.me, fields)
+        case .rule(let fields): (.rule, fields)
+        case .policyDecision(let fields): (.policyDecision, fields)
+        case .visibility(let fields): (.visibility, fields)
+        case .open(let fields): (.open, fields)
+        case .peer(let fields): (.peer, fields)
+        case .compare(let fields): (.compare, fields)
+        case .paired(let fields): (.paired, fields)
+        case .status(let fields): (.status, fields)
+        case .type(let fields): (.type, fields)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+extension EventLine {
+    enum Failed: FieldGroups {
+        case command(Failure)
+        /// A command goes on after the failure of one of its words.
+        case part(Failure, of: Subject)
+        case sentItem(SentItem, Findings, ExitReason)
+        /// Of a receiver, as is `handler`: it goes on.
+        case transfer(Transfer, reason: String)
+        case handler(Arrived, HandlerReply, reason: String)
+        case url(URLOutcome.Failed)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .command(let failure): [failure]
+            case .part(let failure, let subject): [failure, subject]
+            case .sentItem(let item, let findings, let reason): [item, findings, reason]
+            case .transfer(let transfer, let reason): [transfer, ["reason": reason]]
+            case .handler(let arrival, let reply, let reason): [arrival, reply, ["reason": reason]]
+            case .url(let outcome): [outcome]
+            }
+        }
+    }
+
+    /// The failure of a command, with its exit code.
+    struct Failure: Encodable {
+        var reason: String
+        /// Advice after a failure.
+        var hint: String?
+        /// Further reasons, in the form of `reason`.
+        var others: [String]?
+        var exit: WaftExit
+
+        init(_ failure: CommandFailure) {
+            (reason, hint, exit) = (failure.message, failure.hint, failure.exit)
+            others = failure.others.isEmpty ? nil : failure.others
+        }
+    }
+
+    /// The word of the command line to which a failure belongs.
+    enum Subject: FieldGroups {
+        case peer(String)
+        case path(String)
+        case job(Int)
+        case arrival(Int64)
+        case item(ArrivalName)
+        /// A word that names no item.
+        case wanted(String)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .peer(let word): [["to": word]]
+            case .path(let path): [["path": path]]
+            case .job(let number): [["job": number]]
+            case .arrival(let number): [["arrival": number]]
+            case .item(let item): [item]
+            case .wanted(let word): [["wanted": word]]
+            }
+        }
+    }
+
+    init(_ failure: CommandFailure) {
+        self = .failed(.command(Failure(failure)))
+    }
+
+    init(_ failure: CommandFailure, of subject: Subject) {
+        self = .failed(.part(Failure(failure), of: subject))
+    }
+}

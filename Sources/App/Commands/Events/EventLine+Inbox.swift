@@ -1,0 +1,124 @@
+import Inbox
+import Sharing
+
+/// Lines of `waft inbox`.
+extension EventLine {
+    struct ArrivalName: Encodable {
+        var arrival: Int64
+        /// The name that was offered.
+        var name: String
+        /// The name it has in the Inbox.
+        var stored: String
+        var path: String
+
+        init(_ arrival: Arrival) {
+            (self.arrival, name) = (arrival.number.value, arrival.item.name.text)
+            (stored, path) = (arrival.stored.name.text, arrival.stored.path)
+        }
+    }
+
+    /// An item that has left the Inbox.
+    enum DepartedItem: FieldGroups {
+        private struct End: Encodable {
+            var exit: WaftExit
+            var reason: String?
+        }
+
+        /// By this command.
+        /// - Parameter remark: a problem beside the success.
+        case command(ArrivalName, WaftExit, remark: String?)
+        case watched(Arrived)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .command(let name, let exit, let remark): [name, End(exit: exit, reason: remark)]
+            case .watched(let arrival): [arrival]
+            }
+        }
+    }
+
+    /// An item that was moved out of the Inbox.
+    struct Moved: FieldGroups {
+        var item: DepartedItem
+        /// Its new path, or a handler's identifier.
+        var toward: String
+
+        var groups: [any Encodable] { [item, ["toward": toward]] }
+    }
+
+    /// - Parameter toward: the new path of an item that was taken, or a handler's identifier.
+    init(_ item: DepartedItem, _ how: Departure.How, toward: String) {
+        switch how {
+        case .taken: self = .taken(Moved(item: item, toward: toward))
+        case .removed: self = .removed(item)
+        case .handler: self = .gone(Moved(item: item, toward: toward))
+        }
+    }
+
+    struct Retried: Encodable {
+        var arrival: Int64
+    }
+
+    struct Adopted: Encodable {
+        var inbox: String
+    }
+
+    struct ChangedItem: Encodable {
+        var arrival: Int64
+        var stored: String
+        var path: String
+        /// `kind`, `size`, `entries`, `contents`, `mode`.
+        var differences: [String]
+        var reason: String?
+        /// Time of the last change of the file.
+        var touched: String?
+    }
+
+    struct LostItem: Encodable {
+        var arrival: Int64
+        var stored: String
+        var path: String
+        var reason: String?
+    }
+
+    /// An item that was named, and that is not expected in the Inbox.
+    enum Absent: FieldGroups {
+        case item(arrival: Int64, stored: String, reason: String)
+        /// The word names no item.
+        case wanted(String, reason: String)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .item(let number, let stored, let reason):
+                [["arrival": number], ["stored": stored, "reason": reason]]
+            case .wanted(let word, let reason): [["wanted": word, "reason": reason]]
+            }
+        }
+    }
+
+    /// The counts of a verification.
+    struct Verified: Encodable {
+        var ok: Int
+        var changed: Int
+        var missing: Int
+        var unreadable: Int
+        var exit: WaftExit
+    }
+
+    /// The line for a finding of a verification; nil for an item that is as it arrived.
+    init?(_ finding: ItemFinding, of arrival: Arrival) {
+        let (number, stored, path) = (arrival.number.value, arrival.stored.name.text, arrival.stored.path)
+        let reason = finding.detail.isEmpty ? nil : finding.detail
+        switch finding.state {
+        case .ok: return nil
+        case .changed:
+            let touched = finding.touched.map { ISOTime.text(WallTime(milliseconds: $0.seconds &* 1_000)) }
+            self = .changed(
+                ChangedItem(
+                    arrival: number, stored: stored, path: path, differences: finding.differences.map(\.rawValue),
+                    reason: reason, touched: touched))
+        case .missing: self = .missing(LostItem(arrival: number, stored: stored, path: path, reason: reason))
+        case .unreadable: self = .unreadable(LostItem(arrival: number, stored: stored, path: path, reason: reason))
+        }
+    }
+}

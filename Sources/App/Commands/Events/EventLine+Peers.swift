@@ -1,0 +1,36 @@
+import Endpoints
+import Sending
+import Sharing
+
+/// Lines of `waft peers`. A peer has an `id`, the whole id of its key. A peer that proves no key has a `handle`, its name
+/// while it is in view.
+extension EventLine {
+    struct Found: Encodable {
+        private let id: String?
+        private let handle: String?
+        let name: String?
+        let device: String?
+        /// The dialect of the peer: `waft` and others.
+        let via: String
+        let addresses: [String]
+
+        init(_ peer: FoundPeer) {
+            (id, handle) = (peer.id.provenText, peer.id.handle)
+            (name, device) = (peer.card?.name, peer.card?.device)
+            (via, addresses) = (peer.dialect.name, peer.target.addressTexts)
+        }
+    }
+
+    struct Lost: Encodable {
+        private let id: String?
+        private let handle: String?
+
+        init(_ id: PeerID) {
+            (self.id, handle) = (id.provenText, id.handle)
+        }
+    }
+}
+
+extension PeerID {
+    fileprivate var handle: String? { provenText == nil ? text : nil }
+}

@@ -1,0 +1,97 @@
+import ContentCheck
+import Sharing
+import UniformTypes
+
+extension EventLine {
+    struct Peer: Encodable, Equatable {
+        /// The whole id of its key; absent for a peer that proved none.
+        var id: String?
+        /// The name that the peer gives itself.
+        var name: String?
+        /// The user's own name for a contact.
+        var contact: String?
+    }
+
+    /// An item of an offer.
+    struct Item: Encodable {
+        /// Place of the item in its offer.
+        var item: Int
+        var name: String
+        var kind: String
+        var type: String
+        var size: UInt64?
+        /// Bytes that the sender expects if `size` is not known.
+        var sizeHint: UInt64?
+        /// Of a folder: files, folders and links, itself included.
+        var entries: UInt64?
+    }
+
+    /// The answer to one item, and why.
+    struct Answer: Encodable {
+        var item: Int
+        var answer: String
+        var reason: String?
+
+        init(item: Int, answer: String, reason: String?) {
+            (self.item, self.answer) = (item, answer)
+            self.reason = reason.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    struct Answers: Encodable {
+        /// The answers to the first `shownItems`.
+        var answers: [Answer]
+        var acceptedCount: Int
+    }
+
+    /// A transfer at the receiver.
+    struct Transfer: Encodable {
+        /// Absent for a peer that proved no key.
+        var from: Peer?
+        var transfer: String
+
+        init(_ id: String, from peer: String?) {
+            (from, transfer) = (peer.map { Peer(id: $0) }, id)
+        }
+    }
+
+    /// Bytes moved so far, and in all.
+    struct Course: Encodable {
+        var bytes: UInt64
+        var total: UInt64?
+    }
+
+    /// Why a part of a command failed, and its exit code.
+    struct ExitReason: Encodable {
+        var reason: String
+        var exit: WaftExit
+    }
+
+    /// The answer of a handler.
+    struct HandlerReply: Encodable {
+        var handlerAnswer: String
+        var exitCode: Int?
+    }
+}
+
+extension EventLine.Item {
+    init(_ number: Int, _ item: OfferedItem) {
+        self.init(
+            item: number, name: item.name.text, kind: item.kind.rawValue, type: item.type.identifier, size: item.size,
+            sizeHint: item.sizeHint, entries: item.kind == .tree ? item.entries : nil)
+    }
+
+    /// The first items of an offer.
+    static func first(of offer: Offer) -> [Self] {
+        offer.items.prefix(EventLine.shownItems).enumerated().map(Self.init)
+    }
+}
+
+extension EventLine.Answers {
+    init(_ verdict: Verdict) {
+        acceptedCount = verdict.items.count { $0.answer == .accepted }
+        answers = verdict.items.prefix(EventLine.shownItems).enumerated().map { number, item in
+            EventLine.Answer(item: number, answer: item.answer.rawValue, reason: item.reason)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// Lines that both sides of a transfer print.
+extension EventLine {
+    enum Answered: FieldGroups {
+        case sent(to: String, Answers)
+        case received(Sender, Answers)
+        /// The offer has waited for an answer, by its number.
+        case waited(offer: Int, Sender, Answers)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .sent(let peer, let answers): [["to": peer], answers]
+            case .received(let sender, let answers): [sender, answers]
+            case .waited(let number, let sender, let answers): [["offer": number], sender, answers]
+            }
+        }
+    }
+
+    enum Progress: FieldGroups {
+        case sent(to: String, Course)
+        case received(Transfer, Course)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .sent(let peer, let course): [["to": peer], course]
+            case .received(let transfer, let course): [transfer, course]
+            }
+        }
+    }
+
+    enum Stored: FieldGroups {
+        case sent(SentItem, SentCopy, Findings)
+        /// The command waited for a handler, which did not say yes.
+        case sentUnopened(SentItem, SentCopy, Findings, ExitReason)
+        case received(Arrived)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .sent(let item, let copy, let findings): [item, copy, findings]
+            case .sentUnopened(let item, let copy, let findings, let reason): [item, copy, findings, reason]
+            case .received(let arrival): [arrival]
+            }
+        }
+    }
+
+    enum Opened: FieldGroups {
+        case sent(SentItem, SentCopy, Findings)
+        case received(Arrived, HandlerReply)
+        /// By `waft inbox open`.
+        case onDesktop(ArrivalName, WaftExit)
+        case url(URLOutcome.Opened)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .sent(let item, let copy, let findings): [item, copy, findings]
+            case .received(let arrival, let reply): [arrival, reply]
+            case .onDesktop(let item, let exit): [item, ["exit": exit]]
+            case .url(let outcome): [outcome]
+            }
+        }
+    }
+
+    enum Done: FieldGroups {
+        private struct Failures: Encodable {
+            var reason: String?
+        }
+
+        /// The last line of a command that ends.
+        case command(WaftExit)
+        /// - Parameter failures: why some of the items were not stored.
+        case transfer(Transfer, failures: String?)
+
+        var groups: [any Encodable] {
+            switch self {
+            case .command(let exit): [["exit": exit]]
+            case .transfer(let transfer, let failures): [transfer, Failures(reason: failures)]
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Control
+import Digests
+import Endpoints
+import HandlerCatalog
+import Inbox
+import Sending
+import Sharing
+import TestSupport
+import Testing
+import UniformTypes
+
+@testable import Commands
+
+/// One line of each event, or more if the event has several forms, with as few fields as it can have.
+private struct Samples {
+    private let offer = Offer.sample()
+    private let id = PeerID.sample(1)
+    private let peer: EventLine.Peer
+    private let arrival: Arrival
+    private let arrived: EventLine.Arrived
+    private let name: EventLine.ArrivalName
+    private let reply = EventLine.HandlerReply(handlerAnswer: "no")
+    private let answers = EventLine.Answers(answers: [], acceptedCount: 0)
+    private let course = EventLine.Course(bytes: 1)
+    private let failure = EventLine.Failure(CommandFailure(.unexpected, "it failed"))
+    private let transfer: EventLine.Transfer
+    private let sentItem: EventLine.SentItem
+    private let copy = EventLine.SentCopy(stored: "a", size: 1, digest: "xxh3-128:00")
+
+    init() throws {
+        peer = EventLine.Peer(id: id.text)
+        arrival = Arrival(
+            number: ArrivalNumber(7),
+            facts: ArrivalFacts(
+                transfer: offer.transfer, itemNumber: 0, itemsInOffer: 1, item: offer.items[0], size: 5,
+                digest: .of(.xxh3_128, Array("hello".utf8)), peer: id, senderName: "study", annotation: [:]),
+            stored: StoredItem(name: try SafeName("a"), path: "/in/a"))
+        arrived = EventLine.Arrived(arrival, from: peer)
+        name = EventLine.ArrivalName(arrival)
+        transfer = EventLine.Transfer(offer.transfer.text, from: nil)
+        sentItem = EventLine.SentItem(to: "study", via: "waft", transfer: offer.transfer.text, item: 0, name: "a")
+    }
+
+    func all() throws -> [EventLine] {
+        sending() + receiving() + peers() + inbox() + outbox() + pairing() + (try handlers()) + deciding()
+    }
+
+    private func sending() -> [EventLine] {
+        let reason = EventLine.ExitReason(reason: "no", exit: .handlerSaidNo)
+        let findings = EventLine.Findings()
+        return [
+            .item(EventLine.PlannedItem(0, offer.items[0])),
+            .skipped(EventLine.Skipped(reason: "it cannot be read")),
+            .queued(EventLine.Queued(job: 1, to: "study", count: 1, size: 1, daemon: false)),
+            .offered(EventLine.Offered(offer, to: "study")),
+            .busy(EventLine.Busy(to: "study")),
+            .resuming(EventLine.Resuming(to: "study", reason: "the connection was lost")),
+            .sent(EventLine.Sent(item: sentItem)),
+            .answered(.sent(to: "study", answers)),
+            .progress(.sent(to: "study", course)),
+            .stored(.sent(sentItem, copy, findings)),
+            .stored(.sentUnopened(sentItem, copy, findings, reason)),
+            .opened(.sent(sentItem, copy, findings)),
+            .failed(.sentItem(sentItem, findings, reason)),
+            .failed(.part(failure, of: .peer("study"))),
+            .done(.command(.done)),
+        ]
+    }
+
+    private func receiving() -> [EventLine] {
+        let sender = EventLine.Sender(offer, from: peer)
+        return [
+            .ready(EventLine.Ready(id: id.text, name: "kitchen", port: 1, inbox: "/in")),
+            .offer(EventLine.ReceivedOffer(offer, from: peer)),
+            .answered(.received(sender, answers)),
+            .answered(.waited(offer: 1, sender, answers)),
+            .progress(.received(transfer, course)),
+            .altered(
+                EventLine.Altered(
+                    from: peer, via: "waft", transfer: offer.transfer.text, name: "a", reason: "renamed")),
+            .stored(.received(arrived)),
+            .opened(.received(arrived, reply)),
+            .deferred(EventLine.Deferred(arrival: arrived, reply: reply, reason: "later")),
+            .failed(.handler(arrived, reply, reason: "no")),
+            .failed(.transfer(transfer, reason: "the connection was lost")),
+            .done(.transfer(transfer, failures: nil)),
+            .accepted(EventLine.Accepted(offer: 1)),
+            .declined(EventLine.Declined(offer: 1, blocked: false)),
+            .status(
+                StatusFields(
+                    name: "kitchen", id: id.text, port: 1, inbox: "/in", accept: "ask", discovery: "off",
+                    waitingOffers: 0, activeTransfers: 0, processID: 1)),
+        ]
+    }
+
+    private func peers() -> [EventLine] {
+        let unproven = PeerID.unproven(.keyless, seed: [])
+        return [id, unproven].flatMap { peer -> [EventLine] in
+            let found = FoundPeer(id: peer, card: nil, target: PeerTarget(.keyed, addresses: []))
+            return [.found(EventLine.Found(found)), .lost(EventLine.Lost(peer))]
+        }
+    }
+
+    private func inbox() -> [EventLine] {
+        let command = EventLine.DepartedItem.command(name, .done, remark: nil)
+        return [
+            .entry(InboxRow.Fields(stored: "a", path: "/in/a", kind: "file", modified: "2026-11-21T10:00:00Z")),
+            .arrival(
+                JournalFields(
+                    arrival: 7, name: "a", stored: "a", path: "/in/a", kind: "file", type: "public.data", size: 1,
+                    digest: "xxh3-128:00", from: peer, via: "waft", transfer: offer.transfer.text, item: 0,
+                    arrived: "2026-11-21T10:00:00Z", delivery: "none")),
+            .transfer(
+                SentFields(
+                    ended: "2026-11-21T10:00:00Z", via: "waft", transfer: offer.transfer.text, count: 1, storedCount: 1,
+                    moved: 1, items: [])),
+            EventLine(command, .taken, toward: "/home/a"),
+            EventLine(.watched(arrived), .taken, toward: "/home/a"),
+            EventLine(command, .removed, toward: ""),
+            EventLine(.watched(arrived), .removed, toward: ""),
+            EventLine(.watched(arrived), .handler, toward: "org.example.one"),
+            .retried(EventLine.Retried(arrival: 7)),
+            .adopted(EventLine.Adopted(inbox: "/in")),
+            .opened(.onDesktop(name, .done)),
+            .failed(.part(failure, of: .item(name))),
+            .failed(.part(failure, of: .wanted("b"))),
+            .failed(.part(failure, of: .arrival(7))),
+            .absent(.item(arrival: 7, stored: "a", reason: "it was taken")),
+            .absent(.wanted("b", reason: "no such item")),
+            .verified(EventLine.Verified(ok: 1, changed: 0, missing: 0, unreadable: 0, exit: .done)),
+        ] + [.changed, .missing, .unreadable].compactMap { EventLine(ItemFinding(state: $0), of: arrival) }
+    }
+
+    private func outbox() -> [EventLine] {
+        [
+            .job(
+                OutboxFields(
+                    job: 1, state: "waiting", to: "study", queued: "2026-11-21T10:00:00Z",
+                    expires: "2026-11-28T10:00:00Z", attemptCount: 0, transfer: offer.transfer.text, size: 1, count: 1,
+                    items: [])),
+            .jobCancelled(EventLine.Job(job: 1)),
+            .jobRetried(EventLine.RetriedJob(job: 1, daemon: true)),
+            .jobRemoved(EventLine.Job(job: 1)),
+            .jobsRemoved(EventLine.RemovedJobs(jobCount: 1)),
+            .failed(.part(failure, of: .job(1))),
+        ]
+    }
+
+    private func pairing() -> [EventLine] {
+        [
+            .open(EventLine.OpenedPairing(seconds: 600)),
+            .peer(EventLine.PairingPeer(peer: peer)),
+            .compare(EventLine.Compared(digits: "123456", words: ["a"])),
+            .paired(EventLine.Paired(peer: peer)),
+            .failed(.command(failure)),
+        ]
+    }
+
+    private func handlers() throws -> [EventLine] {
+        let decision = DecisionFields(claimants: [], passedOver: [], asked: [])
+        let url = try URLParts("foo:x")
+        let choice = HandlersDefaultCommand.Fields.Choice()
+        let scheme = try URLScheme(named: "foo:")
+        return [
+            .handler(
+                HandlerFields(
+                    name: "A", identifier: "org.example.a", enabled: true, origin: "user", documentTypes: [],
+                    urlTypes: [], defaultTypes: [], defaultSchemes: [], exports: [], imports: [], warnings: [])),
+            .problem(
+                HandlerProblemFields(severity: "warning", name: "A", path: "/a", reason: "bad", hint: "remove it")),
+            .handlerRemoved(
+                HandlersRemoveCommand.Fields(
+                    path: "/a", isDataRemoved: false, forgottenTypes: [], forgottenSchemes: [])),
+            .default(HandlersDefaultCommand.Fields(subject: .type(.plainText), choice: choice)),
+            .default(HandlersDefaultCommand.Fields(subject: .scheme(scheme), choice: choice)),
+            .handlerDecision(
+                ItemDecisionFields(
+                    item: ItemDecisionFields.Item(type: "public.data", handedOnAs: "public.data", eligible: true),
+                    handlers: decision)),
+            .schemeDecision(
+                SchemeChoiceFields(
+                    url: SchemeChoiceFields.URL(
+                        url: url.text, urlParts: url, builtIn: false, openedWhenReceived: false),
+                    handlers: decision)),
+            .opened(.url(URLOutcome.Opened(url: "foo:x", scheme: "foo", handler: "org.example.a", attempts: []))),
+            .failed(
+                .url(
+                    URLOutcome.Failed(
+                        url: "foo:x", scheme: "foo", attempts: [], reason: "no", exit: .handlerSaidNo))),
+            .failed(.part(failure, of: .path("/a"))),
+            .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
+        ]
+    }
+
+    private func deciding() -> [EventLine] {
+        let standing = StandingFields(id: id.text, blocked: false)
+        return [
+            .contact(
+                ContactFields(
+                    name: "anna", id: id.text, policy: "ask", blocked: false, verifiedBy: "keyID",
+                    verifiedAt: "2026-11-21T10:00:00Z", reached: [])),
+            .blockedStranger(BlockedFields(name: "x", id: id.text, at: "2026-11-21T10:00:00Z")),
+            .forgotten(standing),
+            .blocked(standing),
+            .unblocked(standing),
+            .me(ContactsMeCommand.Fields(name: "kitchen", id: id.text, short: id.short)),
+            .rule(RuleFields(rule: 1, outcome: "ask")),
+            .policyDecision(
+                PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
+            .visibility(VisibleCommand.Fields(visibility: "off")),
+        ]
+    }
+}
+
+@Suite("The events of --json")
+struct EventLineTests {
+    @Test("there is a sample of each event, and each form of an event is as the schema has it")
+    func samples() throws {
+        let samples = try Samples().all()
+        #expect(Set(samples.map(\.name)) == Set(EventName.allCases))
+        holdContract(samples.map(\.text))
+    }
+}
