@@ -4,27 +4,6 @@ import Outbox
 import Sending
 import Sharing
 
-/// The receiver's report on the jobs that it is sending.
-struct OutboxCourse: Sendable {
-    /// Whether a receiver is running; without one, the jobs are not being sent any more.
-    var isReceiverThere: Bool
-    private var progress: [Int: JobProgress] = [:]
-
-    init(isReceiverThere: Bool = true) {
-        self.isReceiverThere = isReceiverThere
-    }
-
-    init(_ jobs: [JobProgress]) {
-        isReceiverThere = true
-        progress = Dictionary(jobs.map { ($0.job, $0) }) { _, later in later }
-    }
-
-    /// Nil if the job is not being sent, or if nothing of it has moved.
-    func progress(of record: OutboxStore.Record) -> JobProgress? {
-        record.standing.state == .sending ? progress[record.number.value] : nil
-    }
-}
-
 /// A job of the outbox in words. Foreign text is escaped.
 enum OutboxText {
     /// Items that are listed one by one.
@@ -125,101 +104,5 @@ enum OutboxText {
         return date.formatted(
             Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
                 .dateTimeSeparator(.space).time(includingFractionalSeconds: false))
-    }
-}
-
-/// A job of the outbox for programs.
-struct OutboxFields: Encodable {
-    struct Item: Encodable {
-        var item: Int
-        var name: String
-        var kind: String
-        var type: String
-        var size: UInt64?
-        /// `path`, `copy`, `text` or `url`.
-        var source: String
-        var path: String?
-        var stored: String?
-        var digest: String?
-        var handlerAnswer: String?
-        var reason: String?
-    }
-
-    var job: Int
-    var state: String
-    var to: String
-    var peer: EventLine.Peer?
-    var queued: String
-    var expires: String
-    /// Time of the next attempt; absent if there is none.
-    var due: String?
-    var finished: String?
-    var attemptCount: Int
-    /// Bytes that were handed over or were there already, and of how many: while it is being sent.
-    var bytes: UInt64?
-    var total: UInt64?
-    var transfer: String
-    var size: UInt64
-    var count: Int
-    /// The first `EventLine.shownItems`.
-    var items: [Item]
-    var reason: String?
-    /// As an exit code of `waft send`.
-    var exit: Int32?
-}
-
-extension OutboxFields {
-    init(_ record: OutboxStore.Record, _ course: OutboxCourse = OutboxCourse()) {
-        let (job, standing) = (record.job, record.standing)
-        self.job = record.number.value
-        state = standing.state.rawValue
-        to = job.destination.text
-        let key = job.destination.key ?? standing.peer
-        if key != nil || standing.wasOffered { peer = EventLine.Peer(id: key?.text, name: standing.peerName) }
-        func time(_ milliseconds: Int64) -> String { ISOTime.text(WallTime(milliseconds: milliseconds)) }
-        (queued, expires, finished) = (time(job.queued), time(standing.expires), standing.finished.map(time))
-        (bytes, total) = (course.progress(of: record)?.bytes, course.progress(of: record)?.total)
-        due = standing.state == .waiting ? time(standing.due) : nil
-        (attemptCount, transfer, size, count) = (standing.attempts, standing.transfer, job.size, job.items.count)
-        items = job.items.prefix(EventLine.shownItems).enumerated().map { number, item in
-            Item(number, item, standing.outcomes[number])
-        }
-        reason = standing.failure?.reason
-        exit = standing.state == .done ? 0 : standing.failure.map { WaftExit($0.code).rawValue }
-    }
-}
-
-extension OutboxFields.Item {
-    fileprivate init(_ number: Int, _ item: OutboxItem, _ outcome: OutboxOutcome?) {
-        let (source, path): (String, String?) =
-            switch item.content {
-            case .path(let path): ("path", path)
-            case .spooled: ("copy", nil)
-            case .text: ("text", nil)
-            case .url: ("url", nil)
-            }
-        self.init(
-            item: number, name: item.name, kind: item.kind.rawValue, type: item.type, size: outcome?.size ?? item.size,
-            source: source, path: path, stored: outcome?.stored, digest: outcome?.digest,
-            handlerAnswer: outcome?.handler,
-            reason: outcome?.failure?.reason)
-    }
-}
-
-extension WaftExit {
-    /// The code for the failure of a job.
-    init(_ code: OutboxFailure.Code) {
-        switch code {
-        case .peerNotFound: self = .peerNotFound
-        case .unreachable: self = .unreachable
-        case .declined: self = .declined
-        case .ineligible: self = .ineligible
-        case .noRoom: self = .noRoom
-        case .noAnswer, .expired: self = .noAnswer
-        case .handlerSaidNo: self = .handlerSaidNo
-        case .changed: self = .contentChanged
-        case .inputMissing: self = .inputMissing
-        case .unexpected: self = .unexpected
-        }
     }
 }

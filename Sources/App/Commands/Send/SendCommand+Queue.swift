@@ -1,119 +1,12 @@
-import ArgumentParser
 import Contacts
 import Control
 import Endpoints
-import Foundation
 import Inbox
 import ItemSources
-import NIOPosix
 import Outbox
 import Sending
 import Settings
 import Sharing
-
-/// How `waft send` leaves things to the daemon.
-struct QueueOptions: ParsableArguments {
-    @Flag(name: .long, help: "Let the daemon send it when the peer is reachable, even after a reboot.")
-    var queue = false
-
-    @Flag(name: .long, help: "With --queue: copy the files now, and send the copies.")
-    var snapshot = false
-
-    @Option(name: .long, help: ArgumentHelp("With --queue: give up after this many days.", valueName: "days"))
-    var expires: Int?
-
-    func validate() throws {
-        if !queue, snapshot || expires != nil { throw ValidationError("--snapshot and --expires go with --queue") }
-        if let expires, !(1...OutboxLimits.longestDays).contains(expires) {
-            throw ValidationError("--expires is 1 to \(OutboxLimits.longestDays) days")
-        }
-    }
-}
-
-/// Puts a sending into the outbox: a job for each peer.
-struct Queuing {
-    let surroundings: Surroundings
-    let sources: [any ItemSource]
-    /// The words of the sources: paths, then texts, then URLs.
-    let paths: [String]
-    let texts: [String]
-    let urls: [String]
-    let options: SendOptions
-    let queue: QueueOptions
-    let cancellation: Cancellation
-
-    /// - Returns: the jobs, in the order of the peers.
-    /// - Throws: `CommandFailure`; jobs that were made before stay.
-    func run(to names: [String]) throws -> [OutboxJob] {
-        let destinations = try names.map(destination)
-        return try destinations.map(job)
-    }
-
-    /// The name of a contact means its key, even if the contact has another name when the job is sent.
-    private func destination(_ name: String) throws -> OutboxJob.Destination {
-        do {
-            guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }
-            let contact = try surroundings.home.contactBook().snapshot().contact(named: name)
-            return OutboxJob.Destination(text: name, key: contact?.id)
-        } catch let error as PeerReference.Unreadable {
-            throw CommandFailure(.usage, TerminalText.escaped(error.description))
-        } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
-        }
-    }
-
-    private func job(_ destination: OutboxJob.Destination) throws -> OutboxJob {
-        let store = OutboxStore(folder: surroundings.home.outbox)
-        do {
-            let draft = try OutboxDraft.make(
-                in: store, quota: surroundings.settings.outboxQuota,
-                reserve: { [reserve = surroundings.settings.reserve] in reserve.bytes(ofFileSystem: $0) },
-                isCancelled: { cancellation.isRequested })
-            for (number, source) in sources.enumerated() { try add(source, number, to: draft) }
-            if cancellation.isRequested { throw CancellationError() }
-            return try draft.commit(
-                to: destination,
-                options: OutboxJob.Options(
-                    annotation: options.annotation, takesPart: options.takesPart,
-                    waitsForHandlers: options.wait == .opened),
-                at: .now,
-                lifetime: queue.expires.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
-        } catch is CancellationError {
-            throw CommandFailure(.interrupted, "cancelled; nothing was queued")
-        } catch let fault as SourceFault {
-            throw CommandFailure(fault)
-        } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
-        }
-    }
-
-    private func add(_ source: any ItemSource, _ number: Int, to draft: OutboxDraft) throws {
-        switch number {
-        case ..<paths.count:
-            let path = paths[number]
-            // Standard input cannot be read later.
-            if path == "-" || queue.snapshot { return try draft.addCopy(of: source) }
-            try draft.addReference(source, path: Self.absolute(path))
-        case ..<(paths.count + texts.count):
-            try draft.addText(texts[number - paths.count], offered: source.offered)
-        default:
-            try draft.addURL(urls[number - paths.count - texts.count], offered: source.offered)
-        }
-    }
-
-    /// Links stay as they are: the user has named them.
-    private static func absolute(_ path: String) -> String {
-        PathText.isAbsolute(path) ? path : PathText.joined(FileManager.default.currentDirectoryPath, path)
-    }
-
-    /// Tells the receiver that there is something to do.
-    /// - Returns: whether one is running.
-    func tellDaemon() async -> Bool {
-        guard let socket = try? ControlSocket(folder: surroundings.home.run) else { return false }
-        let group = MultiThreadedEventLoopGroup.singleton
-        return (try? await ControlClient.ask(.outbox(.lookAgain), at: socket, on: group)) == .done
-    }
-}
 
 extension SendCommand {
     /// `--queue`.

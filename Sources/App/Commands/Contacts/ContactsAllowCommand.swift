@@ -1,0 +1,104 @@
+import ArgumentParser
+import Contacts
+import Foundation
+import Sharing
+
+/// `waft contacts allow`.
+struct ContactsAllowCommand: ContactsVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "allow",
+        abstract: "Make a contact of a machine whose key id you know.",
+        discussion: """
+            Example: waft contacts allow 7h2k… --name kitchen --policy accept --for 30d
+
+            The id has 56 characters; the last four are check digits. On the other machine, waft contacts me prints it. With \
+            --from, each line of the file is an id, a space and a name; empty lines and lines that begin with # are \
+            ignored. If one line is wrong, no contact is added.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The full id of its key.", valueName: "key-id"))
+    var id: String?
+
+    @Option(name: .long, help: ArgumentHelp("Name of the contact.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("A file with KEY-ID NAME on each line; - for standard input.", valueName: "file"))
+    var from: String?
+
+    @OptionGroup var options: ContactOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if from != nil {
+            guard id == nil, name == nil else {
+                throw ValidationError("give either --from FILE, or a KEY-ID and --name")
+            }
+        } else if id == nil || name == nil {
+            throw ValidationError("give a KEY-ID and --name, or --from FILE")
+        }
+    }
+
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+        let wanted = try wanted()
+        let change = try options.change(on: place)
+        let own = try? place.ownID()
+        if let mistaken = wanted.first(where: { $0.id == own }) {
+            throw mistaken.failure("this is the key of this machine itself; the id of the other one is needed")
+        }
+        let verification = Verification(.keyID, at: place.now())
+        var current: ContactAllowance?
+        var refusal: CommandFailure?
+        do throws(ContactError) {
+            try place.book.change { draft throws(ContactError) in
+                refusal = Self.misnamed(wanted, draft.before)
+                guard refusal == nil else { return }
+                for allowance in wanted {
+                    current = allowance
+                    let known = draft.before[allowance.id]
+                    // A contact that was verified in a better way stays so.
+                    if known == nil || known?.isBlocked == true {
+                        try draft.allow(allowance.id, named: allowance.name, verification)
+                    }
+                    try draft.set(allowance.id) { change.apply(to: &$0) }
+                }
+            }
+        } catch {
+            throw CommandFailure(error, at: current?.place)
+        }
+        if let refusal { throw refusal }
+        let (snapshot, text) = (try place.snapshot(), ContactText(place))
+        let contacts = wanted.compactMap { snapshot[$0.id] }
+        return VerbReport(
+            results: contacts.map {
+                output.json ? EventLine.contact(ContactFields($0)).text : "allowed " + text.line($0)
+            },
+            isChange: true)
+    }
+
+    private func wanted() throws(CommandFailure) -> [ContactAllowance] {
+        if let from { return try ContactList.read(from) }
+        guard let id, let name else { throw CommandFailure(.usage, "give a KEY-ID and --name") }
+        let key = try KeyWord.whole(id)
+        return [ContactAllowance(id: key, name: try CommandFailure.contactName(name), place: nil)]
+    }
+
+    /// A failure if a key is known already by another name, or stands in the list twice with different names.
+    private static func misnamed(_ wanted: [ContactAllowance], _ before: ContactSnapshot) -> CommandFailure? {
+        var names: [PeerID: ContactName] = [:]
+        for allowance in wanted {
+            if let contact = before[allowance.id], contact.name != allowance.name {
+                let old = TerminalText.escaped(contact.name.text)
+                return allowance.failure(
+                    "this key already belongs to your contact \(old)",
+                    hint: "to rename it: waft contacts rename \(TerminalText.shellWord(contact.name.text)) NEW")
+            }
+            if let other = names.updateValue(allowance.name, forKey: allowance.id), other != allowance.name {
+                return allowance.failure("the key is listed twice, also with the name \(other)")
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Contacts
+import Control
+import Endpoints
+import HandlerCatalog
+import Journal
+import Settings
+import Sharing
+import UniformTypes
+
+/// A verb about contacts, visibility or rules. It returns a report, and does not print it.
+protocol ContactsVerb: AsyncParsableCommand {
+    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport
+    /// Called after a change if no receiver is running.
+    func sayThatNoneRuns()
+}
+
+extension ContactsVerb {
+    mutating func run() async throws { try await carryOut() }
+
+    func sayThatNoneRuns() {}
+
+    func carryOut() async throws {
+        let report = try report(on: ContactsPlace(try Surroundings()))
+        report.show()
+        if report.isChange, await !Daemon.tell(.lookAgain) { sayThatNoneRuns() }
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Contacts
+import Control
+import Endpoints
+import Foundation
+import HandlerCatalog
+import Journal
+import Settings
+import Sharing
+import UniformTypes
+
+/// The id of a key as people type it.
+enum KeyWord {
+    /// - Throws: `CommandFailure` `usage` unless it is a whole id with check digits. Case and dashes do not matter.
+    static func whole(_ text: String) throws(CommandFailure) -> PeerID {
+        if let id = PeerID(text: text) { return id }
+        let shown = TerminalText.escaped(text, limit: 80)
+        let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
+        let alphabet = "0123456789abcdefghjkmnpqrstvwxyzABCDEFGHJKMNPQRSTVWXYZ".utf8
+        let isID = digits.allSatisfy(alphabet.contains)
+        let hint = "to print the key id of the other machine, run there: waft contacts me"
+        let reason =
+            switch digits.count {
+            case PeerID.characters where isID:
+                "is not a key id: its check digits do not match, so a character is wrong or two are swapped; copy it again"
+            case PeerID.bareCharacters where isID:
+                "is a key id without its check digits, \(digits.count) of \(PeerID.characters) characters; copy it again"
+            case 1..<PeerID.characters where isID:
+                "is only the beginning of a key id, \(digits.count) of \(PeerID.characters) characters: others could "
+                    + "make keys with the same beginning; give the full id"
+            default: "is not a key id, which has \(PeerID.characters) letters and digits"
+            }
+        throw CommandFailure(.usage, "\"\(shown)\" \(reason)", hint: hint)
+    }
+
+    /// A contact that is named or begun, or any peer by its whole id.
+    static func peer(_ text: String, in snapshot: ContactSnapshot) throws(CommandFailure) -> PeerID {
+        do throws(ContactError) {
+            return try snapshot.find(text).id
+        } catch {
+            if error.code == .ambiguous { throw CommandFailure(error) }
+            return try whole(text)
+        }
+    }
+}

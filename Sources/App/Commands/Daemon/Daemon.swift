@@ -1,0 +1,66 @@
+import ArgumentParser
+import Control
+import Endpoints
+import NIOPosix
+import Settings
+import Sharing
+
+/// Asks the running receiver.
+enum Daemon {
+    /// - Throws: `CommandFailure`, 69 when none is running.
+    static func ask(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply {
+        let home = try Surroundings().home
+        do {
+            let socket = try ControlSocket(folder: home.run)
+            return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// - Returns: nil if no receiver is running.
+    /// - Throws: `CommandFailure`.
+    static func askIfRunning(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply? {
+        do throws(CommandFailure) {
+            return try await ask(request)
+        } catch {
+            guard error.exit == .notRunning else { throw error }
+            return nil
+        }
+    }
+
+    /// Tells the running receiver of a change. One that starts later reads everything at its start.
+    /// - Returns: whether one is running.
+    @discardableResult
+    static func tell(_ request: ControlRequest) async -> Bool {
+        do throws(CommandFailure) {
+            _ = try await ask(request)
+        } catch {
+            if error.exit == .notRunning { return false }
+            let reason = TerminalText.escaped(error.message, limit: 1_000)
+            Console.shared.note("warning: the running receiver may not know of the change: \(reason)")
+        }
+        return true
+    }
+
+    /// Watches the running receiver, until it has gone.
+    /// - Throws: `CommandFailure`, 69 when none is running; `CancellationError`.
+    static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
+        let home = try Surroundings().home
+        do {
+            let socket = try ControlSocket(folder: home.run)
+            try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)
+        } catch let error as ControlError {
+            throw failure(error)
+        }
+    }
+
+    static func failure(_ error: ControlError) -> CommandFailure {
+        let line = TerminalText.escaped("\(error)", limit: 1_000)
+        return switch error.code {
+        case .notRunning: CommandFailure(.notRunning, line, hint: "start one with: waftd, or: waft receive")
+        case .denied: CommandFailure(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
+        case .pathTooLong, .alreadyRunning, .refused, .broken: CommandFailure(.unexpected, line)
+        }
+    }
+}

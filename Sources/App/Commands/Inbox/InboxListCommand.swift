@@ -1,0 +1,102 @@
+import ArgumentParser
+import Contacts
+import Endpoints
+import Inbox
+import Journal
+import Sending
+import Settings
+import Sharing
+import UniformTypes
+
+/// `waft inbox list`: the contents of the Inbox.
+struct InboxListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the items in the Inbox.",
+        discussion: """
+            Example: waft inbox list --json, or: waft inbox list --type public.image --from study --since 2d
+
+            With --type, --from, --since or --state only items that Waft has stored are listed, including those in folders \
+            of the Inbox. --watch prints one line for each new item, each handler result and each item that leaves, until \
+            Ctrl-C; exit code 69 if no receiver is running, or when it ends.
+            """
+    )
+
+    @Flag(name: .long, help: "Keep running, and print a line for each item that arrives or leaves.")
+    var watch = false
+
+    @OptionGroup var filter: ArrivalFilterOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !watch || filter.since == nil else {
+            throw ValidationError("--watch shows only new events: leave --since out")
+        }
+    }
+
+    func run() async throws {
+        let surroundings = try Surroundings()
+        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, surroundings)
+        if watch {
+            return try await InboxWatch(choice: choice, people: surroundings.people, json: output.json).run()
+        }
+        let inbox = try surroundings.inbox
+        let rows =
+            try choice.map { choice throws(CommandFailure) in try Self.rows(choice, in: inbox) } ?? Self.rows(inbox)
+        if rows.isEmpty, !output.json {
+            let what = choice == nil ? "nothing" : "no such items"
+            return Console.shared.note("\(what) in \(TerminalText.escaped(surroundings.home.inbox))")
+        }
+        let people = surroundings.people
+        for row in rows {
+            guard !output.json else {
+                EventLine.entry(row.fields(people)).print()
+                continue
+            }
+            Console.shared.result(row.line(people))
+            if let mark = row.entry.mark { Console.shared.result("            \(TerminalText.escaped(mark))") }
+        }
+        if !output.json { Console.shared.result(InboxRow.summary(rows)) }
+    }
+
+    /// Everything in the Inbox's own folder.
+    private static func rows(_ inbox: String) throws(CommandFailure) -> [InboxRow] {
+        let entries: [InboxListing.Entry]
+        do throws(InboxError) {
+            entries = try InboxListing.entries(at: inbox)
+        } catch {
+            throw CommandFailure(.unexpected, TerminalText.escaped(error.message))
+        }
+        // Items that were accepted into a folder have no rows here: the folder has one.
+        let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
+        let byName = Dictionary(own.map { ($0.stored.name.text, $0) }) { _, later in later }
+        return entries.map { InboxRow(entry: $0, shownName: $0.name, arrival: byName[$0.name]) }
+    }
+
+    /// The wanted arrivals that are in the Inbox.
+    private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandFailure) -> [InboxRow] {
+        try arrivals(choice.filter).compactMap { arrival in
+            let path = arrival.stored.path
+            guard let name = PathText.part(of: path, below: inbox), let entry = InboxListing.entry(at: path) else {
+                return nil
+            }
+            return InboxRow(entry: entry, shownName: name, arrival: arrival)
+        }
+    }
+
+    /// Arrivals that are read at a time.
+    private static let page = 1_024
+
+    /// The arrivals of the journal without a recorded departure from the Inbox.
+    private static func arrivals(_ filter: ArrivalFilter) throws(CommandFailure) -> [Arrival] {
+        try JournalReading.read { reader throws(JournalFault) in
+            var arrivals: [Arrival] = []
+            while true {
+                let entries = try reader.entriesThere(after: arrivals.last?.number, count: page, filter: filter)
+                arrivals += entries.map(\.arrival)
+                guard entries.count == page else { return arrivals }
+            }
+        }
+    }
+}

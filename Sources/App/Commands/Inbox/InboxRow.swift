@@ -1,0 +1,75 @@
+import Contacts
+import Endpoints
+import Inbox
+import Journal
+import Sending
+import Settings
+import Sharing
+import UniformTypes
+
+/// Something in the Inbox, with its arrival if the journal knows it.
+struct InboxRow {
+    struct Fields: Encodable {
+        /// The name that it has in the Inbox.
+        var stored: String
+        var path: String
+        /// `ItemKind`, or `link` or `other` for an entry that is no item.
+        var kind: String
+        var size: UInt64?
+        var modified: String
+        var mark: String?
+        /// Of an item that the journal knows: its number, the name that was offered, its type, and the sender.
+        var arrival: Int64?
+        var name: String?
+        var type: String?
+        var from: EventLine.Peer?
+    }
+
+    var entry: InboxListing.Entry
+    /// Its name, or its path below the Inbox.
+    var shownName: String
+    var arrival: Arrival?
+
+    func fields(_ people: Acquaintances) -> Fields {
+        var fields = Fields(
+            stored: entry.name, path: entry.path, kind: kind, size: entry.size,
+            modified: ISOTime.text(WallTime(milliseconds: entry.modified.seconds &* 1_000)), mark: entry.mark)
+        if let arrival {
+            (fields.arrival, fields.name) = (arrival.number.value, arrival.item.name.text)
+            fields.type = arrival.type.identifier
+            fields.from = people.fields(arrival.peer, callingItself: arrival.senderName)
+        }
+        return fields
+    }
+
+    /// For programs.
+    private var kind: String {
+        switch entry.kind {
+        case .file: (arrival?.item.kind ?? .file).rawValue
+        case .folder: ItemKind.tree.rawValue
+        case .link, .other: entry.kind.rawValue
+        }
+    }
+
+    func line(_ people: Acquaintances) -> String {
+        let size = entry.kind == .file ? ByteCount.text(entry.size ?? 0) : entry.kind.rawValue
+        let padding = String(repeating: " ", count: max(0, 10 - size.count))
+        let number = arrival.map { String($0.number.value) } ?? "-"
+        let modified = JournalText.time(WallTime(milliseconds: entry.modified.seconds &* 1_000))
+        let sender = arrival.map { arrival in
+            let introduction = people.introduction(of: arrival.peer, callingItself: arrival.senderName)
+            return " from " + TerminalText.escaped(introduction.name)
+        }
+        return "\(number)\(String(repeating: " ", count: max(0, 5 - number.count)))\(padding)\(size)  "
+            + "\(modified)  \(TerminalText.escaped(shownName, limit: 1_000))\(sender ?? "")"
+    }
+
+    /// Number and size of the items: files with their size on the disk, folders with the size at arrival.
+    static func summary(_ rows: [InboxRow]) -> String {
+        let bytes = rows.reduce(UInt64(0)) { $0 &+ ($1.entry.size ?? $1.arrival?.size ?? 0) }
+        let unknown = rows.count { $0.entry.kind == .folder && $0.arrival == nil }
+        let words = rows.count == 1 ? "1 item" : "\(rows.count) items"
+        let rest = unknown == 0 ? "" : ", without the contents of \(unknown == 1 ? "1 folder" : "\(unknown) folders")"
+        return "\(words), \(ByteCount.text(bytes))\(rest)"
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Control
+import Endpoints
+import Journal
+import Settings
+import Sharing
+
+/// `waft inbox show`: everything about one arrival.
+struct InboxShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show everything about an item, with each call of a handler.",
+        discussion: "Example: waft inbox show 12, or: waft inbox show report.pdf"
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Number of the item, as waft history shows it, or its name in the Inbox.", valueName: "item"),
+        completion: .inboxItems)
+    var arrival: String
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        guard let entry = try JournalReading.entry(arrival) else {
+            throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
+        }
+        if output.json { return EventLine.arrival(JournalFields(entry)).print() }
+        for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }
+    }
+}

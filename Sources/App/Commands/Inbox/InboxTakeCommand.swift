@@ -1,0 +1,71 @@
+import ArgumentParser
+import ContentCheck
+import Control
+import Endpoints
+import HandlerCatalog
+import Handlers
+import Inbox
+import Journal
+import Settings
+import Sharing
+
+/// `waft inbox take`: move items out.
+struct InboxTakeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take",
+        abstract: "Move items out of the Inbox, with the modes of your own files.",
+        discussion: """
+            Example: waft inbox take 12 report.pdf ~/Documents
+
+            Existing files are never replaced: if the name exists, a number is added. On another disk the item is copied, \
+            synced, read back and compared before it is deleted here. Exit code 15 if a handler still reads an item after \
+            five seconds.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "Numbers or names of items, then the target folder.",
+            valueName: "item> ... <folder"), completion: .inboxItemsAndFolders)
+    var words: [String]
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("New name of the item; refused if the name exists.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var readers: ReaderOptions
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard words.count >= 2 else { throw ValidationError("Give one or more items, then the target folder.") }
+        guard name == nil || words.count == 2 else { throw ValidationError("--name needs exactly one item.") }
+    }
+
+    func run() async throws {
+        let name = try self.name.map { text throws(CommandFailure) in
+            do throws(NameRefusal) { return try SafeName(text) } catch {
+                throw CommandFailure(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
+            }
+        }
+        let leaving = Leaving(inbox: try Surroundings().inbox, now: readers.now, json: output.json)
+        let directory = words[words.count - 1]
+        let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingFault) in
+            let size = entry.arrival.size
+            var progress = ProgressLine(total: size)
+            var bytes: UInt64 = 0
+            let taken = try InboxLeaving.take(entry.arrival, inbox: leaving.inbox, to: directory, name: name) { count in
+                bytes &+= UInt64(count)
+                guard Console.shared.isInteractive else { return }
+                Console.shared.status(progress.text(bytes: bytes, at: .now, width: Console.shared.width))
+            }
+            Console.shared.endStatus()
+            return Leaving.Outcome(
+                how: .taken, toward: taken.path,
+                words: "\(Glyph.arrow) \(TerminalText.escaped(taken.path, limit: 4_096))",
+                remark: taken.remark, hasLeft: taken.hasLeft)
+        }
+        if exit != .done { throw exit.code }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import ContentCheck
+import Control
+import Endpoints
+import HandlerCatalog
+import Handlers
+import Inbox
+import Journal
+import Settings
+import Sharing
+
+/// Moves items out of the Inbox, one after the other: each is moved on the disk, recorded, and reported.
+struct Leaving {
+    struct Outcome {
+        var how: Departure.How
+        var toward = ""
+        /// The outcome, escaped.
+        var words: String
+        /// A problem beside the success; not escaped.
+        var remark: String?
+        /// Whether it is out of the Inbox.
+        var hasLeft = true
+    }
+
+    let inbox: String
+    /// Whether to move an item without waiting for the handlers that read it.
+    let now: Bool
+    let json: Bool
+
+    /// - Returns: the code of the first item that failed; the other items are still moved.
+    func each(
+        _ wanted: [String], _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
+    ) async throws(CommandFailure) -> WaftExit {
+        var exit = WaftExit.done
+        for wanted in wanted {
+            let code = try await one(wanted, leave)
+            if exit == .done { exit = code }
+        }
+        return exit
+    }
+
+    private func one(
+        _ wanted: String, _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
+    ) async throws(CommandFailure) -> WaftExit {
+        guard let entry = try JournalReading.entry(wanted) else {
+            return fail(.inputMissing, JournalReading.unknown(wanted), name: wanted, nil)
+        }
+        guard entry.departure == nil else {
+            let reason = JournalText.departure(entry) ?? ""
+            return fail(.inputMissing, "\(FindingText.head(entry)): \(reason)", name: wanted, entry)
+        }
+        if let reader = try await InboxReaders.reader(of: entry.arrival.number, now: now) {
+            return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", name: wanted, entry)
+        }
+        let outcome: Outcome
+        do throws(LeavingFault) {
+            outcome = try InboxReaders.keepingAway(from: entry.arrival.number) { () throws(LeavingFault) in
+                try leave(entry)
+            }
+        } catch {
+            Console.shared.endStatus()
+            return fail(Self.exit(error), TerminalText.escaped(error.message, limit: 1_000), name: wanted, entry)
+        }
+        var remarks = [outcome.remark].compactMap(\.self)
+        if outcome.hasLeft {
+            do throws(CommandFailure) {
+                try await JournalWriting.departed(entry.arrival.number, outcome.how, toward: outcome.toward)
+            } catch {
+                remarks.append("the journal still lists it: \(error.message)")
+            }
+        }
+        let code = remarks.isEmpty ? WaftExit.done : .unexpected
+        if json {
+            let remark = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+            let item = EventLine.DepartedItem.command(EventLine.ArrivalName(entry.arrival), code, remark: remark)
+            EventLine(item, outcome.how, toward: outcome.toward).print()
+        } else {
+            Console.shared.result("\(FindingText.head(entry)): \(outcome.words)")
+            for remark in remarks { Console.shared.note("waft: \(TerminalText.escaped(remark, limit: 1_000))") }
+        }
+        return code
+    }
+
+    /// - Parameters:
+    ///   - reason: escaped.
+    ///   - entry: nil if the journal has no such item.
+    private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
+        if json {
+            let subject = entry.map { EventLine.Subject.item(EventLine.ArrivalName($0.arrival)) } ?? .wanted(name)
+            EventLine(CommandFailure(code, reason), of: subject).print()
+        } else {
+            Console.shared.note("waft: \(reason)")
+        }
+        return code
+    }
+
+    private static func exit(_ fault: LeavingFault) -> WaftExit {
+        switch fault.code {
+        case .gone, .noDestination: .inputMissing
+        case .different, .mismatch: .contentChanged
+        case .destination, .nameTaken: .usage
+        case .noRoom: .noRoom
+        case .disk: .unexpected
+        }
+    }
+}

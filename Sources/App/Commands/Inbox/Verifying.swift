@@ -1,0 +1,89 @@
+import Endpoints
+import Foundation
+import Inbox
+import Journal
+import Settings
+import Sharing
+
+/// A running verification and its findings.
+struct Verifying {
+    let inbox: String
+    let json: Bool
+    private var progress = ProgressLine(total: nil)
+    private var read: UInt64 = 0
+    private var counts: [ItemFinding.State: Int] = [:]
+    private var exit = WaftExit.done
+
+    init(inbox: String, json: Bool) {
+        (self.inbox, self.json) = (inbox, json)
+    }
+
+    /// - Throws: if there are items to be read, but no Inbox.
+    mutating func begin(_ count: Int, bytes: UInt64) throws(CommandFailure) {
+        progress = ProgressLine(total: bytes)
+        var isFolder: ObjCBool = false
+        guard count > 0 else { return }
+        guard FileManager.default.fileExists(atPath: inbox, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandFailure(
+                .inputMissing, "the Inbox \(TerminalText.escaped(inbox, limit: 400)) does not exist",
+                hint: "is its disk mounted?")
+        }
+    }
+
+    mutating func verify(_ entry: JournalEntry) {
+        let finding: ItemFinding
+        do {
+            finding = try InboxVerification.verify(
+                entry.arrival, arrived: entry.arrived, inbox: inbox, progressed: { draw($0) })
+        } catch {
+            finding = ItemFinding(state: .unreadable, detail: error.message)
+        }
+        counts[finding.state, default: 0] += 1
+        guard let event = EventLine(finding, of: entry.arrival) else { return }
+        fail(.contentChanged)
+        json ? event.print() : Console.shared.result(FindingText.line(entry, finding))
+    }
+
+    /// The user has named an item that is not there to be verified.
+    mutating func absent(_ wanted: String, _ entry: JournalEntry?) {
+        fail(.inputMissing)
+        let reason =
+            if let entry {
+                JournalText.departure(entry) ?? "it had left the Inbox before a handler was asked"
+            } else { JournalReading.unknown(wanted) }
+        if json {
+            let absent = entry.map { entry in
+                EventLine.Absent.item(
+                    arrival: entry.arrival.number.value, stored: entry.arrival.stored.name.text, reason: reason)
+            }
+            return EventLine.absent(absent ?? .wanted(wanted, reason: reason)).print()
+        }
+        Console.shared.note("waft: \(entry.map { "\(FindingText.head($0)): " } ?? "")\(reason)")
+    }
+
+    private mutating func fail(_ code: WaftExit) {
+        if exit == .done { exit = code }
+    }
+
+    private mutating func draw(_ bytes: Int) {
+        read &+= UInt64(bytes)
+        guard Console.shared.isInteractive else { return }
+        Console.shared.status(progress.text(bytes: read, at: .now, width: Console.shared.width))
+    }
+
+    func end() -> WaftExit {
+        Console.shared.endStatus()
+        func count(_ state: ItemFinding.State) -> Int { counts[state] ?? 0 }
+        if json {
+            EventLine.verified(
+                EventLine.Verified(
+                    ok: count(.ok), changed: count(.changed), missing: count(.missing),
+                    unreadable: count(.unreadable), exit: exit)
+            ).print()
+        } else {
+            Console.shared.result(FindingText.summary(counts))
+            if count(.missing) > 0 { Console.shared.note("  to forget a missing item: waft inbox remove NUMBER") }
+        }
+        return exit
+    }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import Control
+import Endpoints
+import Outbox
+import Settings
+import Sharing
+
+/// Handles jobs one after another: each failure is reported, and the first decides the exit code.
+enum OutboxEach {
+    static func run(_ jobs: [Int], json: Bool, _ body: (Int) async throws(CommandFailure) -> Void) async throws {
+        var first: CommandFailure?
+        for job in jobs {
+            do throws(CommandFailure) {
+                try await body(job)
+            } catch {
+                json
+                    ? EventLine(error, of: .job(job)).print() : Console.shared.note("waft: \(error.description)")
+                first = first ?? error
+            }
+        }
+        if let first { throw first.exit.code }
+    }
+}

@@ -1,0 +1,29 @@
+import Sending
+package import Sharing
+
+/// A failure with a line for the user: the failed action, its reason, and advice.
+package struct CommandFailure: Error, CustomStringConvertible {
+    package let exit: WaftExit
+    /// One line.
+    package let message: String
+    /// Advice, if there is any; one line.
+    package let hint: String?
+    /// Further reasons, one line each.
+    package let others: [String]
+
+    package init(_ exit: WaftExit, _ message: String, hint: String? = nil, others: [String] = []) {
+        self.exit = exit
+        self.message = message
+        self.hint = hint
+        self.others = others
+    }
+
+    /// - Parameter fault: the fault of a source, with all its further faults.
+    package init(_ fault: SourceFault, hint: String? = nil) {
+        self.init(
+            WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000), hint: hint,
+            others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })
+    }
+
+    package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
+}

@@ -1,0 +1,100 @@
+package import ArgumentParser
+import Foundation
+
+/// Runs a program's command and turns every end into an exit code and at most a few lines.
+package enum CommandLineRun {
+    /// Does not return. To be called on the main thread, which does nothing else from then on.
+    package static func main<Command: AsyncParsableCommand>(_ command: Command.Type) -> Never {
+        StandardStreams.reserve()
+        // A reader that has gone (`waft peers | head -1`) is no reason to die by a signal.
+        signal(SIGPIPE, SIG_IGN)
+        ProgramMemory.bound()
+        Task.detached { await run(command) }
+        while true { pause() }
+    }
+
+    private static func run<Command: AsyncParsableCommand>(_ command: Command.Type) async -> Never {
+        // Not `CommandLine.arguments`, which holds them for good: `send` can have tens of thousands.
+        var words: CommandWords? = CommandWords(
+            words: (1..<max(1, Int(CommandLine.argc))).compactMap { number in
+                CommandLine.unsafeArgv[number].map { String(cString: $0) }
+            })
+        let failureEvents = words.flatMap { FailureEvents($0.words, isDaemon: command != WaftCommand.self) }
+        let wantsMoreThanHelp = words?.wantMoreThanHelp(of: command) ?? false
+        do {
+            var parsed: (any ParsableCommand)? =
+                if let words { try await parse(command, words) } else { nil }
+            words = nil
+            try (parsed as? any UserDecision)?.refuseHandlers()
+            if var asynchronous = parsed as? any AsyncParsableCommand {
+                // The parsed command may release its words.
+                parsed = nil
+                try await asynchronous.run()
+            } else {
+                try parsed?.run()
+            }
+            end(WaftExit.done.rawValue)
+        } catch let failure as CommandFailure {
+            fail(failure, failureEvents)
+        } catch let code as ExitCode {
+            end(code.rawValue)
+        } catch {
+            guard Command.exitCode(for: error) == .success else {
+                fail(ParserFailure.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
+            }
+            // --help, --version.
+            Console.shared.flush()
+            guard wantsMoreThanHelp else { Command.exit(withError: error) }
+            Console.shared.result(Command.fullMessage(for: error))
+            Console.shared.note("waft: nothing was done except to print this")
+            end(WaftExit.usage.rawValue)
+        }
+    }
+
+    private static func parse<Command: AsyncParsableCommand>(
+        _ command: Command.Type, _ line: CommandWords
+    ) async throws -> any ParsableCommand {
+        let words = line.words
+        // A shell asks about an unfinished line. Some answers come from the receiver or the network.
+        if words.first == "---completion" { return try await command.asyncParseAsRoot(words) }
+        try line.refuseBundles()
+        try line.refuseHelpOfNothing(in: command)
+        guard let verb = words.first, verb == SendCommand.configuration.commandName, command == WaftCommand.self else {
+            try CommandWords.refuseRepaired(words)
+            return try command.parseAsRoot(words)
+        }
+        try line.refuseFilesNamedLikeOptions()
+        // A file whose name is not UTF-8 is reported with the others that cannot be sent.
+        let send = SendWords(words.dropFirst())
+        try CommandWords.refuseRepaired(send.options)
+        let parsed = try command.parseAsRoot([verb] + send.options)
+        // `--help` parses as another command.
+        guard var sending = parsed as? SendCommand else { return parsed }
+        sending.items = send.items
+        return sending
+    }
+
+    private static func fail(_ failure: CommandFailure, _ failureEvents: FailureEvents?) -> Never {
+        Console.shared.endStatus()
+        if let failureEvents {
+            failureEvents.print(failure)
+        } else {
+            Console.shared.note("waft: \(failure)")
+        }
+        end(failure.exit.rawValue)
+    }
+
+    private static func end(_ code: Int32) -> Never {
+        Console.shared.flush()
+        guard code == WaftExit.done.rawValue, let failure = Console.shared.outputFailure else { leave(code) }
+        Console.shared.note("waft: the results could not be written: \(failure)")
+        Console.shared.flush()
+        leave(WaftExit.unexpected.rawValue)
+    }
+
+    /// Ends the process without `atexit` handlers: that of OpenSSL frees memory that running threads may use.
+    private static func leave(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
+    }
+}

@@ -1,0 +1,21 @@
+package import Sharing
+import UniformTypes
+
+/// Events for a watching command, one a line, after the reply to `ControlRequest.watch`. The first are `ready`, if the
+/// receiver can be reached, and the waiting offers. Commands ignore unknown events.
+package enum ControlEvent: Codable, Sendable, Equatable {
+    /// The receiver can be reached.
+    case ready(ReceiverSummary)
+    /// An offer waits for an answer.
+    case offer(OfferSummary)
+    /// The offer waits no longer: it was answered or withdrawn, or its time was up.
+    case settled(SettledOffer)
+    /// An item is in the Inbox.
+    case stored(ArrivalSummary)
+    /// A handler has answered for an arrival: `HandlerAnswer.State`, and its exit code.
+    case opened(ArrivalSummary, answer: String, exitCode: Int?)
+    /// An item has left the Inbox. `toward` is its new path, or a handler's identifier.
+    case left(ArrivalSummary, how: Departure.How, toward: String)
+    /// A transfer is over; `fault` is the reason for its failure, in one line.
+    case ended(transfer: String, peer: String?, fault: String?)
+}

@@ -1,0 +1,43 @@
+import UniformTypes
+
+/// The daemon's answer.
+package enum ControlReply: Codable, Sendable, Equatable {
+    case status(DaemonStatus)
+    case offers([OfferSummary])
+    case items([OfferSummary.Item])
+    /// To `watch`: events follow.
+    case watching
+    /// The offer was answered.
+    case done
+    /// To `acceptItems` with a folder: the offer was answered. These of its items seem to be in the Inbox already,
+    /// outside that folder, and are not stored again.
+    case accepted(present: [PresentItem])
+    /// The request could not be carried out: one line for the user.
+    case refused(String)
+    /// No offer, item, arrival or job has the number that was given: one line for the user.
+    case unknown(String)
+    /// To `release`: a handler still reads the item, for so many seconds.
+    case beingRead(handler: String, seconds: Int)
+    /// The caller may not command the receiver: one line with the reason. The connection ends.
+    case denied(String)
+    /// How a pairing stands.
+    case pairing(PairingStanding)
+    /// Of jobs of which something has moved.
+    case progress([JobProgress])
+}
+
+/// An offered item that seems to be in the Inbox already.
+package struct PresentItem: Codable, Sendable, Equatable {
+    /// As it is offered.
+    package var name: String
+    /// The number of the arrival, and its name in the Inbox.
+    package var arrival: Int64
+    package var stored: String
+
+    /// In one reply.
+    package static let maximumItems = 100
+
+    package init(name: String, arrival: Int64, stored: String) {
+        (self.name, self.arrival, self.stored) = (name, arrival, stored)
+    }
+}

@@ -1,0 +1,46 @@
+package import Sharing
+import UniformTypes
+
+// The protocol between the daemon and the command line, version 1. A command first sends the secret as a line
+// (`ControlSecret`). From then on each message is one JSON document a line, and each request is answered by one line.
+// After `watch`, one line follows for each event (`ControlEvent`). Unknown fields are ignored.
+
+/// A request of the command line.
+package enum ControlRequest: Codable, Sendable, Equatable {
+    case status
+    case offers
+    /// The next `OfferSummary.itemsPerPage` items of an offer, from a place in it, from 0.
+    case items(offer: Int, from: Int)
+    /// All events from now on, for as long as the connection lasts. The connection takes no other request.
+    case watch
+    case answer(offer: Int, accept: Bool)
+    /// Accept these items of an offer, from 0 (nil: all), and decline the others. The items go into this folder below
+    /// the Inbox; nil: into the folder of the rules.
+    case acceptItems(offer: Int, items: [Int]?, folder: String?)
+    /// Decline an offer and everything else that its sender will offer.
+    case block(offer: Int)
+    /// The visibility or the contacts have been changed: look again.
+    case lookAgain
+    /// Read the handlers and the user's choices about them again; `done` means that they are in effect.
+    case refreshHandlers
+    /// Make the folder at the Inbox's path the Inbox.
+    case adoptInbox
+    /// Deliver an arrival again.
+    case retry(arrival: Int64)
+    /// An arrival is about to leave the Inbox: wait until no handler reads it, or with `now` not.
+    case release(arrival: Int64, now: Bool)
+    /// Write down how an arrival has left the Inbox, just now.
+    case departed(arrival: Int64, how: Departure.How, toward: String)
+    case pairing(PairingRequest)
+    case outbox(OutboxRequest)
+}
+
+/// A request of the command line about the outbox. The contents of the outbox are on the disk.
+package enum OutboxRequest: Codable, Sendable, Equatable {
+    /// A job was added.
+    case lookAgain
+    case cancel(Int)
+    case retry(Int)
+    /// The progress of the jobs that are being sent.
+    case progress
+}

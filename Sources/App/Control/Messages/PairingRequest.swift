@@ -1,0 +1,36 @@
+// Pairing over the control socket. A command opens pairing mode, follows its standing, and answers for its user.
+
+/// A command's request about pairing.
+package enum PairingRequest: Codable, Sendable, Equatable {
+    /// Opens pairing mode.
+    case open(PairingOpening)
+    /// Wants the standing, as soon as its revision is another than `seen`, or after a few seconds. A command that does
+    /// not ask again for half a minute is taken to be gone, and pairing mode ends with it.
+    case follow(ticket: Int, seen: Int)
+    /// Whether both sides show the same.
+    case answer(ticket: Int, isSame: Bool)
+    /// Ends pairing mode, and a pairing that is under way.
+    case close(ticket: Int)
+}
+
+/// How pairing mode is to be opened.
+package struct PairingOpening: Codable, Sendable, Equatable {
+    package enum Method: String, Codable, Sendable {
+        /// Both sides show the same, and people compare.
+        case compare
+        /// This side shows a code, and it is typed on the other.
+        case code
+    }
+
+    package var method: Method
+    /// How long; ten minutes at the most.
+    package var seconds: Double
+    /// The name for the contact here; nil for the name that the peer gives itself.
+    package var name: String?
+
+    package init(method: Method, seconds: Double, name: String?) {
+        self.method = method
+        self.seconds = seconds
+        self.name = name
+    }
+}

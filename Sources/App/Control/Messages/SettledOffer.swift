@@ -1,0 +1,41 @@
+package import Sharing
+import UniformTypes
+
+/// The outcome of an offer that waited.
+package struct SettledOffer: Codable, Sendable, Equatable {
+    package struct Answer: Codable, Sendable, Equatable {
+        /// `ItemVerdict.Answer`.
+        package var answer: String
+        package var reason: String?
+    }
+
+    package var number: Int
+    package var transfer: String
+    /// The whole id of its key; nil for a peer that proved none.
+    package var peer: String?
+    /// The dialect of the offer.
+    package var via: String?
+    /// The name that the peer gives itself.
+    package var peerName: String
+    /// The user's name for the peer; nil for a stranger.
+    package var contact: String?
+    /// Items of it that are taken, and all.
+    package var accepted: Int
+    package var itemCount: Int
+    /// Of the first `OfferSummary.shownItems`.
+    package var answers: [Answer]
+
+    package init(_ number: Int, _ offer: Offer, from peer: PeerID, contact: String?, verdicts: [ItemVerdict]) {
+        self.number = number
+        self.peer = peer.provenText
+        via = offer.dialect.name
+        transfer = offer.transfer.text
+        peerName = offer.senderName
+        self.contact = contact
+        accepted = verdicts.count { $0.answer == .accepted }
+        itemCount = offer.items.count
+        answers = verdicts.prefix(OfferSummary.shownItems).map { verdict in
+            Answer(answer: verdict.answer.rawValue, reason: verdict.reason.isEmpty ? nil : verdict.reason)
+        }
+    }
+}

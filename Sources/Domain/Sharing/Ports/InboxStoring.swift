@@ -1,0 +1,114 @@
+package import Digests
+
+// The ports of the domain to the disk, to people and to handlers. Each comment is the contract; the same tests check
+// the real implementations and the fakes of TestSupport.
+
+/// The disk, as a receiver needs it.
+///
+/// All calls may block on the disk and are made from threads that may.
+package protocol InboxStoring: Sendable {
+    /// Bytes that may be stored now without touching the reserve. Kept parts of interrupted items count as free: they
+    /// are removed when room is needed.
+    /// - Throws: `TransferFault.storage` if the Inbox cannot be reached.
+    func freeRoom() throws(TransferFault) -> UInt64
+
+    /// Files, folders and links that may be made now without touching the reserve; `.max` if the file system does not
+    /// count them. Kept items count as in `freeRoom`.
+    /// - Throws: as `freeRoom`.
+    func freeEntries() throws(TransferFault) -> UInt64
+
+    /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
+    ///
+    /// If something is kept under `partial` and no other transfer uses it, the place is that one: see `StagedItem`. The
+    /// oldest kept parts of other items are removed to make room for the item.
+    /// - Parameters:
+    ///   - isTree: whether the item is a folder with contents, or one file.
+    ///   - partial: the key for an interrupted item; nil if it is not kept.
+    func stage(
+        transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
+    ) throws(TransferFault) -> any StagedItem
+
+    /// Whether something is kept under the key and no transfer uses it.
+    func hasKept(_ key: PartialKey) -> Bool
+
+    /// Limits a peer's kept items to so many bytes on the disk, with `Limits.entryBytes` for each file, folder and
+    /// link. The oldest are removed first. Kept parts of `items`, which are about to come, do not count and stay,
+    /// unless they are larger than the items.
+    func boundKept(of peer: PeerID, to bytes: UInt64, besides items: [OfferedItem])
+
+    /// Reads the kept files of a key and computes their digests: of every file that is not empty, as it is on the disk
+    /// now. Unreadable files are left out.
+    /// - Parameter found: called for each file, in any order; returns whether to continue.
+    func readKept(_ key: PartialKey, _ algorithm: DigestAlgorithm, found: (KeptFile) -> Bool)
+
+    /// Whether the stored item seems to be in the Inbox still: under that name, of that kind, a file also of that size.
+    func seemsPresent(_ arrival: Arrival) -> Bool
+
+    /// The digest of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
+    /// - Throws: `notKept` if it is missing or cannot be read.
+    func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
+
+    /// Moves whole items into the Inbox, in order: contents and names are on the disk when this returns.
+    ///
+    /// Nothing that exists is replaced: if a name is taken, `name-1.ext` and so on is used. An item that cannot be
+    /// moved reports its own fault; the others are moved all the same. The call uses up the items.
+    /// - Returns: for each item the name it has in the Inbox, or its fault.
+    ///
+    /// - Parameter announcing: called once, when all contents are on the disk and none can be seen in the Inbox yet,
+    ///   with the identity of each item on its file system (nil for one that has been given up). An error that it
+    ///   throws becomes the fault of all items.
+    func commit(
+        _ items: [ItemToCommit],
+        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
+    ) -> [Result<StoredItem, TransferFault>]
+
+    /// The places of the items with these identities, in the Inbox itself or in these folders below it; missing ones
+    /// are left out.
+    /// - Throws: `storage` if the Inbox cannot be read. Missing folders count as empty.
+    func find(
+        _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
+    ) throws(TransferFault) -> [FileIdentity: StoredItem]
+}
+
+/// A whole item, and its intended name.
+package struct ItemToCommit: Sendable {
+    package var staged: any StagedItem
+    package var name: SafeName
+    /// Below the Inbox, made if it is missing; nil for the Inbox itself.
+    package var folder: SafeRelativePath?
+
+    package init(_ staged: any StagedItem, as name: SafeName, in folder: SafeRelativePath? = nil) {
+        self.staged = staged
+        self.name = name
+        self.folder = folder
+    }
+}
+
+extension InboxStoring {
+    /// A place for an item that is not kept.
+    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+        try stage(transfer: transfer, item: item, isTree: isTree, partial: nil)
+    }
+
+    /// Commits without an announcement.
+    package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferFault>] {
+        commit(items) { _ in }
+    }
+
+    package func find(_ identities: Set<FileIdentity>) throws(TransferFault) -> [FileIdentity: StoredItem] {
+        try find(identities, in: [])
+    }
+}
+
+/// The place of a stored item.
+package struct StoredItem: Hashable, Sendable {
+    /// Its name in the Inbox, or in the folder below it.
+    package var name: SafeName
+    /// Its absolute path.
+    package var path: String
+
+    package init(name: SafeName, path: String) {
+        self.name = name
+        self.path = path
+    }
+}

@@ -1,0 +1,8 @@
+/// Why the journal could not be read or written: one line.
+package struct JournalFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
