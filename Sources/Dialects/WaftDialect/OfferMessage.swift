@@ -2,7 +2,7 @@ import Digests
 import Sharing
 import UniformTypes
 
-// The form of the protocol's JSON documents (section 3). `Messages+Sharing.swift` makes the domain's types from them
+// The form of the protocol's JSON documents (section 3). `OfferMessage+Sharing.swift` makes the domain's types from them
 // and checks these. Fields without a name here are ignored.
 
 /// The field of all messages: the version of their protocol.
