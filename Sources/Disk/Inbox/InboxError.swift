@@ -25,7 +25,7 @@ package struct InboxError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - what: the step that failed, such as "cannot open".
-    ///   - advice: what the user can do.
+    ///   - advice: the next step for the user.
     static func unusable(_ what: String, _ path: String, _ why: String, advice: String) -> InboxError {
         InboxError(code: .unusable, message: "\(what) \(path): \(why); \(advice)")
     }

@@ -66,7 +66,7 @@ struct Comparison: Sendable {
     let initiatorConfirmation: [UInt8]
     let responderConfirmation: [UInt8]
 
-    /// The bytes by which a side confirms.
+    /// The confirmation that a side sends.
     func confirmation(of role: PairingRole) -> [UInt8] {
         switch role {
         case .initiator: initiatorConfirmation

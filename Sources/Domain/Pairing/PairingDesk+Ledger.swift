@@ -28,7 +28,7 @@ extension PairingDesk.Ledger {
         default: return .failure(.outOfOrder(message.name))
         }
         guard active == nil else { return .failure(.busy) }
-        // A code allows one try, whatever its result.
+        // A code allows one try, even a failed one.
         if case .code = opening.method { self.opening = nil }
         return .success((admit(peer, .responder, until: now + limits.exchange), opening.method))
     }

@@ -14,8 +14,8 @@ private import Synchronization
 ///
 /// A pairing belongs to its connection: it must not receive messages of another connection.
 package final class PairingSession: Sendable {
-    /// The label by which TLS exports the `exporterBytes` that bind a pairing to its connection (RFC 8446, section
-    /// 7.5), with an empty context. It begins as RFC 5705, section 4, requires for private use.
+    /// The TLS exporter label (RFC 8446, section 7.5) of the `exporterBytes` that bind a pairing to its connection. The
+    /// context is empty. The label begins as RFC 5705, section 4, requires for private use.
     package static let exporterLabel = "EXPERIMENTAL Waft pairing 1"
 
     /// Bytes of the exporter.

@@ -10,7 +10,7 @@ package enum Limits {
     package static let bodyBytesOfStrangers = 8 << 20
     /// Bytes of a card or any other small message, and of one line of a longer one.
     package static let messageBytes = 64 << 10
-    /// Top-level items in one offer. A folder is one item, whatever its contents.
+    /// Top-level items in one offer. A folder is one item with all its contents.
     package static let items = 10_000
     /// Files, folders and links in one item.
     package static let entriesPerItem: UInt64 = 16 << 20

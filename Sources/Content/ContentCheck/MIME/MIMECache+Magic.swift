@@ -59,7 +59,7 @@ private struct MagicSearch {
         self.head = head
     }
 
-    /// The offsets of the rules: at most as many as the file has room for, whatever number it states.
+    /// The offsets of the rules. The file may state more rules than it has room for; the others are ignored.
     static func rules(_ view: CacheView) -> StrideTo<Int> {
         guard let (list, count) = view.list(.magic), let first = view.word(at: list + 4), first <= view.bytes.count
         else {

@@ -216,7 +216,7 @@ final class ContentsUnpacker {
         current?.open.append((path, modified))
     }
 
-    // MARK: What is not kept
+    // MARK: Skipped entries
 
     /// Apple's sender adds sidecars for metadata that Linux file systems do not store: resource forks and Finder data.
     private static let sidecarMagic: [UInt8] = [0x00, 0x05, 0x16, 0x07]

@@ -59,8 +59,8 @@ enum ExtendedAttributes {
 
     /// Sets attributes as far as possible; stops at the first failure.
     ///
-    /// Without write permission on the file the kernel lets only root set them, not even the owner, whatever the
-    /// descriptor. Therefore the owner gets that permission meanwhile. Call this before others can reach the file.
+    /// On a file without write permission the kernel lets only root set attributes, even by a descriptor that is open for
+    /// writing. So the owner gets this permission meanwhile. Call this before others can reach the file.
     /// - Parameter file: open at least for reading, and owned by this user.
     static func set(_ attributes: [(name: String, value: [UInt8])], on file: Int32) {
         var status = stat()

@@ -9,7 +9,7 @@ package enum InboxListing {
         package enum Kind: String, Hashable, Sendable {
             case file
             case folder
-            /// A symbolic link, whatever its target.
+            /// A symbolic link to any target.
             case link
             /// A device, a socket, a named pipe.
             case other

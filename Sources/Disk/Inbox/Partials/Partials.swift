@@ -22,7 +22,7 @@ final class Partials: Sendable {
         /// Bytes that count against the bounds.
         var weight: UInt64 { Footprint(bytes: use.bytes, entries: use.entries).bytes }
 
-        /// An entry of an earlier process is older, whatever the wall clock showed then.
+        /// An entry of an earlier process is older, even if the wall clock was ahead then.
         static func isOlder(_ left: Entry, _ right: Entry) -> Bool {
             (left.usedHere ?? .zero, left.used) < (right.usedHere ?? .zero, right.used)
         }

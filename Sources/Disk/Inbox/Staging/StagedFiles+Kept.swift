@@ -86,7 +86,7 @@ extension StagedFiles {
         }
     }
 
-    // MARK: What comes anew
+    // MARK: Entries that come again
 
     /// Makes an entry. If a kept entry that has not come again is in its place, replaces that one.
     @discardableResult
@@ -122,7 +122,7 @@ extension StagedFiles {
         return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    // MARK: What does not come
+    // MARK: Entries that do not come again
 
     func removeLeftovers() throws(TransferFault) {
         try state.withLock { state throws(TransferFault) in

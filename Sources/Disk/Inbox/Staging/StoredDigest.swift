@@ -3,11 +3,11 @@ import Glibc
 import Sharing
 import SystemCalls
 
-/// What a stored or staged item is now, read from the disk: the digest that its receipt has, bytes, and entries.
+/// The present state of a stored or staged item on the disk: its digest in the form of receipts, its bytes and entries.
 ///
-/// A file has the digest of its contents. A tree has that of its listing (section 4.3 of the protocol): each folder
-/// before what is in it, the names of a folder by their bytes, which is the order in which senders send. Times and the
-/// other bits of modes are not in it.
+/// The digest of a file is that of its contents. The digest of a tree is that of its listing (section 4.3 of the
+/// protocol), in the order in which senders send: each folder comes before its contents, and the names of a folder are
+/// sorted by their bytes. The listing has no times, and no bits of modes but the executable one.
 package struct StoredDigest: Hashable, Sendable {
     package var digest: Digest
     /// Bytes of contents.
@@ -21,19 +21,20 @@ package struct StoredDigest: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// Reads an item. Blocks on the disk; memory is bounded by the names of the folders on the way down to where it is.
+    /// Reads an item. Blocks on the disk. Holds in memory only the names of the folders between the item and the place
+    /// that is being read.
     ///
-    /// No link is followed, and nothing is opened but by its one name in the folder it was found in: whatever is moved
-    /// about meanwhile, the reading never leaves the item.
+    /// It follows no link, and opens each entry by its one name in its open folder. So it never leaves the item, even if
+    /// another program moves entries meanwhile.
     ///
     /// - Parameters:
     ///   - name: one name, without a slash.
     ///   - folder: open; stays open.
-    ///   - isTree: what it was when it was stored.
-    ///   - algorithm: that of the digest it is compared with.
-    ///   - fromDisk: whether what the kernel keeps in memory of its files is dropped first, as far as the kernel does
-    ///     that, so that the disk itself is read. To be left out for what is about to be read again.
-    ///   - progressed: called with the bytes read since the last call; what it throws ends the reading.
+    ///   - isTree: whether the item was a tree when it was stored.
+    ///   - algorithm: the algorithm of the digest to compare with.
+    ///   - fromDisk: whether to ask the kernel to drop its copies of the files first, so that the disk itself is read.
+    ///     Not worth it for files that are read again soon.
+    ///   - progressed: called with the bytes read since the last call. An error of it ends the reading.
     package static func read(
         _ name: String,
         in folder: Int32,
@@ -52,13 +53,13 @@ package struct StoredDigest: Hashable, Sendable {
     }
 }
 
-/// Why an item could not be read as what it was when it was stored.
+/// Why an item cannot be read as the item that was stored.
 package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
-        /// Nothing is there under its name, or something vanished while it was read.
+        /// No item has this name, or a part of it vanished during the reading.
         case gone
-        /// Something is there that was never received so: another kind of thing, a name or a link that would have been
-        /// refused, or a file that is written to while it is read.
+        /// The item cannot have been received in this state: it is of another kind, it has a name or a link that is
+        /// refused on arrival, or another program writes to it during the reading.
         case different
         /// The disk or the permissions refused.
         case unreadable
@@ -67,7 +68,7 @@ package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvert
     }
 
     package let code: Code
-    /// One line, lower case, not escaped: what is wrong, with the place.
+    /// The fault and its place in one line, lower case, not escaped.
     package let message: String
 
     package init(_ code: Code, _ place: String, _ why: String) {

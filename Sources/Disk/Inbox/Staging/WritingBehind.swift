@@ -68,7 +68,7 @@ final class WritingBehind: Sendable {
     }
 
     private func handOver(_ batch: [File]) {
-        // Where it has enough to do, this thread is as good.
+        // If the second thread has enough to do, this thread writes the batch itself.
         guard Self.passes.tryWait() else { return write(batch) }
         state.withLock { $0.hasHandedOver = true }
         Self.writer.enqueue { [self] in
@@ -78,7 +78,7 @@ final class WritingBehind: Sendable {
     }
 
     /// Waits until everything is written and closed.
-    /// - Throws: what failed.
+    /// - Throws: the first failure of a file.
     func finish() throws(Fault) {
         let (batch, hasHandedOver) = state.withLock { state -> ([File], Bool) in
             defer { state.batch = [] }
@@ -99,7 +99,7 @@ final class WritingBehind: Sendable {
 
     private func write(_ batch: [File]) {
         for file in batch {
-            // Of an item that has failed nothing more is needed, least of all room that is made for it.
+            // The item has failed: no room is made for its other files.
             if state.withLock({ $0.isAbandoned || $0.fault != nil }) {
                 close(file.descriptor)
                 continue

@@ -5,8 +5,8 @@ import SystemCalls
 
 /// The file that is being written.
 struct WritingFile: ~Copyable {
-    /// How much of a file is written, in bytes, before the disk is told to start on it. Without that the kernel leaves
-    /// a gigabyte or more for the sync at the end, while the network would have kept the disk idle.
+    /// After so many bytes the kernel is asked to start writing them to the disk. Otherwise it leaves a gigabyte or more
+    /// for the sync at the end, although the disk is idle while the network transfers.
     private static let writebackStep: UInt64 = 8 << 20
 
     let descriptor: FileDescriptor
@@ -18,16 +18,16 @@ struct WritingFile: ~Copyable {
     /// The received contents of a small file that is written behind; nil for others.
     private var gathered: [UInt8]?
     private var written: Int64
-    /// Whether as much is there as was announced.
+    /// Whether the file has the announced size.
     var isComplete: Bool { entry.size == UInt64(written) }
-    /// How far the disk has been told to write.
+    /// The bytes before this offset are being written to the disk, or are there.
     private var started: Int64
-    /// Bytes that the disk has not been told to write.
+    /// Bytes that the kernel has not yet been asked to write to the disk.
     var unstartedBytes: UInt64 { UInt64(written - started) }
 
     /// - Parameters:
     ///   - entry: with the bytes that are there already; the descriptor stands behind them.
-    ///   - gathers: whether nothing is written before all of it is there.
+    ///   - gathers: whether the contents are collected in memory until they are complete.
     init(
         _ descriptor: consuming FileDescriptor, entry: FileEntry, displayPath: String, gathers: Bool = false
     ) {
@@ -59,20 +59,20 @@ struct WritingFile: ~Copyable {
             } catch  where [ENOSPC, EDQUOT].contains(error.number) && makingRoom() {
                 continue
             }
-            // Nothing written and no error: no file system says that, and a loop would wait for it for ever.
+            // No file system returns 0 without an error; a loop would never end.
             if count == 0 { throw SystemError(EIO) }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             written += Int64(count)
         }
         if unstartedBytes >= Self.writebackStep {
-            // A hint: where it cannot be given, the sync does all the work.
+            // A hint: if it fails, the sync at the end does all the work.
             _ = CLinuxShims_sync_file_range_write(descriptor.raw, started, Int64(unstartedBytes))
             started = written
         }
     }
 
     mutating func write(_ bytes: [UInt8], makingRoom: () -> Bool) throws(SystemError) {
-        // The library's way to an array's bytes throws anything or nothing.
+        // `withUnsafeBytes` cannot throw a typed error.
         let failure = bytes.withUnsafeBytes { bytes -> SystemError? in
             do throws(SystemError) {
                 try write(bytes, makingRoom: makingRoom)
@@ -84,13 +84,13 @@ struct WritingFile: ~Copyable {
         if let failure { throw failure }
     }
 
-    /// Ends the writing before the file is whole, and gives back the room for what has not come.
+    /// Ends the writing before the file is whole, and releases the room for the missing bytes.
     consuming func breakOff() {
         if roomTaken { ftruncate(descriptor.raw, off_t(written)) }
     }
 
-    /// Ends the writing of what was gathered, or of anything else.
-    /// - Returns: what is still to be written, if so.
+    /// Ends the writing.
+    /// - Returns: the gathered contents, which are still to be written; nil for a file that is written.
     consuming func end() throws(SystemError) -> WritingBehind.File? {
         if let contents = gathered.take() {
             let (entry, displayPath) = (entry, displayPath)

@@ -205,7 +205,7 @@ package struct GateAnswer: Sendable {
         return rest
     }
 
-    /// The answers to all items. The user may accept some items and refuse others, whatever the sender prefers.
+    /// The answers to all items. The user may accept some items and refuse others against the sender's wish.
     ///
     /// - Parameter answers: the answers to `open`, in its order. A missing answer is a refusal.
     /// - Returns: the verdicts. An accepted item has its destination: the one in the user's answer, or else the one

@@ -293,7 +293,7 @@ package final class IncomingTransfer {
         }
     }
 
-    /// An item in the Inbox stays stored, whatever the result of a second attempt at it.
+    /// An item in the Inbox stays stored even if a second attempt at it fails.
     private func setFault(_ fault: TransferFault, _ number: Int) {
         if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }

@@ -95,8 +95,8 @@ package struct Arrival: Hashable, Sendable {
     package subscript<Value>(dynamicMember fact: KeyPath<ArrivalFacts, Value>) -> Value { facts[keyPath: fact] }
 }
 
-/// The identity of a file or folder on its file system, whatever its name is. It finds an item again after a crash
-/// between the journal and the Inbox.
+/// The identity of a file or folder on its file system, which a new name does not change. It finds an item again after
+/// a crash between the journal and the Inbox.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64

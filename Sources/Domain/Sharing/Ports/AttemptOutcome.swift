@@ -14,7 +14,7 @@ package struct AttemptOutcome: Hashable, Sendable {
     package var signal: Int?
     /// One line for people: `exit code 3`, `out of time after 60 s`. It may quote the handler, so it must be escaped.
     package var reason: String
-    /// The end of what it wrote to standard output and standard error, at most `standardErrorBytes`. Foreign text.
+    /// The end of its standard output and standard error, at most `standardErrorBytes`. Foreign text.
     package var standardError: String
 
     /// Bytes of standard error that are kept.

@@ -3,9 +3,9 @@ private import Synchronization
 
 /// The peers whose offers are accepted without a question.
 package enum AcceptRule: String, Sendable, CaseIterable {
-    /// None but contacts whose policy accepts: the user is asked about each other offer.
+    /// Accepts offers of contacts whose policy accepts, and asks the user about all others.
     case ask
-    /// All contacts; the user is asked about other offers.
+    /// Accepts offers of all contacts, and asks the user about all others.
     case contacts
     /// All peers.
     case everyone

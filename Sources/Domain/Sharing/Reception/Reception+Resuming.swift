@@ -155,7 +155,7 @@ final class TransferPulse: Sendable {
     }
 }
 
-/// The properties by which two items share their kept parts.
+/// Two items with equal properties share their kept parts.
 struct ItemLikeness: Hashable {
     private let kind: ItemKind
     private let name: SafeName

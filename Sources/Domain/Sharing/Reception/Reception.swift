@@ -278,7 +278,7 @@ package final class Reception: Sendable {
         return state.withLock { $0.ledger.hold(id, from: peer, at: now, until: now + time) }
     }
 
-    /// Closes a transfer that `begin` opened. Must be called once for each, whatever its result.
+    /// Closes a transfer that `begin` opened. Must be called once for each, also for one that failed.
     /// - Returns: the receipt with the handlers' answers so far.
     @discardableResult
     package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferFault?) -> Receipt {

@@ -90,7 +90,7 @@ package final class MemoryInbox: InboxStoring {
         self.fault = fault
     }
 
-    /// An Inbox whose disk is full after so many bytes, whatever free room it reported.
+    /// An Inbox whose disk is full after so many bytes, although it reports more free room.
     package static func fullAfter(_ bytes: UInt64) -> MemoryInbox {
         MemoryInbox { operation in
             guard case .write(let total) = operation, total > bytes else { return nil }

@@ -86,7 +86,7 @@ extension NetworkSnapshot {
         let index = if_nametoindex(String(name))
         guard index != 0 else { return }
         switch Int32(address.pointee.sa_family) {
-        // Every interface has exactly one entry of this family, whatever addresses it has.
+        // Every interface has exactly one entry of this family, even without an address.
         case AF_PACKET: addInterface(index, String(name), flags: entry.ifa_flags)
         case AF_INET:
             address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
