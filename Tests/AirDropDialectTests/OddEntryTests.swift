@@ -114,7 +114,7 @@ struct OddEntryTests {
     }
 
     @Test(
-        "an odd entry alone does not make an offer that no user is asked about",
+        "the user is asked about an offer that has only an odd entry",
         arguments: ["x\ny.txt", wideName + ".txt", "\u{202E}x.txt"])
     func question(_ name: String) async throws {
         try await AirDropLoopback.run { receiver in

@@ -31,7 +31,7 @@ struct CompletionTests {
         #expect(!FileManager.default.fileExists(atPath: mark))
     }
 
-    @Test("each word is offered once, and one that would end its line is not offered")
+    @Test("each word is offered once, and a word with a line end is not offered")
     func lines() {
         #expect(CompletionWords.offered(["a", "b\nc", "", "a", "d\u{1B}", "e"], to: .bash) == ["a", "e"])
         #expect(CompletionWords.offered((0..<5_000).map(String.init), to: .bash).count == 1_000)

@@ -61,7 +61,7 @@ struct EndingWordsTests {
         #expect(AnswerWords.declined(3, block: true) == "offer 3 declined, and its sender is blocked")
     }
 
-    @Test("items that are there already are named to the person who accepts, a few of them")
+    @Test("after accepting, the first of the items that are already there are named")
     func present() {
         let item = PresentItem(name: "no\u{1B}tes", arrival: 12, stored: "notes-1")
         #expect(

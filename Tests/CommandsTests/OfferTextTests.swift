@@ -59,7 +59,7 @@ private func isPrintable(_ lines: [String]) -> Bool {
 struct OfferTextTests {
     private let key = PeerID.sample(1).short
 
-    @Test("an offer shows who asks, each item with its type and size, the total and the free room")
+    @Test("an offer shows its sender, each item with its type and size, the total and the free room")
     func all() throws {
         let offer = try Offer.of(["report.pdf", "photos/", "-"], note: "as promised")
         #expect(
@@ -87,7 +87,7 @@ struct OfferTextTests {
             ])
     }
 
-    @Test("a receiver that does not say who asks is believed no more than before: name and key")
+    @Test("an old receiver's offer without an introduction is shown by name and key")
     func older() throws {
         #expect(OfferText.lines(summary(try .of(["a"]), asker: nil))[0].hasPrefix("1: study (\(key)) offers 1 item"))
     }

@@ -60,7 +60,7 @@ struct OpenCommandTests {
         #expect(outcome.attempts.last?.identifier == "org.example.yes")
     }
 
-    @Test("one that says no leaves it to the next one, in the order of the catalog")
+    @Test("after a no the next handler is asked, in the order of the catalog")
     func next() async throws {
         try write("A", "foo", "echo A >> '\(shelf.folder.path)/log'; exit 1")
         try write("B", "foo", "echo B >> '\(shelf.folder.path)/log'; exit 0")
@@ -98,7 +98,7 @@ struct OpenCommandTests {
         #expect(later.text.contains("Later does not open it now"))
     }
 
-    @Test("one that is not done in time is ended")
+    @Test("a handler that exceeds its time limit is ended")
     func slow() async throws {
         try write("Slow", "foo", "exec sleep 600")
         let outcome = try await open("foo:x", opening(timeLimit: .milliseconds(200)))

@@ -20,7 +20,7 @@ struct ParserFailureTests {
         }
     }
 
-    @Test("a command that does not exist is named, with where to find the others and the one that was probably meant")
+    @Test("an unknown command is named, with the list of all commands and the one that was probably meant")
     func unknownCommand() {
         #expect(failure("doctor")?.message == "no such command \"doctor\"; waft --help lists them")
         #expect(
@@ -34,7 +34,7 @@ struct ParserFailureTests {
         #expect(failure("doctor")?.exit == .usage)
     }
 
-    @Test("help about a command that does not exist is 64, and about one that exists is help")
+    @Test("help about an unknown command exits with 64, and help about a known one is help")
     func helpOfNothing() {
         #expect(
             failure("help", "handlers", "check")?.message

@@ -37,7 +37,7 @@ struct TimeTests {
     }
 
     /// Summer time in Berlin began on 2026-03-29 at 02:00 (01:00 UTC), and ended on 2026-10-25 at 03:00 (01:00 UTC).
-    @Test("an hour that clocks skip is in no window, and one that they show twice is in it twice")
+    @Test("an hour that clocks skip is in no window, and an hour that they show twice is in it twice")
     func summerTime() throws {
         let berlin = try local("2026-03-29 00:00", "Europe/Berlin").zone
         let spring = try local("2026-03-29 01:00", "UTC").time.milliseconds

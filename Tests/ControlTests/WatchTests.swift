@@ -44,7 +44,7 @@ private let watchLine = "{\"v\":1,\"message\":{\"watch\":{}}}\n"
 
 @Suite("Watching a receiver", .timeLimit(.minutes(1)))
 struct WatchTests {
-    @Test("each event comes as it was sent, in the same order to everybody who watches")
+    @Test("all watchers get the same events in the same order")
     func everyEvent() async throws {
         let events = EventFeed()
         let sent = [

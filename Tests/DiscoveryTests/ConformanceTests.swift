@@ -73,7 +73,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("a service that is published later is found by those who browse already", arguments: pairs)
+    @Test("a running search finds a service that is published later", arguments: pairs)
     func browsedFirst(pair: Pair) async throws {
         try await between(pair) { _, kitchen, study in
             try await study.tell("browse _waft._tcp")

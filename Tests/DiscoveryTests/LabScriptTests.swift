@@ -56,7 +56,7 @@ struct LabScriptTests {
         #expect(Set(left).isDisjoint(with: spaces))
     }
 
-    @Test("taking a lab down twice, or one that never was, is fine")
+    @Test("a lab can be taken down twice, or without having been set up")
     func downTwice() async throws {
         try await Lab.with(hosts: "kitchen", avahi: "none") { lab in
             try await lab.script(["down", lab.name])

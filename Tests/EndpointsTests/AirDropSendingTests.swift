@@ -54,7 +54,7 @@ struct AirDropSendingTests {
         #expect(receiver.asked.all.count == 4)
     }
 
-    @Test("that has no room, or says no to the contents, is not one that failed")
+    @Test("without room, or refusing the contents, has a fault of its own")
     func statuses() async throws {
         for (status, code) in [(507, TransferFault.Code.noRoom), (401, .notAccepted), (500, .storage)] {
             let receiver = StrictReceiver { try await $0.finish($0.head.uri == "/Upload" ? status : 200) }

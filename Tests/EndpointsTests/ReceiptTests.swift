@@ -31,7 +31,7 @@ struct ReceiptTests {
         return try await results.first()
     }
 
-    @Test("another safe name is one that the receiver chose", arguments: ["text.txt", "text-1.txt", "x"])
+    @Test("another safe name was chosen by the receiver", arguments: ["text.txt", "text-1.txt", "x"])
     func names(name: String) async throws {
         guard case .acknowledged(let receipt, _) = try await send(name: name).get() else {
             Issue.record("it was not believed")

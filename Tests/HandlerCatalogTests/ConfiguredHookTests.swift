@@ -50,7 +50,7 @@ struct ConfiguredHookTests {
         #expect(claims.map(\.bundle.name) == ["hook"])
     }
 
-    @Test("one that cannot be run is a problem, and no handler")
+    @Test("a program that cannot be run is a problem, and no handler")
     func unusable() throws {
         let missing = shelf.catalog(hook: ConfiguredHook(path: shelf.folder / "none", launch: LaunchRules())).load()
         #expect(missing.hook == nil)

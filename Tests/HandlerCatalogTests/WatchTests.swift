@@ -188,7 +188,7 @@ struct WatchTests {
         #expect(looking.current.bundles == before.bundles)
     }
 
-    @Test("all who ask for changes get them, and their streams end with the watch")
+    @Test("every stream of changes gets them, and ends with the watch")
     func streams() async throws {
         let watch = watch()
         let (one, two, dropped) = (watch.changes(), watch.changes(), watch.changes())
@@ -261,7 +261,7 @@ struct WatchTests {
         #expect(watch.refresh().bundles.count == 1, "it has ended")
     }
 
-    @Test("without events, those who wait for changes get them with the next refresh")
+    @Test("without events, a waiting stream gets the changes with the next refresh")
     func lookingStreams() async throws {
         let watch = watch(listening: false)
         let changes = watch.changes()

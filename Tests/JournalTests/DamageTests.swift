@@ -54,7 +54,7 @@ struct DamageTests {
     }
 
     @Test(
-        "one that is cut, of noise, a text, another program's, a folder or only a log makes room for a new one",
+        "a journal that is cut, noise, a text, another program's, a folder or only a log is replaced by a new one",
         arguments: ["cut", "noise", "text", "foreign", "folder", "log", "renamed column"])
     func others(way: String) throws {
         do { try Journal(folder: folder.path).arrive(500) }

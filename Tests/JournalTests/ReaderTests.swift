@@ -118,7 +118,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("shows attempts where one entry is asked for, and one that was cut off without an end")
+    @Test("shows attempts only of a single entry, and an interrupted attempt without an end")
     func attempts() throws {
         let journal = try Journal(folder: folder.path)
         let number = try journal.arrive(1)[0]

@@ -76,7 +76,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "every text of a peer, whatever it contains",
+        "every text of a peer, with any contents",
         arguments: ["", "\0", "a\0b", "\n\r\t\u{1b}[31m", "\u{feff}x", "\u{202e}gpj", "\u{fffd}\u{10ffff}", "'\"\\/"])
     func texts(text: String) throws {
         var facts = sampleFacts(1)

@@ -80,7 +80,7 @@ struct VolumeTests {
         #expect(try Journal.unsettledCount(folder.path) == 400)
     }
 
-    @Test("forgets those that are finished, and none that wait, are parked or are not settled")
+    @Test("forgets finished arrivals, and none that wait, are parked or are not settled")
     func prune() throws {
         let clock = Recorder<WallTime>()
         let journal = try Journal(folder: folder.path, now: { clock.all.last ?? time(0) })

@@ -48,7 +48,7 @@ struct PatienceTests {
         #expect(asked.contains { $0.hasSuffix("/" + stage) })
     }
 
-    @Test("one that is busy, or closes the connection at once, is 15 when the time is up, and not before")
+    @Test("a peer that is busy, or closes the connection at once, is 15 when the time is up, and not before")
     func busy() async throws {
         let (busy, asked) = try await send(Facts(busy: 1_000), ["--timeout", "1", "--json"])
         #expect(busy.exit == 15)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A machine that is not found")
 struct NotFoundTests {
-    @Test("may be one that does not tell its name: the message says what to do on either side")
+    @Test("may be a peer that does not tell its name: the message has advice for both sides")
     func nameless() {
         let id = PeerID.sample(1)
         let one = PeerFinder.advice(nameless: [id], named: ["nas"])

@@ -50,7 +50,7 @@ struct ConsentQueueTests {
         #expect(await all.map(\.destination.folder) == [folder, folder])
     }
 
-    @Test("an offer waits until it is answered, with all that the one who answers has to know")
+    @Test("an offer waits until it is answered, with all facts for the answer")
     func answered() async throws {
         let queue = ConsentQueue(rule: .ask)
         let seen = watch(queue)
@@ -102,7 +102,7 @@ struct ConsentQueueTests {
         for number in [0, 1, -1, Int.max] { #expect(!queue.answer(number, accept: true)) }
     }
 
-    @Test("an offer that is withdrawn vanishes for all who watch")
+    @Test("a withdrawn offer vanishes for all watchers")
     func withdrawn() async throws {
         let queue = ConsentQueue(rule: .ask)
         let watchers = [watch(queue), watch(queue)]

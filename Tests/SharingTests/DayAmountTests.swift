@@ -37,7 +37,7 @@ struct ReceptionDayTests {
         #expect(amount(receiver, second, from: Receiver.other) == 105)
     }
 
-    @Test("of those who prove no key is the amount of all of them")
+    @Test("the day's amount of a peer without a key is that of all such peers")
     func airdrop() async {
         let receiver = Receiver()
         var offer = Offer.sample()

@@ -402,7 +402,7 @@ struct ReceptionReceiptTests {
         #expect(answered?.items[4].handler == HandlerAnswer(.no, exitCode: 1))
     }
 
-    @Test("asked to wait, the receipt waits for the last handler, and all who wait get it")
+    @Test("a receipt that shall wait for handlers waits for the last one, and every waiting request gets it")
     func waits() async throws {
         let receiver = Receiver(delivery: .later)
         let offer = Offer.sample(items: 2)

@@ -21,7 +21,7 @@ struct DesktopNotifierTests {
         return nil
     }
 
-    @Test("an action that is pressed is told, and so is the end")
+    @Test("a pressed action is reported, and so is the end")
     func action() async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(bus)
@@ -58,7 +58,7 @@ struct DesktopNotifierTests {
         await notifier.stop()
     }
 
-    @Test("a change replaces what is shown")
+    @Test("a change replaces the notification")
     func update() async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(bus)
@@ -70,7 +70,7 @@ struct DesktopNotifierTests {
         #expect(call.replaces == 1)
     }
 
-    @Test("where no bus is known that is said once, and nothing else happens")
+    @Test("without a known bus one line is logged, and nothing else happens")
     func noBus() async throws {
         for environment in [[:], ["DBUS_SESSION_BUS_ADDRESS": "autolaunch:"], ["XDG_RUNTIME_DIR": "relative"]] {
             let log = RecordingLog.make()
@@ -85,7 +85,7 @@ struct DesktopNotifierTests {
         }
     }
 
-    @Test("a bus that comes later, goes and comes back is used, and what is still wanted is shown again")
+    @Test("a bus that comes later, leaves and returns is used, and wanted notifications are shown again")
     func busComesAndGoes() async throws {
         let folder = TemporaryFolder()
         let notifier = notifier(["XDG_RUNTIME_DIR": folder.path])
@@ -109,7 +109,7 @@ struct DesktopNotifierTests {
         #expect(other.notifications.map(\.summary) == ["kept"])
     }
 
-    @Test("a server that goes and comes back shows again what is still wanted, and old ids mean nothing any more")
+    @Test("a server that leaves and returns shows the wanted notifications again, and old ids are invalid")
     func serverComesAndGoes() async throws {
         let bus = try await TestBus()
         let notifier = notifier(bus.environment)
@@ -132,7 +132,7 @@ struct DesktopNotifierTests {
     }
 
     @Test(
-        "a server without actions is shown nothing, which is said once; one with actions that takes its place is used")
+        "a server without actions gets no notifications, which is logged once; a later one with actions is used")
     func withoutActions() async throws {
         let bus = try await TestBus()
         let plain = try await FakeServer(bus, FakeServer.Behaviour(capabilities: ["body"]))
@@ -148,7 +148,7 @@ struct DesktopNotifierTests {
         #expect(log.states.all.count { $0 == "the notification server shows no actions" } == 1)
     }
 
-    @Test("a server that never answers holds nobody up and gets a bounded number of calls; the next one is used")
+    @Test("a server that never answers delays nothing and gets a bounded number of calls; the next one is used")
     func silent() async throws {
         let bus = try await TestBus()
         let mute = try await FakeServer(bus, FakeServer.Behaviour(notify: { _, _ in .nothing }))
@@ -169,7 +169,7 @@ struct DesktopNotifierTests {
         #expect(await next(kept) == .action("accept"))
     }
 
-    @Test("a server that does not say what it can do is shown nothing")
+    @Test("a server that does not tell its capabilities gets no notifications")
     func capabilitiesNeverCome() async throws {
         let bus = try await TestBus()
         let mute = try await FakeServer(bus, FakeServer.Behaviour(capabilities: nil))
@@ -182,7 +182,7 @@ struct DesktopNotifierTests {
         #expect(mute.notifications.isEmpty)
     }
 
-    @Test("answers that are none end a notification", arguments: ["text", "zero", "error"])
+    @Test("a malformed answer ends a notification", arguments: ["text", "zero", "error"])
     func garbage(kind: String) async throws {
         let bus = try await TestBus()
         let server = try await FakeServer(
@@ -269,7 +269,7 @@ struct DesktopNotifierTests {
     }
 
     @Test(
-        "hostile text comes to the server as text that can be seen, with its markup escaped where there is any",
+        "hostile text reaches the server in visible characters, with its markup escaped if the server reads markup",
         arguments: [true, false])
     func hostileText(hasMarkup: Bool) async throws {
         let bus = try await TestBus()
@@ -288,7 +288,7 @@ struct DesktopNotifierTests {
                     : "one\ntwo <img src='file:///x'>&amp; \(visible)"))
     }
 
-    @Test("a bus that takes connections and never answers is left, and holds nobody up")
+    @Test("a bus that accepts connections and never answers is given up, and delays nothing")
     func silentBus() async throws {
         let folder = TemporaryFolder()
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

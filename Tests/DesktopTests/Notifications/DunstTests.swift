@@ -5,7 +5,7 @@ import Testing
 
 @testable import Desktop
 
-/// dunst, a real notification server, on a display that nobody sees.
+/// dunst, a real notification server, on an invisible display.
 private final class Dunst: Sendable {
     private let bus: TestBus
     private let display: TestProcess
@@ -14,7 +14,7 @@ private final class Dunst: Sendable {
 
     init(on bus: TestBus) async throws {
         self.bus = bus
-        // What a user would choose from in dunst's menu is chosen by the label in a file.
+        // Stands for the user who chooses from dunst's menu: it chooses the label that is in a file.
         let chooser = bus.folder.file(
             "choose", "#!/bin/sh\nexec grep -F -m 1 \"#$(cat '\(bus.folder / "choice")') \"\n", mode: 0o755)
         let settings = bus.folder.file(
@@ -38,7 +38,7 @@ private final class Dunst: Sendable {
         try await TestProcess("/usr/bin/dunstctl", words, environment: environment).end().joined(separator: "\n")
     }
 
-    /// Asks until as many notifications are on the display: dunst tells nobody that it has drawn one.
+    /// Asks until as many notifications are on the display: dunst does not report that it has drawn one.
     func displays(_ count: Int) async throws {
         while try await control("count", "displayed") != "\(count)" { try Task.checkCancellation() }
     }
@@ -49,7 +49,7 @@ private final class Dunst: Sendable {
         _ = try await control("context")
     }
 
-    /// What it has shown, as it was told to.
+    /// The notifications that it has shown: the body of each by its summary.
     func history() async throws -> [String: String] {
         let answer = try JSONSerialization.jsonObject(with: Data(try await control("history").utf8)) as? [String: Any]
         let entries = (answer?["data"] as? [[[String: Any]]])?.first ?? []
@@ -108,7 +108,7 @@ struct DunstTests {
         }
     }
 
-    @Test("an offer that is answered elsewhere, or withdrawn, goes from the desktop; one that is sent away waits on")
+    @Test("an offer that is answered elsewhere or withdrawn leaves the desktop; a dismissed one still waits")
     func elsewhere() async throws {
         try await withDunst { dunst in
             let (first, second, third) = (ask(from: 1), ask(from: 2), ask(from: 3))
@@ -155,7 +155,7 @@ struct DunstTests {
         }
     }
 
-    @Test("offers that wait when dunst is started anew are shown by the new one")
+    @Test("waiting offers are shown again by a restarted dunst")
     func restart() async throws {
         let bus = try await TestBus()
         let first = try await Dunst(on: bus)

@@ -104,7 +104,7 @@ final class FakeServer: Sendable {
 
     /// Leaves the bus.
     func leave() async throws {
-        // After all that it was told to do before.
+        // Runs after all earlier jobs.
         perform { [self] _ in isOver.store(true, ordering: .sequentiallyConsistent) }
         try await heard.first { $0 == .gone }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Desktop
 
-@Suite("What is to be on the desktop")
+@Suite("The choice of notifications for the desktop")
 struct NotificationBoardTests {
     private let start = ContinuousClock.now
 
@@ -21,7 +21,7 @@ struct NotificationBoardTests {
 
     private func shown(_ commands: [NotificationBoard.Command]) -> [String] { calls(commands).map(\.summary) }
 
-    @Test("nothing is said where there is no server, and all that is wanted when there is one")
+    @Test("without a server no notification is sent; when a server comes, all wanted ones are sent")
     func later() {
         var board = board(hasServer: false)
         board.show(1, .sample("one"))
@@ -32,7 +32,7 @@ struct NotificationBoardTests {
         #expect(board.advance(now: start).isEmpty)
     }
 
-    @Test("the oldest have the places, and a place that is left goes to the next")
+    @Test("the oldest notifications have the places, and a free place goes to the next")
     func places() {
         var board = board()
         for number in 1...4 { board.show(number, .sample("\(number)")) }
@@ -41,7 +41,7 @@ struct NotificationBoardTests {
         for call in first { #expect(board.answered(call.number, id: UInt32(call.number)).isEmpty) }
         #expect(board.close(1) == [.close(1), .tell(1, .closed(.closed))])
         #expect(shown(board.advance(now: start)) == ["3"])
-        // What speaks for the rest keeps its pace too.
+        // The notification about the rest keeps its pace too.
         let next = board.deadline
         #expect(next == start + .seconds(2))
         let update = calls(board.advance(now: start + .seconds(2)))
@@ -52,7 +52,7 @@ struct NotificationBoardTests {
         #expect(board.advance(now: start + .seconds(2)) == [.close(3)])
     }
 
-    @Test("after a burst, new ones come at their pace")
+    @Test("after a burst, new notifications come at their pace")
     func pace() {
         var board = board(limit: 100, burst: 3)
         for number in 1...5 { board.show(number, .sample("\(number)")) }
@@ -65,7 +65,7 @@ struct NotificationBoardTests {
         #expect(shown(board.advance(now: start + .seconds(3_600))) == ["6"])
     }
 
-    @Test("one that is closed while it is being shown is taken away when the server has said its id")
+    @Test("a notification that is closed early is removed once the server has told its id")
     func closedEarly() {
         var board = board()
         board.show(1, .sample("one"))
@@ -77,7 +77,7 @@ struct NotificationBoardTests {
         #expect(board.isClear)
     }
 
-    @Test("changes that come faster than the answers are left out, but for the last")
+    @Test("of changes that come faster than the answers only the last is sent")
     func updates() {
         var board = board()
         board.show(1, .sample("a"))
@@ -94,7 +94,7 @@ struct NotificationBoardTests {
         #expect(board.invoked(5, "accept-1") == [.tell(1, .action("accept"))])
     }
 
-    @Test("an action counts for the notification alone whose key it is")
+    @Test("an action counts only for the notification of its key")
     func keys() {
         var board = board()
         board.show(12, .sample("one"))
@@ -110,7 +110,7 @@ struct NotificationBoardTests {
     }
 
     @Test(
-        "reasons of the end are told, unknown ones too",
+        "the reason for the end is reported, an unknown one too",
         arguments: [(1, NotificationEnd.expired), (2, .dismissed), (3, .closed), (4, .undefined), (.max, .undefined)]
             as [(UInt32, NotificationEnd)])
     func ends(reason: UInt32, end: NotificationEnd) {
@@ -123,7 +123,7 @@ struct NotificationBoardTests {
         #expect(board.advance(now: start).isEmpty)
     }
 
-    @Test("what speaks for the rest stays away when it was sent away, until there is no rest")
+    @Test("a dismissed notification about the rest stays away until there is no rest")
     func dismissedSurplus() {
         var board = board(limit: 1, pace: .zero)
         for number in 1...3 { board.show(number, .sample("\(number)")) }
@@ -138,7 +138,7 @@ struct NotificationBoardTests {
         #expect(shown(board.advance(now: start)) == ["and 1 more"])
     }
 
-    @Test("a change that the server refuses takes the old one away")
+    @Test("a change that the server refuses removes the old notification")
     func refusedUpdate() {
         var board = board()
         board.show(1, .sample("a"))
@@ -149,7 +149,7 @@ struct NotificationBoardTests {
         #expect(board.isClear)
     }
 
-    @Test("answers to calls that nobody made, and of servers that have left, mean nothing")
+    @Test("answers to unknown calls, and answers of servers that have left, are ignored")
     func strayAnswers() {
         var board = board()
         #expect(board.answered(77, id: 1).isEmpty)
@@ -162,7 +162,7 @@ struct NotificationBoardTests {
         #expect(shown(board.advance(now: start)) == ["one"])
     }
 
-    @Test("whatever a server does in whatever order, no more than the limit is under way or shown, and all ends")
+    @Test("with any order of a server's answers, the limit holds and each notification ends")
     func anyOrder() {
         for seed in 0..<300 as Range<UInt64> {
             var numbers = SeededNumbers(seed: seed)

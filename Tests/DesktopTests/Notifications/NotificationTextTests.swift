@@ -5,7 +5,7 @@ import Testing
 @Suite("Text of notifications")
 struct NotificationTextTests {
     @Test(
-        "what cannot be seen, moves a cursor or changes the direction is written as its number",
+        "invisible characters, and those that move a cursor or change the direction, are written as numbers",
         arguments: [
             ("plain é 日本", "plain é 日本"), ("a\nb\tc\rd", "a\\nb\\tc\\rd"), ("\u{1B}[2J", "\\u{1B}[2J"),
             ("\u{202E}gpj", "\\u{202E}gpj"), ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"),

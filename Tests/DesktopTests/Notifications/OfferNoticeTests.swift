@@ -5,7 +5,7 @@ import UniformTypes
 @testable import Desktop
 @testable import Sharing
 
-@Suite("What a notification says of an offer")
+@Suite("The text of a notification of an offer")
 struct OfferNoticeTests {
     private func notice(
         _ offer: Offer, _ standing: PeerStanding = .stranger, freeRoom: UInt64 = 5_000_000_000
@@ -14,7 +14,7 @@ struct OfferNoticeTests {
         return OfferNotice.request(for: waiting, from: standing)
     }
 
-    @Test("it says who asks, what, how much, and what else can be done")
+    @Test("it names the sender, the items, their size and the other ways to answer")
     func whole() {
         var offer = Offer(
             items: [

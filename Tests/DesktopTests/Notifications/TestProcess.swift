@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// A program that a test runs beside itself. It is ended with the test process, whatever becomes of that.
+/// A program that a test runs beside itself. It ends with the test process, even if that crashes.
 final class TestProcess: Sendable {
-    /// What it prints on standard output.
+    /// The lines of its standard output.
     let lines = Recorder<String>()
     private let input: FileHandle
     private let ended = Gate()
