@@ -19,7 +19,7 @@ struct SerialThreadTests {
         #expect(done.all == Array(100..<5_100))
     }
 
-    @Test("what is being done holds up nobody who brings more")
+    @Test("a running closure delays no caller that adds more")
     func waiting() async {
         let thread = SerialThread(name: "waft-test")
         let (finished, continuation) = AsyncStream<Void>.makeStream()

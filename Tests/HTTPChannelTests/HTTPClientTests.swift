@@ -92,7 +92,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("what is sent is a plain HTTP/1.1 request")
+    @Test("the client sends a plain HTTP/1.1 request")
     func request() async throws {
         let heads = Recorder<HTTPRequestHead>()
         try await LoopbackServer.run { exchange in
@@ -160,7 +160,7 @@ struct HTTPClientTests {
         #expect(answer.body == large)
     }
 
-    @Test("who reads a body gets it as it comes, and of that answer nothing else is held")
+    @Test("a reader gets a body as it arrives, and no other part of the answer is kept")
     func bodyReader() async throws {
         let gate = Gate()
         let pieces = Recorder<String>()
@@ -178,7 +178,7 @@ struct HTTPClientTests {
         #expect(answer.body == ByteBuffer())
     }
 
-    @Test("the body of an answer that says no is not for who reads")
+    @Test("the body of a refusal does not go to the reader")
     func bodyReaderOfRefusal() async throws {
         let text = "HTTP/1.1 409 Conflict\r\ncontent-length: 2\r\n\r\nno"
         let answer = try await against(text) { client in
@@ -187,7 +187,7 @@ struct HTTPClientTests {
         #expect(answer.body == ByteBuffer(string: "no"))
     }
 
-    @Test("what who reads a body throws comes through")
+    @Test("an error of the reader of a body is thrown")
     func bodyReaderThrows() async throws {
         struct Refusal: Error {}
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx"
@@ -240,7 +240,7 @@ struct HTTPClientTests {
         #expect(try await fault(head + "\r\n" + body) == .tooLarge)
     }
 
-    @Test("a redirect is an answer like another, and nobody follows it", arguments: [301, 302, 303, 307, 308])
+    @Test("a redirect is an answer like another, and is not followed", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) async throws {
         let text = "HTTP/1.1 \(status) Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
         let answer = try await against(text) { try await $0.exchange(.GET, "/", patience: .seconds(60)) }
@@ -254,7 +254,7 @@ struct HTTPClientTests {
     }
 
     @Test(
-        "what is no whole HTTP answer is a fault",
+        "an answer that is no complete HTTP is a fault",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "hello", "HTTP/1.1\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n",
             "HTTP/2.0 200 OK\r\n\r\n",
@@ -281,7 +281,7 @@ struct HTTPClientTests {
             try await fault("HTTP/1.1 200 OK\r\n" + String(repeating: "a: b\r\n", count: 1_000), closing: false))
     }
 
-    @Test("an answer that nobody asked for ends the connection")
+    @Test("an answer without a request ends the connection")
     func unasked() async throws {
         let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
         try await against(answer + answer, closing: false) { client in
@@ -341,7 +341,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("what the producer of a body throws comes through")
+    @Test("an error of the producer of a body is thrown")
     func producerThrows() async throws {
         struct Gone: Error {}
         try await LoopbackServer.run(respond: echo) { server in

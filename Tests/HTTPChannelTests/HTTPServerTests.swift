@@ -89,7 +89,7 @@ struct HTTPServerTests {
     }
 
     @Test(
-        "what is no HTTP is answered with 400 and a closed connection",
+        "bytes that are no HTTP are answered with 400 and a closed connection",
         arguments: [
             "hello\r\n\r\n", "\0\0\0\0\0\0\0\0", "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}", "GET\r\n\r\n", "GET /\r\n\r\n",
             "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -207,7 +207,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("who asks for an upgrade cannot fill memory behind it, not even while it waits for the answer")
+    @Test("a client that asks for an upgrade cannot fill memory behind it, even during the wait for the answer")
     func upgrade() async throws {
         let forever = Gate()
         try await LoopbackServer.run { exchange in
@@ -259,7 +259,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("an answer that is made as it leaves says how long it is where it is one piece", arguments: ["", "a"])
+    @Test("a streamed answer has a content length if it is one piece", arguments: ["", "a"])
     func onePiece(text: String) async throws {
         try await LoopbackServer.run(Times(lingering: .milliseconds(1))) { exchange in
             var rest = text.isEmpty ? [] : [ByteBuffer(string: text)]
@@ -303,7 +303,7 @@ struct HTTPServerTests {
         }
     }
 
-    @Test("a little of a body that nobody read does not cost the connection, a lot does")
+    @Test("a small unread rest of a body does not cost the connection, a large one does")
     func unreadBody() async throws {
         try await LoopbackServer.run(Times(lingering: .milliseconds(20))) { exchange in
             try await exchange.respond(.ok, body: ByteBuffer(string: "answer to \(exchange.head.uri)"))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Waiting on either side of HTTP", .timeLimit(.minutes(1)))
 struct HTTPWaitingTests {
-    @Test("a client that waits hears of it, and then gets its answer")
+    @Test("a waiting client is reminded, and then gets its answer")
     func interim() async throws {
         let release = Gate()
         try await LoopbackServer.run(Times(interim: .milliseconds(1))) { exchange in
@@ -84,7 +84,7 @@ struct HTTPWaitingTests {
         }
     }
 
-    @Test("a client that closes its connection cancels what is done for it")
+    @Test("a client that closes its connection cancels the work for it")
     func vanishes() async throws {
         let (begun, cancelled, forever) = (Gate(), Gate(), Gate())
         try await LoopbackServer.run { exchange in
@@ -130,7 +130,7 @@ struct HTTPWaitingTests {
         forever.open()
     }
 
-    @Test("a server that is stopped cancels what is done for a client, and can still say so")
+    @Test("a stopping server cancels the work for a client, and can still answer")
     func stopped() async throws {
         let begun = Gate()
         let seen = Recorder<String>()
@@ -161,7 +161,7 @@ struct HTTPWaitingTests {
         forever.open()
     }
 
-    @Test("a connection on which nobody asks anything is closed")
+    @Test("a connection without requests is closed")
     func idle() async throws {
         try await LoopbackServer.run(Times(idle: .milliseconds(20)), respond: echo) { server in
             try await server.bare { connection in #expect(await connection.receiveToEnd() == "") }

@@ -7,7 +7,7 @@ import Testing
 struct RemindersTests {
     private func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
 
-    @Test("is told after each interval that it is not forgotten")
+    @Test("gets a reminder after each interval")
     func waiting() {
         var reminders = Reminders(every: .seconds(15), from: at(100))
         #expect(reminders.pause(at: at(100), since: at(90)) == .seconds(15))
@@ -18,7 +18,7 @@ struct RemindersTests {
         #expect(reminders.pause(at: at(132), since: at(90)) == .seconds(14))
     }
 
-    @Test("is told nothing while what it sends is taken, and so long after that")
+    @Test("gets no reminder while its body is read, and one interval longer")
     func sending() {
         var reminders = Reminders(every: .seconds(15), from: at(100))
         for second in 115..<1_000 {

@@ -17,7 +17,7 @@ struct SilenceWatchTests {
         #expect(!watch.expired)
     }
 
-    @Test("a deadline that has passed closes the channel at the next look, one that was called off does not")
+    @Test("a deadline that has passed closes the channel at the next look, a cancelled one does not")
     func deadline() throws {
         let watch = SilenceWatch(interval: .seconds(1))
         let channel = EmbeddedChannel(handler: watch)

@@ -178,7 +178,7 @@ struct DeliveryEngineTests {
         #expect(lab.answers.all.map(\.1).allSatisfy { $0 == .later })
     }
 
-    @Test("one that waits for later does not hold up those behind it")
+    @Test("a delivery that waits for later does not delay the next ones")
     func noHolding() async throws {
         let caller = ScriptedCaller { $0.items[0].arrival.itemNumber == 0 && $0.items[0].attempt == 1 ? later : yes }
         let lab = DeliveryLab([photos], caller: caller)
@@ -379,7 +379,7 @@ struct DeliveryEngineTests {
         }
     }
 
-    @Test("an item that waits for a removed handler waits, and goes to the next one that is installed")
+    @Test("an item of a removed handler waits, and goes to the next installed one")
     func handlersChange() async throws {
         let caller = ScriptedCaller { $0.candidate.program.name == "photos" ? later : yes }
         let lab = DeliveryLab([photos], caller: caller)

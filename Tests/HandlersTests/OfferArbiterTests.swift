@@ -145,7 +145,7 @@ struct OfferArbiterTests {
         expectTidy()
     }
 
-    @Test("offers beyond those that may be asked about at once wait, and can be withdrawn while they wait")
+    @Test("further offers wait for the arbiter, and can be withdrawn meanwhile")
     func turns() async throws {
         place.makePipe("alive")
         place.makePipe("gate")

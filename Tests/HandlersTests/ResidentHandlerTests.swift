@@ -107,7 +107,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("one that takes such a notice for a question and answers twice is not ended for it")
+    @Test("a handler that takes such a notice for a question and answers twice is not ended")
     func answersNotice() async throws {
         let place = HookFolder()
         place.makePipe("go")
@@ -226,7 +226,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("one that leaves while it is asked is asked again later, and left alone for a while", arguments: [0, 3])
+    @Test("a handler that leaves during a question is asked again later, after a pause", arguments: [0, 3])
     func leaves(code: Int) async throws {
         let place = HookFolder()
         let (handler, alive) = resident(place, "print('why', file=sys.stderr, flush=True); sys.exit(\(code))")
@@ -247,7 +247,7 @@ struct ResidentHandlerTests {
         #expect(place.scratchNames.isEmpty)
     }
 
-    @Test("one that crashed is started again when its wait is over")
+    @Test("a crashed handler is started again after its pause")
     func startsAgain() async throws {
         let place = HookFolder()
         let body = """
@@ -266,7 +266,7 @@ struct ResidentHandlerTests {
     }
 
     @Test(
-        "one that does not keep to the form has failed, and is ended",
+        "a handler that violates the form has failed, and is ended",
         arguments: [
             ("print('hello', flush=True)", "not valid JSON: hello"),
             ("print(flush=True)", "not valid JSON"),
@@ -285,7 +285,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("one that answers before it has read the question has failed")
+    @Test("a handler that answers before it has read the question has failed")
     func answersTooEarly() async throws {
         let place = HookFolder()
         place.makePipe("alive")
@@ -312,7 +312,7 @@ struct ResidentHandlerTests {
         try await place.end(of: "alive", again)
     }
 
-    @Test("one that prints without end is ended, and takes no memory")
+    @Test("a handler that prints without end is ended, and takes no memory")
     func torrent() async throws {
         let place = HookFolder()
         place.makePipe("alive")
@@ -324,7 +324,7 @@ struct ResidentHandlerTests {
         await handler.stop()
     }
 
-    @Test("one that is out of time is ended with all it has started, and asked again later")
+    @Test("a handler that exceeds its time is ended with its processes, and asked again later")
     func outOfTime() async throws {
         let place = HookFolder()
         let (handler, alive) = resident(

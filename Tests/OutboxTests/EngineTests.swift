@@ -161,7 +161,7 @@ struct EngineTests {
         }
     }
 
-    @Test("a job that hardly moves for five minutes leaves its place to one that waits, and is tried again after it")
+    @Test("a job that hardly moves for five minutes yields to a waiting one, and is tried again after it")
     func stalls() async throws {
         let clock = ManualClock()
         let stalling = (0..<4).map { "stall-\($0)" }

@@ -153,7 +153,7 @@ import Testing
         #expect(AddressKey(nil) != (try key("10.0.0.1")))
     }
 
-    @Test("with no descriptors left, accepting pauses, somebody makes room, and it goes on")
+    @Test("without descriptors accepting pauses, a callback makes room, and accepting continues")
     func pacing() throws {
         let reads = Wire()
         let exhaustions = NIOLockedValueBox(0)
@@ -178,7 +178,7 @@ import Testing
 }
 
 @Suite struct TallyTests {
-    @Test("what happens often is reported once a minute, with how often it was")
+    @Test("a frequent event is reported once a minute, with its count")
     func tally() {
         var tally = Tally()
         let start = NIODeadline.uptimeNanoseconds(1)
@@ -205,7 +205,7 @@ import Testing
         #expect(taken == [0, 1, 2])
     }
 
-    @Test("what was announced before the end is waited for")
+    @Test("the end waits for announced connections")
     func announced() async {
         let handover = Handover<Int>()
         #expect(handover.announce())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SecureTransport
 
-@Suite("TLS where nobody proves a key")
+@Suite("TLS without proved keys")
 struct AirDropProfileTests {
     private static func profile(_ versions: ClosedRange<TLSProfile.Version>) -> TLSProfile {
         var profile = TLSProfile.airdrop
@@ -24,7 +24,7 @@ struct AirDropProfileTests {
         #expect(try pair.send([4], from: pair.server, to: pair.client) == [4])
     }
 
-    @Test("who answers is nobody that is known, and somebody else on each connection")
+    @Test("the server's peer is unknown, and another one on each connection")
     func strangers() throws {
         var seen: Set<PeerID> = [Identities.alice.peerID, Identities.rsa.peerID]
         for _ in 0..<2 {

@@ -21,14 +21,14 @@ enum Identities {
     }
 }
 
-/// Two engines joined back to back: what one has to send is what the other receives.
+/// Two engines joined back to back: each receives the bytes that the other sends.
 struct EnginePair {
     let client: TLSEngine
     let server: TLSEngine
 
-    /// Cuts what is carried into pieces of this many bytes.
+    /// Cuts the carried bytes into pieces of this size.
     var pieceBytes = Int.max
-    /// Changes what is carried, before it is cut.
+    /// Changes the carried bytes before they are cut.
     var tamper: ((inout ByteBuffer, TLSContext.Role) -> Void)?
 
     init(
@@ -68,7 +68,7 @@ struct EnginePair {
         carry(from: sender, to: receiver) {}
     }
 
-    /// Goes on with both sides until neither has anything to say. The results are the outcome of each handshake.
+    /// Runs both sides until neither has bytes to send. Returns the outcome of each handshake.
     func shakeHands() -> (client: Result<Bool, TLSError>, server: Result<Bool, TLSError>) {
         var clientResult = step(client)
         var serverResult = step(server)
@@ -109,7 +109,7 @@ extension TLSEngine {
         try result.get()
     }
 
-    /// Everything that can be decrypted now, and what came after it.
+    /// All bytes that can be decrypted now, and the result after them.
     func decryptAll() throws -> (bytes: [UInt8], end: Decrypted) {
         var bytes: [UInt8] = []
         while true {

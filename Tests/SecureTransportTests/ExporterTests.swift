@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecureTransport
 
-/// What TLS exports (RFC 8446, section 7.5) as pairing takes it: 32 bytes for a label, with an empty context.
+/// TLS exporters (RFC 8446, section 7.5) as pairing uses them: 32 bytes for a label, with an empty context.
 @Suite struct ExporterTests {
     private static let label = "EXPERIMENTAL Waft pairing 1"
 
@@ -47,7 +47,7 @@ import Testing
         #expect(secrets.count == 20)
     }
 
-    @Test("somebody in between with a key of his own has a different secret on each side")
+    @Test("an attacker in between with its own key has a different secret on each side")
     func between() throws {
         let toAlice = try EnginePair(clientIdentity: Identities.alice, serverIdentity: Identities.mallory)
         let toBob = try EnginePair(clientIdentity: Identities.mallory, serverIdentity: Identities.bob)

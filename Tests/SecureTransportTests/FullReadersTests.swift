@@ -6,7 +6,7 @@ import Testing
 @Suite struct FullReadersTests {
     private let start = NIODeadline.now()
 
-    @Test("of a crowd the first two read in full, and nobody takes their places until few are left")
+    @Test("of many connections the first two read with large buffers, and their places stay empty until few are left")
     func crowd() {
         let readers = FullReaders()
         #expect(readers.admits(1, at: start))
@@ -22,7 +22,7 @@ import Testing
         #expect(readers.admits(4, at: start))
     }
 
-    @Test("who has read nothing large for ten seconds does not count, and gets in line again")
+    @Test("a connection without large reads for ten seconds does not count, and queues again")
     func lapsed() {
         let readers = FullReaders()
         #expect(readers.admits(1, at: start))
@@ -34,7 +34,7 @@ import Testing
         #expect(readers.admits(2, at: start + .seconds(11)))
     }
 
-    @Test("buffers grow with what comes, beyond the small ones only for who has a seat")
+    @Test("buffers grow with the data, beyond the small ones only for connections with a place")
     func sizes() {
         let readers = FullReaders()
         func sizes(_ reader: Admission.ID) -> [Int] {
@@ -50,7 +50,7 @@ import Testing
         #expect(sizes(3).max() == 16 * 1024)
     }
 
-    @Test("who has lost its seat reads into small buffers again, and not into the large ones that it had")
+    @Test("a connection that has lost its place reads into small buffers again, not into its old large ones")
     func lost() {
         let readers = FullReaders()
         var allocator = SeatedBufferAllocator(readers, 1)

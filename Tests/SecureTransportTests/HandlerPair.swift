@@ -5,12 +5,12 @@ import Testing
 
 @testable import SecureTransport
 
-/// What stands below a TLS handler in these tests: a socket that shows what is asked of it.
+/// The layer below a TLS handler in these tests: a socket that shows the calls it gets.
 final class Wire: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What was written and not taken.
+    /// Written bytes that the test has not taken.
     var written = ByteBuffer()
     /// The sizes of the writes that were made.
     var writes: [Int] = []
@@ -64,7 +64,7 @@ final class Wire: ChannelOutboundHandler {
     }
 }
 
-/// What stands above a TLS handler in these tests: a layer that shows what it was told.
+/// The layer above a TLS handler in these tests: it shows the events it gets.
 final class Listener: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

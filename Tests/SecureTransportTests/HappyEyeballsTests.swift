@@ -58,7 +58,7 @@ import Testing
         #expect(eyeballs.resolved([]) == [.giveUp])
     }
 
-    @Test("what a name stands for waits for the head start of the attempt before it")
+    @Test("the addresses of a name wait for the head start of the attempt before them")
     func nameDuringHeadStart() throws {
         var eyeballs = HappyEyeballs(namesBeingResolved: 2, limit: 10)
         _ = eyeballs.start([try candidate("127.0.0.1")])

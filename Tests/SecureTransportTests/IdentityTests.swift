@@ -50,7 +50,7 @@ import Testing
         #expect(digest.hasPrefix(hex))
     }
 
-    @Test("the certificate never expires, names nobody, and is sound")
+    @Test("the certificate never expires, has no name in it, and is valid")
     func certificate() throws {
         _ = try Identity.load(orMakeIn: folder.path)
         let text = try shell(
@@ -83,7 +83,7 @@ import Testing
         try expectRefusal(.exposed)
     }
 
-    @Test("an identity of somebody else is refused", .enabled(if: geteuid() == 0, "needs root to give a file away"))
+    @Test("another user's identity is refused", .enabled(if: geteuid() == 0, "needs root to give a file away"))
     func othersFile() throws {
         _ = try Identity.load(orMakeIn: folder.path)
         #expect(chown(path, 65_534, 65_534) == 0)

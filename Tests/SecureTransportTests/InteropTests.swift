@@ -34,18 +34,18 @@ import Testing
         #expect(await peer.wait() == identity.peerID)
     }
 
-    @Test("a client of OpenSSL without an identity is told that it needs one")
+    @Test("a client of OpenSSL without an identity gets an alert that it needs one")
     func withoutIdentity() async throws {
         try await expectRefusal("-alpn waft/1", "certificate required")
     }
 
-    @Test("a client of OpenSSL without Waft's protocol is told so")
+    @Test("a client of OpenSSL without Waft's protocol gets an alert")
     func withoutProtocol() async throws {
         try await expectRefusal(withIdentity, "no application protocol")
         try await expectRefusal("-alpn http/1.1 \(withIdentity)", "no application protocol")
     }
 
-    @Test("a client of OpenSSL that speaks TLS 1.2 is told so")
+    @Test("a client of OpenSSL that speaks TLS 1.2 gets an alert")
     func oldVersion() async throws {
         try await expectRefusal("-tls1_2 -alpn waft/1 \(withIdentity)", "alert protocol version")
     }

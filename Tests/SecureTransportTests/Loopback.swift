@@ -14,7 +14,7 @@ typealias Bytes = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 /// The event loops that all tests on sockets share.
 let sharedGroup = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
-/// One event loop, for tests of what happens in which order.
+/// One event loop, for tests of the order of events.
 let singleGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
 let silentLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -86,12 +86,12 @@ extension SecureDialer {
 }
 
 extension SecureConnection where Output == Bytes {
-    /// Sends `bytes` and gives what comes back: nothing, if the other side has turned this one away.
+    /// Sends `bytes` and returns the answer: empty if the other side has refused the connection.
     func exchangeOrNothing(_ bytes: [UInt8]) async -> [UInt8] {
         (try? await exchange(bytes)) ?? []
     }
 
-    /// Sends `bytes`, and gives what comes back until there is as much.
+    /// Sends `bytes`, and returns the first as many bytes of the answer.
     func exchange(_ bytes: [UInt8]) async throws -> [UInt8] {
         try await output.executeThenClose { inbound, outbound in
             try await Self.exchange(bytes, inbound, outbound)
@@ -143,7 +143,7 @@ final class PlainSocket: Sendable {
         return recv(descriptor, &scrap, 1, Int32(MSG_DONTWAIT)) == 0 || errno != EAGAIN
     }
 
-    /// Waits until the other side has closed; what comes before is thrown away.
+    /// Waits until the other side has closed; bytes before that are discarded.
     func waitForEnd() async {
         let descriptor = descriptor
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("a server that closes at once is told as that")
+    @Test("a server that closes at once is reported as such")
     func closes() async throws {
         try await withPlainServer(answer: nil, closes: true) { port in
             try await expectError(.closed, "closed before TLS", port: port)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("another key than the expected one is told, with the id that was found")
+    @Test("another key than the expected one is reported, with its id")
     func wrongKey() async throws {
         try await withListener(identity: Identities.mallory) { listener in
             try await expectError(
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("a name that stands for nothing is told")
+    @Test("a name without addresses is reported")
     func unknownName() async throws {
         try await expectError(.unknownName, "name", [DialAddress(host: "no such name", port: 1)])
     }
@@ -98,7 +98,7 @@ import Testing
         try await expectError(.unknownName, "it has no address", [DialAddress(host: "127.0.0.1", port: 65_536)])
     }
 
-    @Test("what happened at each address is told, and what tells most is the kind")
+    @Test("the failure at each address is reported, and the most telling one gives the kind")
     func aggregated() async throws {
         let dead = try await deadPort()
         try await withPlainServer(answer: "220 mail\r\n") { port in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("who is cancelled does not wait for a peer that takes nothing", .timeLimit(.minutes(1)))
+    @Test("a cancelled caller does not wait for a peer that reads nothing", .timeLimit(.minutes(1)))
     func cancelledWhileDraining() async throws {
         let readsNothing: @Sendable (SecureConnection<Bytes>) async -> Void = { connection in
             try? await connection.output.executeThenClose { _, _ in try await Task.sleep(for: .seconds(3600)) }
@@ -280,7 +280,7 @@ private struct MuteServer {
     func waitForClosing() async { try? await closed.futureResult.get() }
     func close() async throws {
         try await server.close()
-        // Whatever a test did not wait for.
+        // A test may not have waited for it.
         connected.succeed()
         closed.succeed()
     }

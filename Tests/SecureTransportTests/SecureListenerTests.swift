@@ -111,7 +111,7 @@ import Testing
             let isBehind = DispatchSemaphore(value: 0)
             other.execute { isBehind.wait() }
             let sockets = try (0..<6).map { _ in try PlainSocket(port: listener.port) }
-            // Those that are accepted are in, but for what the other loop has to do for them.
+            // The accepted connections are in, except for jobs of the other loop.
             for _ in 0..<10 { try await accepting.submit {}.get() }
             isBehind.signal()
             for socket in sockets.prefix(4) { await socket.waitForEnd() }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "what is not TLS is closed before any deadline",
+        "a connection without TLS is closed before any deadline",
         arguments: ["GET / HTTP/1.1\r\n\r\n", "\0\0\0\0", "\u{16}\u{3}\u{1}\u{0}\u{5}xxxxx"]
     )
     func notTLS(text: String) async throws {
@@ -149,7 +149,7 @@ import Testing
             let alice = try dialer()
             let one = try await alice.dial(port: listener.port)
             let two = try await alice.dial(port: listener.port)
-            // The server says so after the client's handshake is done, so it shows at the first read.
+            // The alert comes after the client's handshake, so the first read shows it.
             let refused = try await alice.dial(port: listener.port)
             #expect(await refused.exchangeOrNothing([1]).isEmpty)
             let other = try await dialer(Identities.mallory).dial(port: listener.port)
@@ -252,7 +252,7 @@ import Testing
         #expect(throws: IOError.self) { try PlainSocket(port: listener.port) }
     }
 
-    @Test("a port that is taken, and an address of another machine, are told apart")
+    @Test("a used port and an address of another machine are distinguished")
     func bindErrors() async throws {
         try await withListener { listener in
             var configuration = SecureListener.Configuration(host: "127.0.0.1", identity: Identities.alice)
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("an identity that takes long is made when the first connection comes, once for all who wait for it")
+    @Test("a slow identity is made at the first connection, once for all waiting connections")
     func identityMadeLate() async throws {
         let made = NIOLockedValueBox(0)
         let listener = try await SecureListener.bind(
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    @Test("an identity that could not be made closes who waits for it, and is tried again for the next")
+    @Test("an identity that cannot be made closes the waiting connections, and is tried again for the next")
     func identityNotMade() async throws {
         struct NotMade: Error {}
         let isFirst = OnceFlag()

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("a connection that is cut is seen as truncated by who reads from it")
+    @Test("a cut connection is truncated for its reader")
     func truncated() async throws {
         let ready = Signal<Void>()
         try await withListener(onConnection: { connection in

@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(
-        "what is not TLS is told apart at its first bytes, by both sides",
+        "both sides recognize data that is not TLS by its first bytes",
         arguments: [
             "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH", "\u{0}", "\u{16}\u{5}",
         ]
@@ -263,7 +263,7 @@ import Testing
         }
         let result = pair.shakeHands()
         guard position < offset else { return }
-        // A change of what says how long a record is can leave a side waiting; nobody may believe it is done.
+        // A changed length of a record can leave a side waiting; neither side may count it as done.
         #expect(result.client != .success(true))
     }
 

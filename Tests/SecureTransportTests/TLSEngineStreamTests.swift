@@ -32,7 +32,7 @@ import Testing
         #expect(try pair.send(data, from: pair.client, to: pair.server) == data)
     }
 
-    @Test("ciphertext that was decrypted is let go of at once, while the rest is kept")
+    @Test("decrypted ciphertext is released at once, and the rest is kept")
     func lettingGo() throws {
         let pair = try EnginePair()
         pair.open()
@@ -102,7 +102,7 @@ import Testing
         #expect(try pair.server.decryptAll().end == .ended)
     }
 
-    @Test("what comes after a close_notify is thrown away")
+    @Test("data after a close_notify is discarded")
     func afterCloseNotify() throws {
         let pair = try EnginePair()
         pair.open()

@@ -51,7 +51,7 @@ import Testing
         #expect(closes.map { $0.outcome() } == [.succeeded, .succeeded])
     }
 
-    @Test("what was flushed is sent before the close_notify, and what was not is given up")
+    @Test("flushed data is sent before the close_notify, and other data is discarded")
     func flushed() throws {
         let pair = try HandlerPair.open()
         let flushed = pair.client.write(noise(600_000))
@@ -66,7 +66,7 @@ import Testing
         #expect(pair.server.listener.events.last == .inactive)
     }
 
-    @Test("what was flushed has its own time to leave, counted anew when some of it has")
+    @Test("flushed data has its own time limit, which starts again with each part that leaves")
     func draining() throws {
         let pair = try HandlerPair.open()
         pair.client.channel.isWritable = false
@@ -109,7 +109,7 @@ import Testing
         #expect(closed.outcome() == .succeeded)
     }
 
-    @Test("what was flushed waits for the channel also while closing, and no longer than the deadline")
+    @Test("flushed data waits for the channel also while closing, until the deadline")
     func unwritable() throws {
         let pair = try HandlerPair.open()
         pair.client.channel.isWritable = false
@@ -121,7 +121,7 @@ import Testing
         #expect(write.outcome() == .failed("\(ChannelError.ioOnClosedChannel)"))
     }
 
-    @Test("a closing side reads for itself and throws away what comes before the peer's close_notify")
+    @Test("a closing side reads by itself and discards data before the peer's close_notify")
     func discards() throws {
         let pair = try HandlerPair.open()
         pair.client.listener.asksForMore = false
@@ -167,7 +167,7 @@ import Testing
         #expect(pair.server.listener.events.last == .inactive)
     }
 
-    @Test("a channel that becomes inactive without a close_notify was truncated, and what had come is still given")
+    @Test("a channel that ends without a close_notify was truncated, and its received data is still delivered")
     func truncatedByInactivity() throws {
         let pair = try HandlerPair()
         pair.server.listener.asksForMore = false
@@ -188,7 +188,7 @@ import Testing
         #expect(pair.server.listener.events == [.error(nil), .inactive])
     }
 
-    @Test("a broken record fails the connection, and the peer is told")
+    @Test("a broken record fails the connection, and the peer gets an alert")
     func brokenRecord() throws {
         let pair = try HandlerPair.open()
         let write = pair.server.channel.write(ByteBuffer(bytes: [1]))
@@ -201,7 +201,7 @@ import Testing
         #expect(!pair.server.channel.isActive)
     }
 
-    @Test("a broken record that comes with good ones before it is told as soon as they were given")
+    @Test("a broken record after good ones is reported as soon as they are delivered")
     func brokenRecordBehindGoodOnes() throws {
         let pair = try HandlerPair.open()
         _ = pair.client.write(noise(10))
@@ -216,7 +216,7 @@ import Testing
 
     // MARK: Half closure
 
-    @Test("where half closure is allowed, the peer's close_notify is told, and writing goes on")
+    @Test("with half closure, the peer's close_notify is reported, and writing continues")
     func remoteHalfClosure() throws {
         let pair = try HandlerPair.open()
         try pair.server.channel.setOption(.allowRemoteHalfClosure, value: true).wait()
@@ -239,7 +239,7 @@ import Testing
         #expect(!pair.client.channel.isActive, "both directions are over")
     }
 
-    @Test("where half closure is not allowed, the peer's close_notify closes, after what was flushed has left")
+    @Test("without half closure, the peer's close_notify closes the channel after the flushed data")
     func noHalfClosure() throws {
         let pair = try HandlerPair.open()
         pair.server.channel.isWritable = false
@@ -280,7 +280,7 @@ import Testing
         #expect(pair.client.channel.close(mode: .input).outcome() == .failed("\(ChannelError.operationUnsupported)"))
     }
 
-    @Test("what waits in the handler fails when the connection is cut")
+    @Test("data that waits in the handler fails when the connection is cut")
     func cut() throws {
         let pair = try HandlerPair.open()
         let write = pair.client.channel.write(ByteBuffer(bytes: [1]))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TLSHandlerTests {
     // MARK: Handshake
 
-    @Test("the handshake is told to both layers above, with the peer's key")
+    @Test("both layers above get the event of the handshake, with the peer's key")
     func handshake() throws {
         let pair = try HandlerPair.open()
         #expect(pair.client.tls.peerID == Identities.bob.peerID)
@@ -42,7 +42,7 @@ import Testing
         #expect(pair.server.wire.reads == 2)
     }
 
-    @Test("what is written before the handshake is done is sent after it")
+    @Test("data that is written before the end of the handshake is sent after it")
     func earlyWrite() throws {
         let pair = try HandlerPair()
         try pair.client.connect()
@@ -55,7 +55,7 @@ import Testing
         #expect(pair.server.listener.events.first == .handshakeCompleted(Identities.alice.peerID))
     }
 
-    @Test("what is written in the handshake's own event is sent")
+    @Test("data that is written in the handshake's event is sent")
     func writeAtHandshake() throws {
         let pair = try HandlerPair()
         pair.client.listener.onHandshake = { $0.channel.writeAndFlush(ByteBuffer(bytes: noise(10)), promise: nil) }
@@ -87,7 +87,7 @@ import Testing
         #expect(pair.server.listener.received == noise(10))
     }
 
-    @Test("a client that is not TLS is told apart, and the channel is closed")
+    @Test("a client without TLS is recognized, and the channel is closed")
     func plainHTTP() throws {
         let pair = try HandlerPair()
         try pair.server.connect()
@@ -221,7 +221,7 @@ import Testing
 
     // MARK: Writing
 
-    @Test("what is not flushed is not sent")
+    @Test("data that is not flushed is not sent")
     func unflushed() throws {
         let pair = try HandlerPair.open()
         pair.client.channel.write(ByteBuffer(bytes: noise(10)), promise: nil)
@@ -307,7 +307,7 @@ import Testing
         #expect(pair.server.listener.received == noise(500_000))
     }
 
-    @Test("who writes again when a write is done is served in order")
+    @Test("writes that follow a completed write keep their order")
     func reentrantWrite() throws {
         let pair = try HandlerPair.open()
         let channel = pair.client.channel

@@ -90,7 +90,7 @@ struct FrameTests {
         for frame in Self.all.shuffled(using: &dice) {
             stream.writeFrame(frame)
             whole.append(.frame(frame))
-            // A frame that nobody knows, and data between frames.
+            // An unknown frame, and data between frames.
             stream.writeBytes([0x80 + UInt8.random(in: 0..<0x80, using: &dice), 0, 0, 0, 0, 0, 0, 2, 9, 9])
             let data = (0..<Int.random(in: 1...300, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
             _ = stream.writeDataFrame(capacity: data.count) { buffer in
@@ -206,7 +206,7 @@ struct HostileFrameTests {
     }
 
     @Test(
-        "what is malformed is refused",
+        "malformed frames are refused",
         arguments: [
             "06 00 0000 00000000",  // data of nothing
             "01 00 0000 00000000", "01 00 0000 00000003 000000",  // no item number
@@ -264,7 +264,7 @@ struct HostileFrameTests {
         }
     }
 
-    @Test("names that begin with what joins the character before it are read", arguments: SampleNames.joining)
+    @Test("names that begin with a combining character are read", arguments: SampleNames.joining)
     func joiningNames(name: String) throws {
         let path = Array("d/\(name)".utf8)
         var frame = ByteBuffer(bytes: [3, 0, 0, 0])

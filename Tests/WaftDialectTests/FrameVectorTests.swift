@@ -33,7 +33,7 @@ final class FrameCollector: FrameSink {
 }
 
 /// Decodes a stream given in pieces.
-/// - Returns: what was found, and whether the stream could end there.
+/// - Returns: the frames, and whether the stream could end there.
 func decode(_ pieces: [ByteBuffer], digest: DigestAlgorithm = .xxh3_128) throws -> ([FrameCollector.Found], Bool) {
     var decoder = FrameDecoder(digest: digest)
     let collector = FrameCollector()
@@ -111,13 +111,13 @@ struct FrameVectorTests {
             ])
     }
 
-    @Test("what nobody knows is passed over")
+    @Test("unknown frames are ignored")
     func unknown() throws {
         #expect(
             try frames("unknown") == [.frame(.item(3)), .frame(.folder(try SafeRelativePath("d"))), .frame(.end)])
     }
 
-    @Test("what we write is what the vectors say, byte for byte", arguments: ["text", "tree", "abandoned"])
+    @Test("written frames equal the vectors, byte for byte", arguments: ["text", "tree", "abandoned"])
     func encoding(name: String) throws {
         var written = ByteBuffer()
         for found in try frames(name) {

@@ -23,7 +23,7 @@ struct GateTests {
         }
     }
 
-    @Test("who may not offer is answered before the body has come, however long it is, and nothing of it is held")
+    @Test("a peer that may not offer is answered before the body has come, and no part of it is kept")
     func barred() async throws {
         let no = ItemVerdict(.declined, reason: "offers are accepted from contacts only; pair first: waft pair")
         try await WaftLoopback.run(access: .barred(no)) { loopback in
@@ -89,7 +89,7 @@ struct GateTests {
         return ByteBuffer(string: offer.replacing(#""size":5"#, with: more))
     }
 
-    @Test("an accepted offer is let go of when its connection has closed")
+    @Test("an accepted offer is released when its connection has closed")
     func connectionClosed() async throws {
         try await WaftLoopback.run(departedWait: .zero) { loopback in
             let offer = Offer.sample()

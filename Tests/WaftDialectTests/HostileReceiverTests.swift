@@ -120,7 +120,7 @@ struct HostileReceiverTests {
         }
     }
 
-    @Test("an item that was declined and is said to be stored counts as declined")
+    @Test("a declined item with a receipt as stored counts as declined")
     func liar() async throws {
         let sources = [MemorySource.text("hello")]
         let offer = Offer(of: sources)

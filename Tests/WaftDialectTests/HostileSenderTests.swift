@@ -10,7 +10,7 @@ import Testing
 
 private let hello = Array("hello".utf8)
 
-@Suite("Content that nobody accepted (security rule 2)", .timeLimit(.minutes(1)))
+@Suite("Content that was not accepted (security rule 2)", .timeLimit(.minutes(1)))
 struct UnacceptedContentTests {
     private static let contents: ByteBuffer = {
         var frames = ByteBuffer()
@@ -66,7 +66,7 @@ struct UnacceptedContentTests {
         }
     }
 
-    @Test("content twice: the second time is refused, and stored is what came first")
+    @Test("content twice: the second copy is refused, and the first is stored")
     func twice() async throws {
         try await WaftLoopback.run { loopback in
             let offer = Offer.sample()
@@ -104,8 +104,8 @@ struct UnacceptedContentTests {
 
 @Suite("Contents that break the protocol", .timeLimit(.minutes(1)))
 struct BrokenContentTests {
-    /// What is wrong, the frames, the code that is answered, and what is stored all the same. The offer is a file, a tree
-    /// of a folder and a file in it, and a file again, of five bytes each.
+    /// A fault in words, the code of its answer, the items that are stored nevertheless, and the frames. The offer has a
+    /// file, a tree of a folder with a file, and another file, of five bytes each.
     struct Case: Sendable, CustomStringConvertible {
         var description: String
         var code: TransferFault.Code
@@ -278,7 +278,7 @@ struct BrokenContentTests {
             #expect(answer.fault?.code == `case`.code, "\(answer.fault?.message ?? "none")")
             #expect(loopback.inbox.names == `case`.stored)
             #expect(loopback.inbox.stagedCount == 0)
-            // The receipt names what is stored, and the one that was being sent.
+            // The receipt names the stored items, and the item that was being sent.
             let receipt = try #require(answer.receipt)
             #expect(receipt.filter { $0.state == "stored" }.compactMap(\.name) == `case`.stored)
         }
@@ -368,7 +368,7 @@ struct VanishingSenderTests {
         }
     }
 
-    @Test("in the middle of an offer nothing is left, and nobody is asked")
+    @Test("in the middle of an offer nothing is left, and no user is asked")
     func inOffer() async throws {
         try await WaftLoopback.run { loopback in
             let body = try WaftDialect.encode(Offer.sample())
@@ -383,7 +383,7 @@ struct VanishingSenderTests {
         }
     }
 
-    @Test("while it waits for its receipt, what was stored stays stored")
+    @Test("while it waits for its receipt, stored items stay stored")
     func beforeReceipt() async throws {
         try await WaftLoopback.run { loopback in
             let offer = BrokenContentTests.offer()
@@ -407,7 +407,7 @@ struct HostileRequestTests {
         TransferFault.Code(rawValue: try WaftDialect.decode(FaultMessage.self, from: answer.body).fault)
     }
 
-    @Test("what is no resource is not found, and what has another method is not allowed")
+    @Test("an unknown resource is not found, and another method is not allowed")
     func resources() async throws {
         try await WaftLoopback.run { loopback in
             for (method, path, status) in [
@@ -424,7 +424,7 @@ struct HostileRequestTests {
         }
     }
 
-    @Test("an offer that is malformed is answered with its fault, and nobody is asked")
+    @Test("a malformed offer is answered with its fault, and no user is asked")
     func malformedOffers() async throws {
         let unsafe =
             #"{"v":1,"transfer":"\#(TransferID())"}\#n{"kind":"file","name":"../x","type":"public.data"}"#

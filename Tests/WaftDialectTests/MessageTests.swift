@@ -72,7 +72,7 @@ struct MessageTests {
         let digest = Digest.of(.xxh3_128, [1] as [UInt8])
         var items = [ItemReceipt(.notSent)]
         for state in [HandlerAnswer.State.none, .pending, .yes, .no, .failed] {
-            // Where there is no handler there is no exit code.
+            // Without a handler there is no exit code.
             let answer = HandlerAnswer(state, exitCode: state == .none ? nil : -3)
             items.append(ItemReceipt(.stored(name: "a-1.txt", size: .max, digest: digest), handler: answer))
         }
@@ -89,7 +89,7 @@ struct MessageTests {
         #expect(card == Card(name: "[2Jkitchen", device: "unknown"))
     }
 
-    @Test("fields that nobody knows are passed over, wherever they are")
+    @Test("unknown fields are ignored at every place")
     func unknownFields() throws {
         let item = #"{"kind":"file","offset":[1,{"a":null}],"name":"a","type":"public.data","x":{"y":[[]]}}"#
         let read = try offer(
@@ -111,21 +111,21 @@ struct MessageTests {
         #expect(text.contains(#""application":"org.example.x""#) && !text.contains("sourceApplication"))
     }
 
-    @Test("what may be missing has its default")
+    @Test("optional fields have their defaults")
     func defaults() throws {
         let read = try offer(offerText(item: #"{"kind":"tree","name":"a","type":"public.folder"}"#))
         #expect((read.senderName, read.annotation, read.digests) == ("unnamed", [:], [.xxh3_128]))
         #expect((read.items[0].size, read.items[0].entries) == (nil, 1))
     }
 
-    @Test("entries count for trees alone, and digests that nobody knows for nothing")
+    @Test("entries count for trees only, and unknown digests are ignored")
     func passedOver() throws {
         let item = #"{"kind":"file","name":"a","type":"public.data","entries":99999999999}"#
         let read = try offer(offerText(item: item, more: #","digests":["md5","sha-256"]"#))
         #expect((read.items[0].entries, read.digests) == (1, [.sha256]))
     }
 
-    @Test("an answer or a state that nobody knows is the careful one")
+    @Test("an unknown answer or state counts as the careful one")
     func unknownWords() throws {
         let offer = Offer.sample()
         let text = #"{"v":1,"digest":"sha-256","default":"perhaps"}"#
@@ -220,7 +220,7 @@ struct MessageTests {
 @Suite("Messages that are not")
 struct HostileMessageTests {
     @Test(
-        "what is no offer is malformed",
+        "a document that is no offer is malformed",
         arguments: [
             "", " ", "null", "[]", "\"\"", "1", "{}", "{", "}", "\0", "\u{FEFF}", "{\"v\":1}", "nonsense", "[[[[",
             "{\"v\":1,}",
@@ -245,7 +245,7 @@ struct HostileMessageTests {
     }
 
     @Test(
-        "what readers of JSON understand in different ways is malformed, however it is cut",
+        "JSON that readers understand in different ways is malformed, cut at any byte",
         arguments: [
             offerText(more: #","v":1"#), offerText(more: #","\u0076":1"#), offerText(more: #","x":[1,2,]"#),
             offerText(more: #","x":{"a":1,}"#), offerText(more: #","x":{"a":1,"b":{"a":1},"a":1}"#),
@@ -377,7 +377,7 @@ struct HostileMessageTests {
     }
 
     @Test(
-        "a hundred thousand arrays or objects inside each other crash nobody", arguments: ["[", "{\"a\":", "[{\"a\":"])
+        "a hundred thousand nested arrays or objects do not crash the reader", arguments: ["[", "{\"a\":", "[{\"a\":"])
     func bombs(opening: String) {
         for bomb in [
             String(repeating: opening, count: 100_000),
@@ -399,7 +399,7 @@ struct HostileMessageTests {
     }
 
     @Test(
-        "what is no verdict on this offer is malformed",
+        "a document that is no verdict on this offer is malformed",
         arguments: [
             #"{"v":1}"#, #"{"v":1,"digest":"sha-256"}"#, #"{"v":1,"default":"accepted"}"#,
             #"{"v":1,"digest":"md5","default":"accepted"}"#, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#,
@@ -420,7 +420,7 @@ struct HostileMessageTests {
     }
 
     @Test(
-        "what is no receipt of this transfer is malformed",
+        "a document that is no receipt of this transfer is malformed",
         arguments: [
             #"{"v":1}"#, #"{"v":1,"transfer":"ID"}"#, #"{"v":1,"transfer":"ID"}\#n"#,
             #"{"v":1,"transfer":"ID"}\#n{"state":"notSent"}\#n{"state":"notSent"}"#,

@@ -59,7 +59,7 @@ private enum PairingLoopback {
 
 @Suite("The route of pairing", .timeLimit(.minutes(1)))
 struct PairingRouteTests {
-    @Test("messages go there and back byte for byte where no name is told, several on one connection")
+    @Test("without a name, messages go both ways byte for byte, several on one connection")
     func bytes() async throws {
         let seen = Recorder<PairingLetter>()
         try await PairingLoopback.run { letter in
@@ -106,7 +106,7 @@ struct PairingRouteTests {
         #expect(Array(PairingLetter(message: noObject, name: "study").body.readableBytesView) == noObject)
     }
 
-    @Test("what is no JSON is handed on as it is: it is for pairing to refuse", arguments: ["", "[[[[", "\u{0}", "{}"])
+    @Test("a message without JSON is handed on unchanged: pairing refuses it", arguments: ["", "[[[[", "\u{0}", "{}"])
     func hostile(_ body: String) async throws {
         let seen = Recorder<PairingLetter>()
         try await PairingLoopback.run { letter in
@@ -159,7 +159,7 @@ struct PairingRouteTests {
         }
     }
 
-    @Test("when the client leaves while its answer waits for a user, pairing hears of it")
+    @Test("when the client leaves while its answer waits for a user, pairing is notified")
     func departure() async throws {
         let begun = Recorder<Void>()
         let cancelled = Recorder<Void>()

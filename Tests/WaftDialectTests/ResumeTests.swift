@@ -47,7 +47,7 @@ extension WaftLoopback {
     }
 
     /// Sends as a command does that is run again: under a new transfer id.
-    /// - Returns: what became of it, and the bytes of contents that were sent.
+    /// - Returns: the outcome, and the bytes of contents that were sent.
     fileprivate func again(
         _ sources: [MemorySource], memory: SendMemory = SendMemory(), offer: Offer? = nil
     ) async throws -> (outcome: SendOutcome, moved: Int) {
@@ -108,7 +108,7 @@ struct ResumeTests {
         let source = [MemorySource.file("large.bin", Self.large)]
         try await WaftLoopback.run { loopback in
             try await loopback.cut(source, after: 2_000_000, of: body(of: source))
-            // The second sender knows nothing of the first and begins anew, but what it brings is no less.
+            // The second sender does not know the first and begins again, but brings no less.
             try await loopback.cut(source, after: 3_000_000, of: body(of: source))
             let (outcome, moved) = try await loopback.again(source)
             #expect(outcome.items.map(\.word) == ["stored"])
@@ -195,7 +195,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "what is damaged on the receiver's disk is sent anew",
+        "data that is damaged on the receiver's disk is sent again",
         arguments: [
             Damage("a flipped byte") { $0[100] ^= 1 },
             Damage("zeros at its end") { bytes in for place in 1_500_000..<bytes.count { bytes[place] = 0 } },
@@ -229,7 +229,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("what comes from a pipe is not kept")
+    @Test("contents from a pipe are not kept")
     func pipe() async throws {
         let source = [MemorySource.file("pipe", Self.large, sizeIsKnown: false)]
         try await WaftLoopback.run { loopback in
@@ -311,7 +311,7 @@ struct PresentTests {
         }
     }
 
-    @Test("it is sent when it is not what lies there: another source, a changed file, one that was taken out")
+    @Test("it is sent if the stored item differs: another source, a changed file, an item that was taken out")
     func different() async throws {
         let source = MemorySource.file("a.bin", noise(1_000))
         try await WaftLoopback.run { loopback in
@@ -326,7 +326,7 @@ struct PresentTests {
         }
     }
 
-    @Test("what was changed in the Inbox is told as not there, and comes in the next attempt")
+    @Test("an item that was changed in the Inbox is reported as missing, and is sent in the next attempt")
     func changedThere() async throws {
         let source = MemorySource.file("a.bin", noise(1_000))
         let offer = Offer(of: [source])
@@ -352,7 +352,7 @@ struct PresentTests {
     }
 }
 
-@Suite("Resuming with those who do not keep to the protocol", .timeLimit(.minutes(1)))
+@Suite("Resuming with peers that violate the protocol", .timeLimit(.minutes(1)))
 struct HostileResumeTests {
     private static let bytes = noise(3_000_000)
 
@@ -389,7 +389,7 @@ struct HostileResumeTests {
         }
     }
 
-    @Test("an offset beyond what is kept is refused, and what is kept stays")
+    @Test("an offset beyond the kept part is refused, and the kept part stays")
     func beyond() async throws {
         let source = MemorySource.file("f", Self.bytes)
         let offer = Offer(of: [source])
@@ -430,7 +430,7 @@ struct HostileResumeTests {
         }
     }
 
-    @Test("an item that is said to be there and is not fails, and the others are stored")
+    @Test("an item that is missing although it was reported as stored fails, and the others are stored")
     func falselyPresent() async throws {
         let offer = Offer(of: [.file("f", [1]), .file("g", [2])])
         try await WaftLoopback.run { loopback in
@@ -448,7 +448,7 @@ struct HostileResumeTests {
     }
 
     @Test(
-        "a list of what is kept is read as the protocol says, or refused",
+        "a list of kept parts is read as the protocol defines it, or refused",
         arguments: [
             ("nothing", [], true),
             ("half a record", Array(repeating: 0, count: 20), false),
@@ -494,7 +494,7 @@ struct HostileResumeTests {
         try #expect(ContentCount.of(body) == Self.bytes.count)
     }
 
-    @Test("each of many files of many items is found in a list, and no other; what does not fit is left out")
+    @Test("each of many files of many items is found in a list, and no other; files that do not fit are left out")
     func manyFiles() throws {
         var list = ByteBuffer()
         let digest = Digest.of(.xxh3_128, [])

@@ -31,7 +31,7 @@ struct TransferTests {
         #expect(progress.all == progress.all.sorted() && progress.all.last == 3_000_000)
     }
 
-    @Test("an empty file, a text, a URL, and what comes from a pipe are stored")
+    @Test("an empty file, a text, a URL, and contents from a pipe are stored")
     func kinds() async throws {
         let piped = Array(repeating: UInt8(9), count: 1_000_000)
         try await WaftLoopback.run { loopback in
@@ -141,7 +141,7 @@ struct TransferTests {
         }
     }
 
-    @Test("an offer that nobody answers is expired")
+    @Test("an offer without an answer expires")
     func expired() async throws {
         try await WaftLoopback.run(.never, consentWait: .zero) { loopback in
             let verdict = try await loopback.offer(.sample())
@@ -202,7 +202,7 @@ struct TransferTests {
         }
     }
 
-    @Test("what the handler is told is what the sender said")
+    @Test("the handler gets the sender's facts")
     func arrival() async throws {
         try await WaftLoopback.run(delivery: .answering(HandlerAnswer(.yes))) { loopback in
             let sources = [MemorySource.text("hello")]
@@ -215,7 +215,7 @@ struct TransferTests {
         }
     }
 
-    @Test("a receipt of somebody else's transfer, or of none, is refused")
+    @Test("a receipt of another peer's transfer, or of none, is refused")
     func foreignReceipts() async throws {
         try await WaftLoopback.run { loopback in
             let sources = [MemorySource.text("hello")]
@@ -232,7 +232,7 @@ struct TransferTests {
         }
     }
 
-    @Test("the card is shown to those who may see it")
+    @Test("the card is shown to peers that may see it")
     func card() async throws {
         try await WaftLoopback.run { loopback in
             let card = try await loopback.client { try await $0.card(patience: .seconds(60)) }
@@ -252,7 +252,7 @@ struct FailingTransferTests {
     /// More than all buffers between the two sides hold, so that the sender is surely still at it.
     private static let large = Array(repeating: UInt8(7), count: 48 << 20)
 
-    @Test("a disk that is full in the middle of a file is told to the sender while it sends")
+    @Test("a disk that fills up in the middle of a file is reported to the sender while it sends")
     func noRoom() async throws {
         try await WaftLoopback.run(inbox: .fullAfter(1 << 20)) { loopback in
             let outcome = try await loopback.send([
@@ -302,7 +302,7 @@ struct FailingTransferTests {
         }
     }
 
-    @Test("a sender that wants to stop says so, and nothing half is stored")
+    @Test("a sender that stops says so, and no incomplete item is stored")
     func cancelled() async throws {
         try await WaftLoopback.run { loopback in
             let cancellation = Cancellation()
@@ -353,7 +353,7 @@ struct FailingTransferTests {
         let sources = [MemorySource.file("b", Self.large)]
         let offer = Offer(of: sources)
         let sender = Task { try await loopback.send(sources, offer: offer) }
-        // Not the sender's own count: that runs ahead, by what all buffers hold.
+        // Not the sender's own count, which runs ahead by the contents of all buffers.
         try await loopback.events.first { if case .progressed = $0 { true } else { false } }
         receiver.cancel()
         let fault = try await loopback.end(of: offer.transfer)

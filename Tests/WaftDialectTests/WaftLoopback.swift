@@ -13,7 +13,7 @@ import Testing
 
 private let disk = BlockingExecutor(threads: 4)
 
-/// A receiver of the protocol on ports of loopback: the port that a client connects to decides which peer it is.
+/// A receiver of the protocol on loopback ports: the port of a connection determines its peer.
 struct WaftLoopback: Sendable {
     let inbox: MemoryInbox
     let consent: ScriptedConsent
@@ -140,7 +140,7 @@ struct WaftLoopback: Sendable {
         return try await end(of: transfer)
     }
 
-    /// Offers, and sends what was accepted: the whole way on one connection.
+    /// Offers, and sends the accepted items, all on one connection.
     func send(
         _ sources: [MemorySource],
         offer: Offer? = nil,
@@ -161,8 +161,8 @@ struct WaftLoopback: Sendable {
         try await client(as: peer) { try await $0.offer(offer, patience: .seconds(60)) }
     }
 
-    /// Sends frames as the contents of a transfer, whatever they are.
-    /// - Returns: the status that was answered; 200 if everything is stored, 101 with a fault in the answer to contents.
+    /// Sends any frames as the contents of a transfer.
+    /// - Returns: the status of the answer; 200 if everything is stored, 101 with a fault in the answer to contents.
     func post(
         _ frames: ByteBuffer,
         to transfer: TransferID,
@@ -226,7 +226,7 @@ extension ByteBuffer {
 }
 
 extension SendOutcome.Item {
-    /// What became of it, in a word.
+    /// The outcome in a word.
     var word: String {
         switch self {
         case .notAccepted(let verdict): "\(verdict.answer)"

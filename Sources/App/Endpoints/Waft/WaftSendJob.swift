@@ -94,8 +94,8 @@ struct WaftSendJob: Sendable {
         return report
     }
 
-    /// An item that was stored in an earlier attempt is stored, whatever the last one says. An item counts as lost if its
-    /// receipt contradicts the sent content.
+    /// An item that was stored in an earlier attempt stays stored, even if the last attempt reports it as lost. An item
+    /// counts as lost if its receipt contradicts the sent content.
     private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
         var report = SendReport(
             peer: peer, name: course.name, offer: offer, items: outcome.items, movedBytes: memory.movedBytes)
