@@ -28,7 +28,7 @@ package final class InboxContract {
             try keeping()
             try keepingTrees()
         } catch {
-            broken.append("what is allowed failed: \(error)")
+            broken.append("an allowed call failed: \(error)")
         }
         return broken
     }
@@ -64,7 +64,7 @@ package final class InboxContract {
         try write([1, 2, 3], to: half)
         half.discard()
         _ = try wholeFile()
-        expect(names() == before, "an item that is let go of is discarded")
+        expect(names() == before, "a released item is discarded")
     }
 
     private func collisions() throws {
@@ -142,7 +142,7 @@ package final class InboxContract {
         expect(!inbox.hasKept(key) && kept(key).isEmpty, "nothing is kept at first")
         let first = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
         let second = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
-        expect(!inbox.hasKept(key), "nothing is kept of what is being written")
+        expect(!inbox.hasKept(key), "an item that is being written has no kept part")
         try second.beginFile(entry(nil, size: 10))
         try write([9], to: second)
         second.keep()
@@ -151,61 +151,61 @@ package final class InboxContract {
         try write([1, 2, 3, 4], to: first)
         first.keep()
         first.keep()
-        expect(inbox.hasKept(key), "what was written is kept")
+        expect(inbox.hasKept(key), "the written part is kept")
         expect(
             kept(key) == [
                 KeptFile(
                     pathHash: KeptFile.pathHash(""), size: 4, blockExponent: 20,
                     digests: [.of(.xxh3_128, [1, 2, 3, 4] as [UInt8])])
-            ], "what is kept is summed up")
-        expect(inbox.hasKept(key), "what was looked at is kept still")
+            ], "kept parts have checksums")
+        expect(inbox.hasKept(key), "a kept part stays after it was read")
         expect(names() == before, "nothing that is kept can be seen")
 
         let item = OfferedItem(kind: .file, name: safe("kept.bin"), type: uniform("public.data"), size: 1 << 20)
         inbox.boundKept(of: .sample(2), to: 0, besides: [])
         inbox.boundKept(of: .sample(1), to: 0, besides: [item])
-        expect(inbox.hasKept(key), "what is kept of others, and of what is about to come, is not bounded")
+        expect(inbox.hasKept(key), "kept parts of other peers, and of expected items, are not bounded")
 
         let tooFar = try inbox.stage(transfer: transfer, item: 5, isTree: false, partial: key)
         do {
             try tooFar.resumeFile(entry(nil, size: 10, offset: 5)) { _ in }
-            expect(false, "nobody goes on from beyond what is kept")
+            expect(false, "an offset beyond the kept part is refused")
         } catch {
-            expect(error.code == .notKept, "nobody goes on from beyond what is kept")
+            expect(error.code == .notKept, "an offset beyond the kept part is refused")
         }
         tooFar.keep()
-        expect(inbox.hasKept(key), "what could not be gone on with is kept")
+        expect(inbox.hasKept(key), "a part that could not be resumed is kept")
 
         let resumed = try inbox.stage(transfer: TransferID(), item: 0, isTree: false, partial: key)
         var seen: [UInt8] = []
         try resumed.resumeFile(entry(nil, size: 5, offset: 3)) { seen += $0 }
-        expect(seen == [1, 2, 3], "what is gone on from is shown as it lies there")
+        expect(seen == [1, 2, 3], "the resumed part is shown as it is on the disk")
         try write([7, 8], to: resumed)
         try resumed.endFile()
         try resumed.removeLeftovers()
         let stored = try inbox.commit([(resumed, safe("kept.bin"))])[0].get()
         let digest = try inbox.digest(of: arrival(stored, size: 5), .xxh3_128)
-        expect(digest == .of(.xxh3_128, [1, 2, 3, 7, 8] as [UInt8]), "what was kept and what came are one file")
-        expect(inbox.seemsPresent(try arrival(stored, size: 5)), "what was stored seems to be there")
+        expect(digest == .of(.xxh3_128, [1, 2, 3, 7, 8] as [UInt8]), "kept and received parts are one file")
+        expect(inbox.seemsPresent(try arrival(stored, size: 5)), "a stored item seems to be there")
         expect(!inbox.seemsPresent(try arrival(stored, size: 6)), "a file of another size is not the one")
-        expect(!inbox.hasKept(key), "nothing is kept of what was committed")
+        expect(!inbox.hasKept(key), "a committed item has no kept part")
 
         let bound = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
         try bound.beginFile(entry(nil, size: 10))
         try write([1], to: bound)
         inbox.boundKept(of: .sample(1), to: 0, besides: [])
         bound.keep()
-        expect(inbox.hasKept(key), "what is being written is not bounded")
+        expect(inbox.hasKept(key), "items that are being written are not bounded")
         inbox.boundKept(of: .sample(1), to: 1 << 20, besides: [])
-        expect(inbox.hasKept(key), "what is within the bound stays")
+        expect(inbox.hasKept(key), "kept parts within the bound stay")
         inbox.boundKept(of: .sample(1), to: 0, besides: [])
-        expect(!inbox.hasKept(key), "what is kept of a peer can be bounded")
+        expect(!inbox.hasKept(key), "the kept parts of a peer can be bounded")
 
         let gone = try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key)
         try gone.beginFile(entry(nil, size: 10))
         try write([1], to: gone)
         gone.discard()
-        expect(!inbox.hasKept(key), "nothing is kept of what was discarded")
+        expect(!inbox.hasKept(key), "a discarded item has no kept part")
         try inbox.stage(transfer: transfer, item: 4, isTree: false, partial: key).keep()
         expect(!inbox.hasKept(key), "nothing is kept where nothing came")
     }
@@ -253,9 +253,9 @@ package final class InboxContract {
         try again.makeLink(c, target: try SafeLinkTarget("b", of: c))
         do {
             try again.makeFolder(a)
-            expect(false, "what has come is not replaced")
+            expect(false, "a received entry is not replaced")
         } catch {
-            expect(error.code == .unsafeName, "what has come is not replaced")
+            expect(error.code == .unsafeName, "a received entry is not replaced")
         }
         again.keep()
 
@@ -272,7 +272,7 @@ package final class InboxContract {
         wanted.facts.item.kind = .tree
         expect(
             try inbox.digest(of: wanted, .xxh3_128) == listing.finalize(),
-            "a tree has what has come again, and nothing else")
+            "a tree has the entries that came again, and no others")
     }
 
     private func file(_ bytes: [UInt8], at path: SafeRelativePath, in tree: any StagedItem) throws {

@@ -31,7 +31,7 @@ package final class JournalContract {
             try refusing()
             try departing()
         } catch {
-            broken.append("what is allowed failed: \(error)")
+            broken.append("an allowed call failed: \(error)")
         }
         return broken
     }
@@ -70,21 +70,21 @@ package final class JournalContract {
         let numbers = try arrive(2)
         try open().departed([], Departure(.removed, at: time(1)))
         try open().departed([numbers[0]], Departure(.taken, at: time(1), toward: "/elsewhere/n"))
-        expect(try !isWaiting(numbers[0]), "nobody is asked about what has left")
-        expect(try isWaiting(numbers[1]), "what has not left waits on")
-        expect(try open().arrival(numbers[0]) != nil, "what has left is still known")
-        expect(try !open().isThere(numbers[0]), "what has left is not there")
-        expect(try open().isThere(numbers[1]), "what has not left is there")
-        expect(try !open().isThere(ArrivalNumber(.max)), "what never arrived is not there")
+        expect(try !isWaiting(numbers[0]), "an item that has left is not delivered")
+        expect(try isWaiting(numbers[1]), "an item that has not left still waits")
+        expect(try open().arrival(numbers[0]) != nil, "an item that has left is still known")
+        expect(try !open().isThere(numbers[0]), "an item that has left is not there")
+        expect(try open().isThere(numbers[1]), "an item that has not left is there")
+        expect(try !open().isThere(ArrivalNumber(.max)), "an unknown number is not there")
         let later = try open().intend([intended(7)])
-        expect(try !open().isThere(later[0]), "what is not settled is not there")
+        expect(try !open().isThere(later[0]), "an unsettled arrival is not there")
         try open().settle([(number: later[0], stored: stored("n\(numbers[1])"))])
-        expect(try !open().isThere(numbers[1]) && open().isThere(later[0]), "the latest arrival is what lies at a path")
+        expect(try !open().isThere(numbers[1]) && open().isThere(later[0]), "the item at a path is the latest arrival")
         try open().departed(later, Departure(.removed, at: time(1)))
         expect(try open().isThere(numbers[1]), "an arrival that has left lies at no path")
         do {
             try open().departed([numbers[1], ArrivalNumber(.max)], Departure(.removed, at: time(2)))
-            expect(false, "what never arrived cannot leave")
+            expect(false, "an unknown number cannot leave")
         } catch {
             expect(try isWaiting(numbers[1]), "all that left is written down together, or nothing")
         }
@@ -100,9 +100,9 @@ package final class JournalContract {
         expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "the numbers rise")
         expect(numbers.allSatisfy { $0.value >= 1 }, "the numbers are 1 and up")
         guard numbers.count == 4 else { return }
-        expect(try open().waiting().isEmpty, "what is not settled is not delivered")
-        expect(try open().arrival(numbers[0]) == nil, "what is not settled is not there")
-        expect(try open().retry(numbers[0], at: time(1)) == nil, "what is not settled cannot be delivered anew")
+        expect(try open().waiting().isEmpty, "an unsettled arrival is not delivered")
+        expect(try open().arrival(numbers[0]) == nil, "an unsettled arrival is not there")
+        expect(try open().retry(numbers[0], at: time(1)) == nil, "an unsettled arrival cannot be delivered again")
 
         try open().settle([
             (number: numbers[0], stored: stored("a")), (number: numbers[1], stored: nil),
@@ -111,10 +111,10 @@ package final class JournalContract {
         expect(
             try open().arrival(numbers[0]) == Arrival(number: numbers[0], facts: facts(0), stored: stored("a")),
             "an arrival is as it was written down")
-        expect(try open().arrival(numbers[1]) == nil, "what could not be moved in is forgotten")
-        expect(try open().arrival(numbers[2])?.facts == facts(2), "an arrival that goes to nobody is kept")
-        expect(try open().arrival(numbers[3]) == nil, "what is not settled is not there, whatever others are")
-        expect(try open().waiting().map(\.number) == [numbers[0]], "only what is to be delivered waits")
+        expect(try open().arrival(numbers[1]) == nil, "an item that could not be moved in is forgotten")
+        expect(try open().arrival(numbers[2])?.facts == facts(2), "an arrival without a handler is kept")
+        expect(try open().arrival(numbers[3]) == nil, "an unsettled arrival is not there, even if others are")
+        expect(try open().waiting().map(\.number) == [numbers[0]], "only arrivals with a delivery wait")
         let first = try delivery(numbers[0])
         expect(
             first?.attempts == 0 && first?.refusedBy == [] && first?.deferredSince == nil && first?.deferrals == 0,
@@ -132,7 +132,7 @@ package final class JournalContract {
 
         try open().settle([(number: numbers[3], stored: nil)])
         let next = try open().intend([intended(4)])
-        expect(next.allSatisfy { $0 > numbers[3] }, "the number of what is forgotten is not given again")
+        expect(next.allSatisfy { $0 > numbers[3] }, "the number of a forgotten arrival is not used again")
         try open().settle(next.map { (number: $0, stored: stored("d")) })
         expect(try open().waiting().map(\.number) == [numbers[0]] + next, "deliveries come by number")
     }
@@ -173,16 +173,16 @@ package final class JournalContract {
         try open().settle(numbers.dropLast().map { (number: $0, stored: stored("again-\($0)")) })
         expect(
             try open().arrivals(of: transfer, from: peer).map(\.number) == Array(numbers.prefix(5)),
-            "what is settled of a peer's transfer is told by number")
+            "the settled arrivals of a transfer are listed by item number")
         expect(
             try open().arrivals(of: transfer, from: other).map(\.number) == [numbers[5]],
-            "what another peer calls by the same id is another transfer")
+            "the same id of another peer is another transfer")
         expect(
             try open().earlier(item, from: peer, limit: 9).map(\.number) == [numbers[6], numbers[1], numbers[0]],
-            "the same item is told again, the latest first, and nothing that is not the same")
+            "equal items are listed, the latest first, and no others")
         expect(
             try open().earlier(item, from: peer, limit: 2).map(\.number) == [numbers[6], numbers[1]],
-            "no more are told than are wanted")
+            "no more are listed than wanted")
         try open().settle([(number: numbers[7], stored: nil)])
     }
 
@@ -212,12 +212,12 @@ package final class JournalContract {
         let deferred = try delivery(number)
         expect(
             deferred?.due == time(1_000) && deferred?.deferredSince == time(10) && deferred?.deferrals == 3,
-            "what is deferred waits with its time and count")
+            "a deferred delivery waits with its time and count")
 
         _ = try open().began([number], handler: "org.example.one", at: time(20))
         try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.one"), at: time(21))
         let refused = try delivery(number)
-        expect(refused?.refusedBy == ["org.example.one"], "who has said no is remembered")
+        expect(refused?.refusedBy == ["org.example.one"], "a handler that said no is remembered")
         expect(refused?.due == time(21), "the next handler can be asked at once")
         expect(
             refused?.deferredSince == time(10) && refused?.deferrals == 3,
@@ -229,7 +229,7 @@ package final class JournalContract {
         try open().ended([number], AttemptOutcome(.no), next: .refused(by: "org.example.one"), at: time(33))
         expect(
             try delivery(number)?.refusedBy == ["org.example.one", "org.example.two"],
-            "all who have said no are remembered, each once, in order")
+            "all handlers that said no are remembered, each once, in order")
 
         let before = try delivery(number)
         _ = try open().began([number], handler: "org.example.three", at: time(40))
@@ -247,7 +247,7 @@ package final class JournalContract {
             expect(try !isWaiting(number), "a delivery that was ended as \(state) does not wait")
             expect(
                 try open().retry(number, at: time(50))?.number == number && isWaiting(number),
-                "a delivery that was ended as \(state) can be begun anew")
+                "a delivery that was ended as \(state) can be begun again")
         }
         let number = try arrive(1)[0]
         _ = try open().began([number], handler: "org.example.one", at: time(60))
@@ -261,8 +261,8 @@ package final class JournalContract {
             number: number, transfer: facts(0).transfer, peer: facts(0).peer, due: time(70), attempts: 2)
         expect(
             try open().retry(number, at: time(70)) == anew && delivery(number) == anew,
-            "begun anew, a delivery is due, nobody has said no or asked for time, and its attempts still count")
-        expect(try open().retry(ArrivalNumber(.max), at: time(71)) == nil, "what is not there cannot be begun anew")
+            "a restarted delivery is due, without refusals and deferrals, and its attempts still count")
+        expect(try open().retry(ArrivalNumber(.max), at: time(71)) == nil, "an unknown arrival cannot be begun again")
         try open().end([], as: .gone)
     }
 
@@ -273,10 +273,10 @@ package final class JournalContract {
         for missing in [ArrivalNumber(.max), ArrivalNumber(0), ArrivalNumber(.min), unsettled] {
             expect(
                 fails { _ = try open().began([numbers[0], missing], handler: "org.example.one", at: time(80)) },
-                "nothing can be begun for what is not there or not settled")
+                "no delivery of an unknown or unsettled arrival can be begun")
             expect(
                 fails { try open().end([numbers[0], missing], as: .gone) },
-                "what is not there or not settled cannot be ended")
+                "no delivery of an unknown or unsettled arrival can be ended")
         }
         expect(
             fails { try open().ended([numbers[0]], AttemptOutcome(.yes), next: .ended(.yes), at: time(81)) },
@@ -298,7 +298,7 @@ package final class JournalContract {
             fails {
                 try open().settle([(number: unsettled, stored: nil), (number: ArrivalNumber(.max), stored: nil)])
             },
-            "what was never written down cannot be settled")
+            "an unknown arrival cannot be settled")
         try open().settle([(number: unsettled, stored: nil)])
         expect(
             try open().waiting().map(\.number) == before.map(\.number),
@@ -306,7 +306,7 @@ package final class JournalContract {
         expect(try delivery(numbers[1]) == before.last, "a call that fails changes none of its deliveries")
         expect(
             fails { try open().settle([(number: unsettled, stored: stored("x"))]) },
-            "what is forgotten cannot be settled")
+            "a forgotten arrival cannot be settled")
     }
 
     private func fails(_ body: () throws -> Void) -> Bool {
