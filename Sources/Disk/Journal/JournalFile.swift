@@ -16,7 +16,7 @@ struct JournalFile: Sendable {
     /// Hint for a damaged file.
     var remedy: String { "when a receiver starts, it moves journal.sqlite away and starts a new one" }
     /// Hint for a file of a newer version.
-    var wayOut: String { "move journal.sqlite, and what beside it begins with that name, away to start a new one" }
+    var wayOut: String { "move journal.sqlite, and the files beside it whose names begin so, away to start a new one" }
 
     /// Creates a missing folder (0700) and a missing file (0600), and removes all access of other users to the file and
     /// to the files beside it.

@@ -33,7 +33,7 @@ struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "Accept up to this size in 24 hours, such as 5GB; what you were asked about counts too; any: any size.",
+            "Accept up to this size in 24 hours, such as 5GB; items that you accepted yourself count; any: any size.",
             valueName: "size"))
     var sizePerDay: String?
 

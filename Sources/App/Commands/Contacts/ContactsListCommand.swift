@@ -6,7 +6,7 @@ import Sharing
 struct ContactsListCommand: ContactsVerb {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List contacts, what each may send, and blocked peers.",
+        abstract: "List contacts with their limits, and blocked peers.",
         discussion: "Example: waft contacts list --json"
     )
 

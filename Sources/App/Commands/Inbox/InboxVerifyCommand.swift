@@ -9,7 +9,7 @@ import Sharing
 struct InboxVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Compare the items in the Inbox with what was received.",
+        abstract: "Compare the items in the Inbox with the received ones.",
         discussion: """
             Example: waft inbox verify, or: waft inbox verify 12 report.pdf
 
