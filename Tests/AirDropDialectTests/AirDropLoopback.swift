@@ -120,7 +120,7 @@ struct AirDropLoopback: Sendable {
             guard answer.status == .ok else { return (Int(answer.status.code), nil) }
             var rest = pieces[...]
             let done = try await http.upload(
-                "/Upload", headers: HTTPHeaders([("content-type", type)] + headers), patience: .seconds(60)
+                "/Upload", headers: HTTPHeaders([("content-type", type)] + headers), timeout: .seconds(60)
             ) { rest.popFirst() }
             return (200, Int(done.status.code))
         }
@@ -129,7 +129,7 @@ struct AirDropLoopback: Sendable {
     /// Waits until a transfer has ended at the receiver.
     /// - Returns: the fault it ended with.
     @discardableResult
-    func end() async throws -> TransferFault? {
+    func end() async throws -> TransferError? {
         let event = try await events.first { event in
             if case .ended = event { true } else { false }
         }
@@ -165,7 +165,7 @@ final class BareConnection {
 
 extension HTTPClient {
     func post(_ path: String, _ body: ByteBuffer) async throws -> HTTPAnswer {
-        try await exchange(.POST, path, headers: ["user-agent": "AirDrop/1.0"], body: body, patience: .seconds(60))
+        try await exchange(.POST, path, headers: ["user-agent": "AirDrop/1.0"], body: body, timeout: .seconds(60))
     }
 }
 

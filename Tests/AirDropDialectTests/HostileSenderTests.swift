@@ -25,7 +25,7 @@ struct HostileSenderTests {
         try await AirDropLoopback.run { receiver in
             try await receiver.http { http in
                 var pieces = [body]
-                let answer = try await http.upload("/Upload", headers: [:], patience: .seconds(60)) { pieces.popLast() }
+                let answer = try await http.upload("/Upload", headers: [:], timeout: .seconds(60)) { pieces.popLast() }
                 #expect(answer.status == .unauthorized)
             }
             // The question uses one connection, the contents use another.
@@ -33,7 +33,7 @@ struct HostileSenderTests {
                 #expect(try await asking.post("/Ask", HandMadeAsk.files("a")).status == .ok)
                 try await receiver.http { http in
                     var pieces = [body]
-                    let answer = try await http.upload("/Upload", headers: [:], patience: .seconds(60)) {
+                    let answer = try await http.upload("/Upload", headers: [:], timeout: .seconds(60)) {
                         pieces.popLast()
                     }
                     #expect(answer.status == .unauthorized)
@@ -265,7 +265,7 @@ struct HostileSenderTests {
     func blocks(_ name: String) throws {
         let body = try Vector.buffer(name)
         for size in [1, 1 << 20] {
-            #expect(throws: TransferFault.self) { try inflateAll(body, in: size) }
+            #expect(throws: TransferError.self) { try inflateAll(body, in: size) }
         }
     }
 
@@ -424,7 +424,7 @@ struct HostileSenderTests {
                 (.POST, "/Discover?x", 404), (.PUT, "/Upload", 405),
             ] {
                 let answer = try await receiver.http {
-                    try await $0.exchange(method, path, headers: [:], body: ByteBuffer(), patience: .seconds(60))
+                    try await $0.exchange(method, path, headers: [:], body: ByteBuffer(), timeout: .seconds(60))
                 }
                 #expect(Int(answer.status.code) == status, "\(method) \(path)")
             }
@@ -449,6 +449,6 @@ func inflateAll(_ body: ByteBuffer, in size: Int, room: Int = 64 << 10) throws -
         }
         #expect(rest.readableBytes == 0)
     }
-    guard inflater.isBetweenBlocks else { throw TransferFault(.sizeMismatch, "it ends early") }
+    guard inflater.isBetweenBlocks else { throw TransferError(.sizeMismatch, "it ends early") }
     return all
 }

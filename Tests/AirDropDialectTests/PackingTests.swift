@@ -107,7 +107,7 @@ struct PackingTests {
         #expect(try names("NSIRD_AirDrop_abc/a") == ["a"])
         #expect(try names("./NSIRD_AirDrop_announced/a") == ["NSIRD_AirDrop_announced", "a"])
         #expect(try names(".").isEmpty && names("./").isEmpty && names("NSIRD_AirDrop_abc").isEmpty)
-        #expect(throws: NameRefusal.absolute) { try MemberPath("/a") }
+        #expect(throws: NameError.absolute) { try MemberPath("/a") }
     }
 }
 

@@ -156,7 +156,7 @@ struct ReceivingTests {
             // The receiver answers before the end of the body, which never comes.
             for path in ["/Discover", "/Ask"] {
                 let answer = try await receiver.http { http in
-                    try await http.upload(path, headers: HTTPHeaders(), patience: .seconds(60)) {
+                    try await http.upload(path, headers: HTTPHeaders(), timeout: .seconds(60)) {
                         ByteBuffer(repeating: 0, count: 64 << 10)
                     }
                 }
@@ -186,7 +186,7 @@ struct ReceivingTests {
         try await AirDropLoopback.run { receiver in
             try await receiver.http { http in
                 for _ in 0..<3 {
-                    let answer = try await http.exchange(.HEAD, "/", headers: [:], body: nil, patience: .seconds(60))
+                    let answer = try await http.exchange(.HEAD, "/", headers: [:], body: nil, timeout: .seconds(60))
                     #expect(answer.status == .ok)
                 }
                 #expect(try await http.post("/Discover", Vector.buffer("discover.opendrop.plist")).status == .ok)

@@ -13,13 +13,13 @@ struct SendingTests {
     private static func send(
         _ sources: [MemorySource], flags: AirDropFlags, to receiver: AirDropLoopback,
         cancellation: Cancellation = Cancellation()
-    ) async throws -> (Verdict, SendOutcome?) {
+    ) async throws -> (Verdict, SendResult?) {
         let plan = try SendingPlan(Offer(of: sources), sources, to: flags)
         return try await receiver.client { client in
-            let verdict = try await client.ask(plan, patience: .seconds(60))
+            let verdict = try await client.ask(plan, timeout: .seconds(60))
             guard verdict.acceptsAnything else { return (verdict, nil) }
             let outcome = try await client.upload(
-                plan, to: flags, patience: .seconds(60), cancellation: cancellation, progressed: { _ in })
+                plan, to: flags, timeout: .seconds(60), cancellation: cancellation, progressed: { _ in })
             return (verdict, outcome)
         }
     }
@@ -94,7 +94,7 @@ struct SendingTests {
         try await Rude.run(status) { http in
             let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
             let verdict = try await AirDropClient(http, card: AirDropLoopback.card, instance: "0").ask(
-                plan, patience: .seconds(60))
+                plan, timeout: .seconds(60))
             #expect(verdict.items.map(\.answer) == [.declined])
         }
     }
@@ -104,17 +104,17 @@ struct SendingTests {
         let short: Duration = .milliseconds(50)
         let plan = try SendingPlan(Offer.sample(), [MemorySource.file("a", [1])], to: .own)
         let questions: [@Sendable (AirDropClient) async throws -> Void] = [
-            { _ = try await $0.discover(patience: short) },
-            { _ = try await $0.ask(plan, patience: short) },
+            { _ = try await $0.discover(timeout: short) },
+            { _ = try await $0.ask(plan, timeout: short) },
             {
                 _ = try await $0.upload(
-                    plan, to: .own, patience: .seconds(3_600), stall: short, cancellation: Cancellation()
+                    plan, to: .own, timeout: .seconds(3_600), stall: short, cancellation: Cancellation()
                 ) { _ in }
             },
         ]
         for question in questions {
             try await Rude.run(100) { http in
-                let fault = await #expect(throws: HTTPFault.self) {
+                let fault = await #expect(throws: HTTPError.self) {
                     try await question(AirDropClient(http, card: AirDropLoopback.card, instance: "0"))
                 }
                 #expect(fault == .silence)
@@ -125,13 +125,13 @@ struct SendingTests {
     @Test("discovery returns the name of the receiver, and nothing about hidden receivers")
     func discovery() async throws {
         try await AirDropLoopback.run { receiver in
-            let card = try await receiver.client { try await $0.discover(patience: .seconds(60)) }
+            let card = try await receiver.client { try await $0.discover(timeout: .seconds(60)) }
             var expected = AirDropLoopback.card
             expected.isWaft = true
             #expect(card == expected)
         }
         try await AirDropLoopback.run(isVisible: false) { receiver in
-            let card = try await receiver.client { try await $0.discover(patience: .seconds(60)) }
+            let card = try await receiver.client { try await $0.discover(timeout: .seconds(60)) }
             #expect(card == nil)
         }
     }
@@ -139,17 +139,17 @@ struct SendingTests {
     @Test("an item that AirDrop cannot carry is refused before anything is sent")
     func unfit() {
         let limit = AirDropDialect.largestFile
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             try SendingPlan(Offer.sample(), [MemorySource.file("a", [], claimed: limit + 1)], to: .own)
         }
         #expect(throws: Never.self) {
             try SendingPlan(Offer.sample(), [MemorySource.file("a", [], claimed: limit)], to: .own)
         }
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             try SendingPlan(Offer.sample(), [MemorySource.file("a", [1], sizeIsKnown: false)], to: .own)
         }
         let many = (0...AirDropLimits.files).map { MemorySource.file("f\($0)", []) }
-        #expect(throws: TransferFault.self) { try SendingPlan(Offer(of: many), many, to: .own) }
+        #expect(throws: TransferError.self) { try SendingPlan(Offer(of: many), many, to: .own) }
         #expect(throws: Never.self) { try SendingPlan(Offer(of: many.dropLast()), many.dropLast(), to: .own) }
     }
 

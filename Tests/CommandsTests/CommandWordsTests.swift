@@ -4,8 +4,8 @@ import Testing
 
 @Suite("The words of a command line")
 struct CommandWordsTests {
-    private func refusal(_ words: [String], files: Set<String>) -> CommandFailure? {
-        do throws(CommandFailure) {
+    private func refusal(_ words: [String], files: Set<String>) -> CommandError? {
+        do throws(CommandError) {
             try CommandWords(words: words).refuseFilesNamedLikeOptions(isFile: files.contains)
             return nil
         } catch {

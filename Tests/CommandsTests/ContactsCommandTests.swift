@@ -185,7 +185,7 @@ struct ContactsCommandTests {
             try shelf.run("contacts", "forget", "Anna").results == [
                 "forgot Anna (\(anna.short)); its key is still blocked"
             ])
-        #expect(try shelf.snapshot().standing(of: anna) == .blocked(nil))
+        #expect(try shelf.snapshot().relation(of: anna) == .blocked(nil))
         #expect(
             try shelf.run("contacts", "unblock", anna.text).results == ["the peer \(anna.short) is no longer blocked"])
         #expect(shelf.failure("contacts", "unblock", anna.text).message.contains("is not blocked"))

@@ -52,8 +52,8 @@ final class ContactsShelf: Sendable {
     private struct Amounts: AmountReading {
         var bytes: UInt64?
 
-        func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
-            guard let bytes else { throw JournalFault("no journal") }
+        func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64 {
+            guard let bytes else { throw JournalError("no journal") }
             return bytes
         }
     }
@@ -84,7 +84,7 @@ final class ContactsShelf: Sendable {
         do {
             let report = try run(words)
             return (0, report.results.joined(separator: " / "), nil)
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             return (failure.exit.rawValue, failure.message, failure.hint)
         } catch {
             let root = Self.root(words)

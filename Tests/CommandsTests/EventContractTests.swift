@@ -82,7 +82,7 @@ struct EventContractTests {
 
     @Test("a failure is a line with its reason, the next step and the exit code, and the last line of send is done")
     func failures() throws {
-        let failure = CommandFailure(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
+        let failure = CommandError(.inputMissing, "it is not there", hint: "look", others: ["nor is that"])
         let line = EventLine(failure).text
         holdContract([line, EventLine.done(.command(.inputMissing)).text])
         let exit = WaftExit.inputMissing.rawValue

@@ -22,7 +22,7 @@ private struct Samples {
     private let reply = EventLine.HandlerReply(handlerAnswer: "no")
     private let answers = EventLine.Answers(answers: [], acceptedCount: 0)
     private let course = EventLine.Course(bytes: 1)
-    private let failure = EventLine.Failure(CommandFailure(.unexpected, "it failed"))
+    private let failure = EventLine.Failure(CommandError(.unexpected, "it failed"))
     private let transfer: EventLine.Transfer
     private let sentItem: EventLine.SentItem
     private let copy = EventLine.SentCopy(stored: "a", size: 1, digest: "xxh3-128:00")
@@ -182,10 +182,10 @@ private struct Samples {
                     url: SchemeChoiceFields.URL(
                         url: url.text, urlParts: url, builtIn: false, openedWhenReceived: false),
                     handlers: decision)),
-            .opened(.url(URLOutcome.Opened(url: "foo:x", scheme: "foo", handler: "org.example.a", attempts: []))),
+            .opened(.url(URLResult.Opened(url: "foo:x", scheme: "foo", handler: "org.example.a", attempts: []))),
             .failed(
                 .url(
-                    URLOutcome.Failed(
+                    URLResult.Failed(
                         url: "foo:x", scheme: "foo", attempts: [], reason: "no", exit: .handlerSaidNo))),
             .failed(.part(failure, of: .path("/a"))),
             .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),

@@ -72,7 +72,7 @@ final class HandlerShelf: Sendable {
         do {
             let report = try run(words)
             return (report.exit.rawValue, report.notes.joined(separator: " / "), nil)
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             return (failure.exit.rawValue, failure.message, failure.hint)
         } catch {
             return (HandlersCommand.exitCode(for: error).rawValue, HandlersCommand.message(for: error), nil)

@@ -166,7 +166,7 @@ struct HandlersChangeTests {
             do {
                 let report = try shelf.run(["add"] + words + run + more)
                 failure = (report.exit.rawValue, "")
-            } catch let error as CommandFailure {
+            } catch let error as CommandError {
                 failure = (error.exit.rawValue, error.message)
                 #expect(!error.message.contains("\n"))
             } catch {
@@ -304,7 +304,7 @@ struct HandlersChangeTests {
         do {
             _ = try shelf.run(["default"] + words)
             Issue.record("it was taken")
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             #expect(failure.exit == (message.hasPrefix("there is no handler") ? .inputMissing : .usage))
             #expect(failure.message.contains(message))
         } catch {

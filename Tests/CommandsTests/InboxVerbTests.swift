@@ -75,7 +75,7 @@ struct InboxVerbTests {
         let renewed = DispatchSemaphore(value: 0)
         let left = try InboxReaders.keepingAway(
             from: ArrivalNumber(7), every: .milliseconds(1), renew: { if $0 == ArrivalNumber(7) { renewed.signal() } }
-        ) { () throws(LeavingFault) in
+        ) { () throws(LeavingError) in
             (0..<3).allSatisfy { _ in renewed.wait(timeout: .now() + 60) == .success }
         }
         #expect(left)

@@ -34,7 +34,7 @@ struct OpenCommandTests {
         )
     }
 
-    private func open(_ text: String, _ opening: URLOpening? = nil) async throws -> URLOutcome {
+    private func open(_ text: String, _ opening: URLOpening? = nil) async throws -> URLResult {
         let url = try OpenCommand.parts(text)
         return try await (opening ?? self.opening()).open(url)
     }
@@ -172,7 +172,7 @@ struct OpenCommandTests {
             String(repeating: "a:", count: 10_000),
         ])
     func refused(text: String) throws {
-        let failure = #expect(throws: CommandFailure.self) { try OpenCommand.parts(text) }
+        let failure = #expect(throws: CommandError.self) { try OpenCommand.parts(text) }
         #expect(failure?.exit == .usage)
         #expect(failure?.message.contains("the URL") == true)
         #expect(failure.map { $0.message.count < 400 && !$0.message.contains("\u{1B}") } == true)

@@ -31,7 +31,7 @@ struct OutboxTextTests {
         #expect(OutboxText.line(sent) == "  12  a.txt, a.txt and 2 more → kitchen (20 bytes): sent")
         let failed = try record {
             $0.state = .failed
-            $0.failure = OutboxFailure(.declined, "declined: no", isFinal: true)
+            $0.failure = OutboxJobError(.declined, "declined: no", isFinal: true)
         }
         #expect(
             OutboxText.line(failed)
@@ -61,10 +61,10 @@ struct OutboxTextTests {
     func escaped() throws {
         let record = try record(to: "kit\u{1B}[2Jchen") {
             $0.state = .failed
-            $0.failure = OutboxFailure(.unreachable, "bad\u{1B}[31m\nnews", isFinal: true)
+            $0.failure = OutboxJobError(.unreachable, "bad\u{1B}[31m\nnews", isFinal: true)
             $0.peer = PeerID(fingerprint: Array(repeating: 1, count: 32))
             $0.peerName = "\u{202E}evil"
-            $0.outcomes = [0: OutboxOutcome(OutboxFailure(.unreachable, "x\u{7}", isFinal: true))]
+            $0.outcomes = [0: SettledItem(OutboxJobError(.unreachable, "x\u{7}", isFinal: true))]
         }
         for text in OutboxText.lines(record) + [OutboxText.line(record)] {
             #expect(!text.unicodeScalars.contains { $0.value < 32 || $0 == "\u{202E}" }, "\(text)")
@@ -75,9 +75,9 @@ struct OutboxTextTests {
     func document() throws {
         let record = try record(items: 2) {
             $0.state = .failed
-            $0.failure = OutboxFailure(.changed, "changed", isFinal: true)
+            $0.failure = OutboxJobError(.changed, "changed", isFinal: true)
             $0.outcomes = [
-                0: OutboxOutcome(
+                0: SettledItem(
                     stored: "a-1.txt", size: 5, digest: "xxh3-128:00", handler: HandlerAnswer(.yes, exitCode: 0))
             ]
         }
@@ -96,7 +96,7 @@ struct OutboxTextTests {
 
     @Test("every reason has the exit code that waft send would have had")
     func exits() {
-        let exits = OutboxFailure.Code.allCases.map { WaftExit($0).rawValue }
+        let exits = OutboxJobError.Code.allCases.map { WaftExit($0).rawValue }
         #expect(exits == [10, 11, 12, 13, 14, 15, 16, 17, 66, 15, 1])
     }
 

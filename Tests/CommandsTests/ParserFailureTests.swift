@@ -6,17 +6,17 @@ import Testing
 @Suite("Words that the argument parser refuses")
 struct ParserFailureTests {
     /// The failure of a command line of `waft`, checked in the order of the program.
-    private func failure(_ words: String...) -> CommandFailure? {
+    private func failure(_ words: String...) -> CommandError? {
         let line = CommandWords(words: words)
         do {
             try line.refuseBundles()
             try line.refuseHelpOfNothing(in: WaftCommand.self)
             _ = try WaftCommand.parseAsRoot(words)
             return nil
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             return failure
         } catch {
-            return ParserFailure.make(error, line, of: WaftCommand.self)
+            return ParserError.make(error, line, of: WaftCommand.self)
         }
     }
 
@@ -55,7 +55,7 @@ struct ParserFailureTests {
 
     @Test("each complaint of the parser is one line with a small letter, and says where the help is")
     func oneStyle() {
-        let lines: [(CommandFailure?, hint: String)] = [
+        let lines: [(CommandError?, hint: String)] = [
             (failure("accept"), "see: waft accept --help"), (failure("accept", "x"), "see: waft accept --help"),
             (failure("send", "--wait", "soon"), "see: waft send --help"),
             (failure("send", "--nonsense"), "see: waft send --help"),

@@ -14,8 +14,8 @@ struct SendSourcesTests {
         SendSources(paths: paths, texts: [], urls: [], name: nil, type: type, peers: 1)
     }
 
-    private func failure(_ sources: SendSources) -> CommandFailure? {
-        do throws(CommandFailure) {
+    private func failure(_ sources: SendSources) -> CommandError? {
+        do throws(CommandError) {
             _ = try sources.make()
             return nil
         } catch {
@@ -23,8 +23,8 @@ struct SendSourcesTests {
         }
     }
 
-    private func textFailure(_ texts: [String], items: [String] = []) -> CommandFailure? {
-        do throws(CommandFailure) {
+    private func textFailure(_ texts: [String], items: [String] = []) -> CommandError? {
+        do throws(CommandError) {
             _ = try SentTexts.read(texts, items: items)
             return nil
         } catch {

@@ -50,8 +50,8 @@ struct WordsTests {
 
     @Test("an item that is stored with other contents than were sent is exit code 17")
     func wrongDigest() {
-        for code in [TransferFault.Code.digestMismatch, .sizeMismatch] {
-            let text = ItemText(.lost(TransferFault(code, "the receipt is not believed")), wait: .stored)
+        for code in [TransferError.Code.digestMismatch, .sizeMismatch] {
+            let text = ItemText(.lost(TransferError(code, "the receipt is not believed")), wait: .stored)
             #expect(text.exit == .contentChanged)
             #expect(text.text == "the receipt is not believed")
         }
@@ -81,5 +81,5 @@ struct WordsTests {
 
 extension ItemText {
     /// Of a transfer by a dialect with receipts.
-    init(_ item: SendOutcome.Item, wait: SendOptions.Wait) { self.init(item, wait: wait, by: .keyed) }
+    init(_ item: SendResult.Item, wait: SendOptions.Wait) { self.init(item, wait: wait, by: .keyed) }
 }

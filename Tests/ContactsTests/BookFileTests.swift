@@ -43,7 +43,7 @@ struct BookFileTests {
             (document(entry(#","types":["no type"]"#)), "contacts[1].types[1] in it is invalid"),
             (document(entry(#","largestOffer":-1"#)), "it is not JSON, or has an invalid number in it"),
             (
-                document(entry(#","mostItems":-1"#)),
+                document(entry(#","maximumItems":-1"#)),
                 "contact 1 in it: it has too many types or addresses, or a negative number of items"
             ),
             (document(entry(), entry()), "it lists a key twice"),

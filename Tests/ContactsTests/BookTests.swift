@@ -17,7 +17,7 @@ struct BookTests {
         try book.set("Änne's 📱") { contact in
             contact.policy = .accept
             contact.limits = AcceptanceLimits(
-                types: [uniform("public.image"), uniform("com.adobe.pdf")], largestOffer: .max, mostItems: 7,
+                types: [uniform("public.image"), uniform("com.adobe.pdf")], largestOffer: .max, maximumItems: 7,
                 sizePerDay: .max - 1,
                 times: times, until: at(9_000))
             contact.destination = destination
@@ -132,13 +132,13 @@ struct BookTests {
         )
         try book.forget("anna", at: at(2))
         let snapshot = try book.snapshot()
-        #expect(snapshot.standing(of: .sample(1)) == .blocked(nil))
+        #expect(snapshot.relation(of: .sample(1)) == .blocked(nil))
         #expect(snapshot.blockedStrangers.map(\.calledItself) == ["anna"])
         #expect(
             refusal { try book.allow(.sample(1), named: try ContactName("anna"), .sample) }?.contains("unblock") == true
         )
         #expect(try book.unblock(.sample(1)))
-        #expect(try book.snapshot().standing(of: .sample(1)) == .stranger)
+        #expect(try book.snapshot().relation(of: .sample(1)) == .stranger)
         try book.allow(.sample(1), named: try name("anna"), .sample)
     }
 
@@ -200,7 +200,7 @@ struct BookTests {
         let snapshot = try place.book().snapshot()
         #expect(snapshot.contacts.count == 10_000)
         #expect(try snapshot.find("Peer 9999").id == .numbered(9_999))
-        #expect(snapshot.standing(of: .numbered(10_000)) == .stranger)
+        #expect(snapshot.relation(of: .numbered(10_000)) == .stranger)
         #expect(snapshot.impersonated(by: "PEER 77", of: .sample(1)).first?.id == .numbered(77))
         let line = refusal { try book.allow(.numbered(10_000), named: try ContactName("last"), .sample) }
         #expect(line == "there are 10000 contacts; no more can be stored")

@@ -41,7 +41,7 @@ struct GateTests {
     func sizePerDay() throws {
         let asked = Mutex(0)
         let come = Mutex<UInt64?>(0)
-        func judge(_ rules: [PolicyRule], by dialect: Dialect = .keyed) throws -> Outcome? {
+        func judge(_ rules: [PolicyRule], by dialect: Dialect = .keyed) throws -> PolicyAction? {
             let policy = try Policy(rules)
             let gate = OfferGate(
                 book: place.book(), policy: { policy },
@@ -61,7 +61,9 @@ struct GateTests {
         #expect(asked.withLock { $0 } == 0)
         let rule = try rule(["from": .scalar("airdrop"), "sizePerDay": .scalar("2 kB"), "then": .scalar("accept")])
         try place.book().set("anna") { $0.limits.sizePerDay = 2_000 }
-        for (amount, outcome) in [(0, .accept), (1_000, .accept), (1_001, .ask), (nil, .ask)] as [(UInt64?, Outcome)] {
+        for (amount, outcome) in [(0, .accept), (1_000, .accept), (1_001, .ask), (nil, .ask)]
+            as [(UInt64?, PolicyAction)]
+        {
             come.withLock { $0 = amount }
             #expect(try judge([]) == outcome)
             #expect(try judge([rule], by: .keyless) == outcome)

@@ -69,7 +69,7 @@ struct KindRuleTests {
         for type in Self.types + ["public.item"] {
             let limits = AcceptanceLimits(types: [uniform(type)])
             let holds = type == "public.item" || row.holds.contains(type)
-            let expected: Outcome = holds ? .accept : .ask
+            let expected: PolicyAction = holds ? .accept : .ask
             #expect(decide(row, .none, try .sample(policy: .accept, limits: limits)).outcome == expected, "\(type)")
             let policy = try Policy([rule(["from": .scalar("contacts"), "then": .scalar("accept")])])
             #expect(decide(row, policy, try .sample(limits: limits)).outcome == expected, "\(type)")

@@ -34,11 +34,11 @@ func local(_ text: String, _ zone: String) throws -> (time: WallTime, zone: Time
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = zone
     formatter.dateFormat = "yyyy-MM-dd HH:mm"
-    guard let date = formatter.date(from: text) else { throw ContactTestFault("\(text) is no time") }
+    guard let date = formatter.date(from: text) else { throw ContactTestError("\(text) is no time") }
     return (WallTime(milliseconds: Int64(date.timeIntervalSince1970) * 1_000), zone)
 }
 
-struct ContactTestFault: Error {
+struct ContactTestError: Error {
     let reason: String
 
     init(_ reason: String) {
@@ -63,7 +63,7 @@ extension Contact {
     static func sample(
         _ text: String = "anna",
         id: PeerID = .sample(1),
-        policy: Outcome = .ask,
+        policy: PolicyAction = .ask,
         limits: AcceptanceLimits = .none,
         destination: Destination = .usual,
         isBlocked: Bool = false

@@ -10,7 +10,7 @@ struct PolicyTests {
     enum Who: String, CaseIterable {
         case stranger, asking, accepting, limited, declining, blockedContact, blockedStranger
 
-        func standing() throws -> PeerStanding {
+        func relation() throws -> PeerRelation {
             let limits = AcceptanceLimits(types: [uniform("public.image")])
             return switch self {
             case .stranger: .stranger
@@ -26,7 +26,7 @@ struct PolicyTests {
 
     @Test("a rule that names a protocol is for those who come by it, and may accept them; one for strangers may not")
     func dialects() throws {
-        func decide(_ party: String, by dialect: Dialect, _ outcome: String = "accept") throws -> Outcome {
+        func decide(_ party: String, by dialect: Dialect, _ outcome: String = "accept") throws -> PolicyAction {
             let rule = try PolicyRule(
                 fields: ["from": .scalar(party), "then": .scalar(outcome)], registry: .system, dialects: .samples)
             var offer = Offer.sample()
@@ -46,15 +46,16 @@ struct PolicyTests {
     struct Row: CustomTestStringConvertible {
         var who: Who
         /// The outcome of the only rule, which is for everyone; nil means no rule.
-        var rule: Outcome?
+        var rule: PolicyAction?
         var visibility: Visibility
         var receiver: ReceiverRule
-        var outcome: Outcome
+        var outcome: PolicyAction
         /// Whether the offer is within the limits of `limited`.
         var isImage = true
 
         init(
-            _ who: Who, _ rule: Outcome?, _ visibility: Visibility, _ receiver: ReceiverRule, _ outcome: Outcome,
+            _ who: Who, _ rule: PolicyAction?, _ visibility: Visibility, _ receiver: ReceiverRule,
+            _ outcome: PolicyAction,
             isImage: Bool = true
         ) {
             (self.who, self.rule, self.visibility, self.receiver) = (who, rule, visibility, receiver)
@@ -118,7 +119,7 @@ struct PolicyTests {
         let setting = PolicySetting(at: at(0), visibility: row.visibility, receiver: row.receiver)
         let offered = row.isImage ? item() : item("a.pdf", "com.adobe.pdf")
         let decision = policy.decide(
-            offered, of: OfferTotals(items: 1, knownSize: 1_000), from: try row.who.standing(), setting)
+            offered, of: OfferTotals(items: 1, knownSize: 1_000), from: try row.who.relation(), setting)
         #expect(decision.outcome == row.outcome, "\(decision.explanation)")
         #expect(decision.explanation.hasPrefix("\(row.outcome.rawValue): "))
         #expect(!decision.explanation.contains("\n"))
@@ -126,16 +127,16 @@ struct PolicyTests {
 
     @Test("no rule gives a stranger, a blocked peer or a declined contact more than it has without rules")
     func noWidening() throws {
-        let order: [Outcome] = [.decline, .ask, .accept]
+        let order: [PolicyAction] = [.decline, .ask, .accept]
         for who in [Who.stranger, .declining, .blockedContact, .blockedStranger] {
             for visibility in Visibility.allCases {
                 for receiver in ReceiverRule.allCases {
                     let setting = PolicySetting(at: at(0), visibility: visibility, receiver: receiver)
                     let totals = OfferTotals(items: 1, knownSize: 1)
-                    let bare = Policy.none.decide(item(), of: totals, from: try who.standing(), setting)
-                    for outcome in Outcome.allCases {
+                    let bare = Policy.none.decide(item(), of: totals, from: try who.relation(), setting)
+                    for outcome in PolicyAction.allCases {
                         let policy = try Policy([PolicyRule([], outcome)])
-                        let ruled = policy.decide(item(), of: totals, from: try who.standing(), setting)
+                        let ruled = policy.decide(item(), of: totals, from: try who.relation(), setting)
                         let isWider =
                             (order.firstIndex(of: ruled.outcome) ?? 0) > (order.firstIndex(of: bare.outcome) ?? 0)
                         #expect(!isWider, "\(who) \(visibility) \(receiver) \(outcome)")
@@ -161,7 +162,7 @@ struct PolicyTests {
             try rule(["then": .scalar("decline")]),
         ])
         let destination = try Destination(handler: "org.example.photos", folder: try SafeRelativePath("Other"))
-        let anna = PeerStanding.contact(try .sample(destination: destination))
+        let anna = PeerRelation.contact(try .sample(destination: destination))
         let totals = OfferTotals(items: 1, knownSize: 1_000)
         let decision = policy.decide(item(), of: totals, from: anna, PolicySetting(at: at(0)))
         #expect(decision.basis == .rule(4))
@@ -208,8 +209,8 @@ struct PolicyTests {
                 AcceptanceLimits(largestOffer: 10), item(), OfferTotals(items: 1, knownSize: 0, isSizeKnown: false),
                 .size
             ),
-            (AcceptanceLimits(mostItems: 2), item(), OfferTotals(items: 2, knownSize: 1), nil),
-            (AcceptanceLimits(mostItems: 2), item(), OfferTotals(items: 3, knownSize: 1), .items),
+            (AcceptanceLimits(maximumItems: 2), item(), OfferTotals(items: 2, knownSize: 1), nil),
+            (AcceptanceLimits(maximumItems: 2), item(), OfferTotals(items: 3, knownSize: 1), .items),
             (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1, dayAmount: 10), nil),
             (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1, dayAmount: 11), .day),
             (AcceptanceLimits(sizePerDay: 10), item(), OfferTotals(items: 1, knownSize: 1), .day),
@@ -222,8 +223,8 @@ struct PolicyTests {
             (AcceptanceLimits(until: at(noon.milliseconds + 1)), item(), OfferTotals(items: 1, knownSize: 1), nil),
         ]
         for (limits, offered, totals, breach) in rows {
-            let standing = PeerStanding.contact(try .sample(policy: .accept, limits: limits))
-            let decision = Policy.none.decide(offered, of: totals, from: standing, PolicySetting(at: noon, zone: zone))
+            let relation = PeerRelation.contact(try .sample(policy: .accept, limits: limits))
+            let decision = Policy.none.decide(offered, of: totals, from: relation, PolicySetting(at: noon, zone: zone))
             #expect(decision.basis == (breach.map { .limits($0) } ?? .contact))
             #expect(decision.outcome == (breach == nil ? .accept : .ask))
         }
@@ -246,9 +247,9 @@ struct PolicyTests {
         let policy = try Policy([try rule(["from": .scalar("anna"), "then": .scalar("accept")])])
         let book = ContactSnapshot(contacts: [try .sample()], blockedStrangers: [])
         let setting = PolicySetting(at: at(0), visibility: .everyone)
-        for (peer, outcome) in [(PeerID.sample(1), Outcome.accept), (.sample(2), .ask)] {
+        for (peer, outcome) in [(PeerID.sample(1), PolicyAction.accept), (.sample(2), .ask)] {
             let decision = policy.decide(
-                item(), of: OfferTotals(items: 1, knownSize: 1), from: book.standing(of: peer), setting)
+                item(), of: OfferTotals(items: 1, knownSize: 1), from: book.relation(of: peer), setting)
             #expect(decision.outcome == outcome)
         }
     }

@@ -122,8 +122,8 @@ struct RuleTests {
     func conditions() throws {
         let (sunday, zone) = try local("2026-11-22 12:00", "Europe/Berlin")
         let setting = PolicySetting(at: sunday, zone: zone, visibility: .everyone, receiver: .everyone)
-        let anna = PeerStanding.contact(try .sample())
-        let rows: [([String: PolicyValue], OfferedItem, PeerStanding, Bool)] = [
+        let anna = PeerRelation.contact(try .sample())
+        let rows: [([String: PolicyValue], OfferedItem, PeerRelation, Bool)] = [
             (["from": .scalar("contacts")], item(), anna, true),
             (["from": .scalar("contacts")], item(), .stranger, false),
             (["from": .scalar("strangers")], item(), anna, false),
@@ -146,10 +146,10 @@ struct RuleTests {
             (["time": .scalar("11:00-12:00")], item(), anna, false),
             (["time": .scalar("12:00-13:00"), "days": .scalar("sat")], item(), anna, false),
         ]
-        for (fields, offered, standing, holds) in rows {
+        for (fields, offered, relation, holds) in rows {
             let rule = try rule(fields.merging(["then": .scalar("decline")]) { $1 })
             let decision = try Policy([rule]).decide(
-                offered, of: OfferTotals(items: 1, knownSize: 1), from: standing, setting)
+                offered, of: OfferTotals(items: 1, knownSize: 1), from: relation, setting)
             #expect((decision.outcome == .decline) == holds, "\(fields)")
         }
     }

@@ -276,7 +276,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a daemon that does not answer is not waited for longer than patience lasts")
+    @Test("a daemon that does not answer is not waited for longer than the timeout")
     func silentDaemon() async throws {
         let forever = Gate()
         try await withServer { _ in
@@ -284,7 +284,7 @@ struct ControlTests {
             return .done
         } _: { socket, _ in
             let error = await #expect(throws: ControlError.self) {
-                try await ControlClient.ask(.status, at: socket, on: group, patience: .milliseconds(20))
+                try await ControlClient.ask(.status, at: socket, on: group, timeout: .milliseconds(20))
             }
             #expect(error?.code == .broken)
             forever.open()

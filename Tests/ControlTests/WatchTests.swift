@@ -254,13 +254,13 @@ struct WatchTests {
         #expect(error?.code == .notRunning)
     }
 
-    @Test("a receiver that does not begin is not waited for longer than patience lasts")
+    @Test("a receiver that does not begin is not waited for longer than the timeout")
     func silent() async throws {
         try await withFakeServer { _ in
             try await Task.sleep(for: .seconds(86_400))
         } _: { socket in
             let error = await #expect(throws: ControlError.self) {
-                try await ControlClient.watch(at: socket, on: group, patience: .milliseconds(20)) { _ in }
+                try await ControlClient.watch(at: socket, on: group, timeout: .milliseconds(20)) { _ in }
             }
             #expect(error?.code == .broken)
         }

@@ -9,7 +9,7 @@ import Testing
 struct AutomaticDirectoryTests {
     private let embedded = FakeDirectory()
     private let time = ManualSleep()
-    private let patience = AutomaticDirectory.Patience(
+    private let timeout = AutomaticDirectory.Timeouts(
         firstAnswer: .seconds(2),
         absence: .seconds(5),
         retry: .seconds(1)
@@ -22,7 +22,7 @@ struct AutomaticDirectoryTests {
             daemon: daemon,
             embedded: embedded,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            patience: patience,
+            timeout: timeout,
             sleep: time.sleep
         )
     }
@@ -52,8 +52,8 @@ struct AutomaticDirectoryTests {
         let daemon = FakeDirectory(isAvailable: nil)
         let directory = make(daemon)
         async let publication = directory.publish(abc)
-        await time.untilSleeping(patience.firstAnswer)
-        time.wake(patience.firstAnswer)
+        await time.untilSleeping(timeout.firstAnswer)
+        time.wake(timeout.firstAnswer)
         _ = try await publication
         #expect(published(embedded) == ["abc"])
     }
@@ -74,10 +74,10 @@ struct AutomaticDirectoryTests {
         let daemon = FakeDirectory(isAvailable: true)
         let publication = try await make(daemon).publish(abc)
         daemon.become(available: false)
-        await time.untilSleeping(patience.absence)
+        await time.untilSleeping(timeout.absence)
         daemon.become(available: true)
         // The end of the cancelled wait must have no effect.
-        time.wake(patience.absence)
+        time.wake(timeout.absence)
         let second = try await make(daemon).publish(ServiceDescription(type: "_waft._tcp", instance: "def", port: 1))
         let events = embedded.state.withLock { $0.events }
         #expect(events.isEmpty)
@@ -90,8 +90,8 @@ struct AutomaticDirectoryTests {
         let daemon = FakeDirectory(isAvailable: true)
         let publication = try await make(daemon).publish(abc)
         daemon.become(available: false)
-        await time.untilSleeping(patience.absence)
-        time.wake(patience.absence)
+        await time.untilSleeping(timeout.absence)
+        time.wake(timeout.absence)
         await embedded.wait { $0.published == ["abc"] }
         daemon.become(available: true)
         await daemon.wait { $0.events == ["publish abc", "withdraw abc", "publish abc"] }
@@ -125,9 +125,9 @@ struct AutomaticDirectoryTests {
         let publication = try await make(daemon).publish(abc)
         daemon.refuse(DiscoveryError(.publishingFailed, cause: "test"))
         daemon.become(available: true)
-        await time.untilSleeping(patience.retry)
+        await time.untilSleeping(timeout.retry)
         daemon.refuse(nil)
-        time.wake(patience.retry)
+        time.wake(timeout.retry)
         await daemon.wait { $0.published == ["abc"] }
         await publication.withdraw()
     }
@@ -138,7 +138,7 @@ struct AutomaticDirectoryTests {
         let publication = try await make(daemon).publish(abc)
         daemon.refuse(gone)
         daemon.become(available: true)
-        await time.untilSleeping(patience.retry)
+        await time.untilSleeping(timeout.retry)
         await publication.withdraw()
         daemon.refuse(nil)
         #expect(published(daemon).isEmpty && published(embedded).isEmpty)
@@ -172,8 +172,8 @@ struct AutomaticDirectoryTests {
         await daemon.wait { $0.browsers.count == 1 }
         daemon.say(.failed(gone))
         daemon.become(available: false)
-        await time.untilSleeping(patience.absence)
-        time.wake(patience.absence)
+        await time.untilSleeping(timeout.absence)
+        time.wake(timeout.absence)
         await embedded.wait { $0.browsers.count == 1 }
         embedded.say(.failed(gone))
         #expect(await events.next() == .failed(gone))

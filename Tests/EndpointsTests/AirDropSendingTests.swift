@@ -49,14 +49,14 @@ struct AirDropSendingTests {
     @Test("that refuses both forms is not asked a third time")
     func noForm() async throws {
         let receiver = StrictReceiver { try await $0.finish($0.head.uri == "/Upload" ? 406 : 200) }
-        let failure = await #expect(throws: SendFailure.self) { _ = try await receiver.send() }
+        let failure = await #expect(throws: SendError.self) { _ = try await receiver.send() }
         #expect(failure?.description.contains("406") == true)
         #expect(receiver.asked.all.count == 4)
     }
 
     @Test("without room, or refusing the contents, has a fault of its own")
     func statuses() async throws {
-        for (status, code) in [(507, TransferFault.Code.noRoom), (401, .notAccepted), (500, .storage)] {
+        for (status, code) in [(507, TransferError.Code.noRoom), (401, .notAccepted), (500, .storage)] {
             let receiver = StrictReceiver { try await $0.finish($0.head.uri == "/Upload" ? status : 200) }
             guard case .lost(let fault)? = try await receiver.send().items.first else {
                 Issue.record("\(status)")

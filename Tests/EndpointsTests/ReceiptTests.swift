@@ -11,8 +11,8 @@ struct ReceiptTests {
 
     private func send(
         _ source: MemorySource = .text("hello"), name: String, size: UInt64 = 5, digest: Digest = Self.digest
-    ) async throws -> Result<SendOutcome.Item, SendFailure> {
-        let results = Recorder<Result<SendOutcome.Item, SendFailure>>()
+    ) async throws -> Result<SendResult.Item, SendError> {
+        let results = Recorder<Result<SendResult.Item, SendError>>()
         try await ScriptedReceiver.run { resource, _, exchange in
             switch resource {
             case "card": try await exchange.answerCard()
@@ -22,7 +22,7 @@ struct ReceiptTests {
                     #"{"state":"stored","name":"\#(name)","size":\#(size),"digest":"\#(digest)"}"#)
             }
         } _: { receiver in
-            do throws(SendFailure) {
+            do throws(SendError) {
                 results.record(.success(try await receiver.send(SendOptions(), [source]).items[0]))
             } catch {
                 results.record(.failure(error))
@@ -56,7 +56,7 @@ struct ReceiptTests {
     func contents() async throws {
         let pipe = MemorySource.file("p", Array("hello".utf8), sizeIsKnown: false)
         for (source, size, digest, code) in [
-            (MemorySource.text("hello"), UInt64(7), Self.digest, TransferFault.Code.sizeMismatch),
+            (MemorySource.text("hello"), UInt64(7), Self.digest, TransferError.Code.sizeMismatch),
             (pipe, 7, Self.digest, .sizeMismatch),
             (.text("hello"), 5, Digest.of(.xxh3_128, []), .digestMismatch),
         ] {

@@ -69,7 +69,7 @@ struct ScriptedReceiver: Sendable {
     /// Sends `sources`, and records the events.
     func send(
         _ options: SendOptions, _ sources: [MemorySource] = [.text("hello")], _ events: Recorder<SendEvent> = Recorder()
-    ) async throws(SendFailure) -> SendReport {
+    ) async throws(SendError) -> SendReport {
         try await endpoint.send(.test(sources, to: target, options: options) { events.record($0) })
     }
 
@@ -91,8 +91,8 @@ private final class Counts: Sendable {
 
 extension ScriptedReceiver {
     /// Sends `sources`; returns the failure, or nil if there was a report.
-    func failure(_ options: SendOptions, _ sources: [MemorySource] = [.text("hello")]) async -> SendFailure? {
-        do throws(SendFailure) {
+    func failure(_ options: SendOptions, _ sources: [MemorySource] = [.text("hello")]) async -> SendError? {
+        do throws(SendError) {
             _ = try await send(options, sources)
             return nil
         } catch {
@@ -101,7 +101,7 @@ extension ScriptedReceiver {
     }
 }
 
-extension SendFailure {
+extension SendError {
     /// Whether the command would exit with 15.
     var isNoAnswer: Bool { if case .noAnswer = code { true } else { false } }
 }

@@ -108,10 +108,10 @@ struct SenderTimeoutTests {
     func pairing() async throws {
         try await stalling(at: ["pairing"]) { receiver in
             let connection = try await receiver.endpoint.connect(to: receiver.target, within: .seconds(60))
-            let fault = await #expect(throws: HTTPFault.self) {
+            let fault = await #expect(throws: HTTPError.self) {
                 _ = try await HTTPClient.run(connection.http) { http in
                     try await WaftClient(http).pair(
-                        PairingLetter(message: []), patience: .seconds(3_600), maximum: Self.short)
+                        PairingLetter(message: []), timeout: .seconds(3_600), maximum: Self.short)
                 }
             }
             #expect(fault == .silence)

@@ -15,6 +15,6 @@ extension SendRequest {
         offer.takesPart = options.takesPart
         return SendRequest(
             sources: sources, offer: offer, target: target, peerText: target.addressTexts.joined(), options: options,
-            cancellation: Cancellation(), observe: observe, findAgain: { () throws(SendFailure) in target })
+            cancellation: Cancellation(), observe: observe, findAgain: { () throws(SendError) in target })
     }
 }

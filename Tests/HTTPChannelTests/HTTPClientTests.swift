@@ -53,15 +53,15 @@ struct HTTPClientTests {
         }
     }
 
-    private func fault(_ text: String, closing: Bool = true, patience: Duration = .seconds(60)) async throws
-        -> HTTPFault?
+    private func fault(_ text: String, closing: Bool = true, timeout: Duration = .seconds(60)) async throws
+        -> HTTPError?
     {
         try await against(text, closing: closing) { client in
             do {
-                let answer = try await client.exchange(.GET, "/", patience: patience)
+                let answer = try await client.exchange(.GET, "/", timeout: timeout)
                 Issue.record("there was an answer: \(answer)")
                 return nil
-            } catch let fault as HTTPFault {
+            } catch let fault as HTTPError {
                 return fault
             }
         }
@@ -83,9 +83,9 @@ struct HTTPClientTests {
                 await asked.wait()
                 connection.channelBelow.pipeline.fireErrorCaught(Truncated())
             }
-            await #expect(throws: HTTPFault.closed) {
+            await #expect(throws: HTTPError.closed) {
                 try await HTTPClient.run(connection) { client in
-                    _ = try await client.exchange(.GET, "/", patience: .seconds(60))
+                    _ = try await client.exchange(.GET, "/", timeout: .seconds(60))
                 }
             }
             await cut.value
@@ -100,11 +100,11 @@ struct HTTPClientTests {
             try await echo(exchange)
         } _: { server in
             try await server.client { client in
-                _ = try await client.exchange(.GET, "/waft/1/card", patience: .seconds(60))
-                _ = try await client.exchange(.POST, "/b", body: ByteBuffer(string: "{}"), patience: .seconds(60))
+                _ = try await client.exchange(.GET, "/waft/1/card", timeout: .seconds(60))
+                _ = try await client.exchange(.POST, "/b", body: ByteBuffer(string: "{}"), timeout: .seconds(60))
                 var pieces = [ByteBuffer(string: "piece")]
                 let answer = try await client.upload(
-                    "/c", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                    "/c", headers: ["host": "waft", "content-type": "application/x"], timeout: .seconds(60)
                 ) {
                     pieces.popLast()
                 }
@@ -135,7 +135,7 @@ struct HTTPClientTests {
         } _: { server in
             try await server.client { client in
                 try await client.upload(
-                    "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                    "/", headers: ["host": "waft", "content-type": "application/x"], timeout: .seconds(60)
                 ) {
                     asked.record(())
                     return asked.count <= pieces ? piece : nil
@@ -154,7 +154,7 @@ struct HTTPClientTests {
             try await exchange.respondAndClose(.conflict, body: large)
         } _: { server in
             try await server.client(answerLimit: 32 << 20) { client in
-                try await client.exchange(.POST, "/", body: ByteBuffer(string: "{}"), patience: .seconds(60))
+                try await client.exchange(.POST, "/", body: ByteBuffer(string: "{}"), timeout: .seconds(60))
             }
         }
         #expect(answer.body == large)
@@ -169,7 +169,7 @@ struct HTTPClientTests {
             await gate.wait()
             try await outbound.write(ByteBuffer(string: "other"))
         } _: { client in
-            try await client.exchange(.GET, "/", patience: .seconds(60)) { bytes in
+            try await client.exchange(.GET, "/", timeout: .seconds(60)) { bytes in
                 pieces.record(String(buffer: bytes))
                 gate.open()
             }
@@ -182,7 +182,7 @@ struct HTTPClientTests {
     func bodyReaderOfRefusal() async throws {
         let text = "HTTP/1.1 409 Conflict\r\ncontent-length: 2\r\n\r\nno"
         let answer = try await against(text) { client in
-            try await client.exchange(.GET, "/", patience: .seconds(60)) { Issue.record("got \($0)") }
+            try await client.exchange(.GET, "/", timeout: .seconds(60)) { Issue.record("got \($0)") }
         }
         #expect(answer.body == ByteBuffer(string: "no"))
     }
@@ -193,12 +193,12 @@ struct HTTPClientTests {
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx"
         _ = try await against(head, closing: false) { client in
             await #expect(throws: Refusal.self) {
-                try await client.exchange(.GET, "/", patience: .seconds(60)) { _ in throw Refusal() }
+                try await client.exchange(.GET, "/", timeout: .seconds(60)) { _ in throw Refusal() }
             }
         }
     }
 
-    @Test("an answer that trickles is not waited for longer than patience lasts")
+    @Test("an answer that trickles is not waited for longer than the timeout")
     func trickles() async throws {
         let fault = try await against { outbound in
             try await outbound.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n"))
@@ -207,14 +207,14 @@ struct HTTPClientTests {
                 try await Task.sleep(for: .milliseconds(50))
             }
         } _: { client in
-            await #expect(throws: HTTPFault.self) {
-                try await client.exchange(.GET, "/", patience: .milliseconds(500))
+            await #expect(throws: HTTPError.self) {
+                try await client.exchange(.GET, "/", timeout: .milliseconds(500))
             }
         }
         #expect(fault == .silence)
     }
 
-    @Test("a large answer may take longer than patience lasts, if a mebibyte of it does not")
+    @Test("a large answer may take longer than the timeout, if a mebibyte of it does not")
     func largeAndSlow() async throws {
         let mebibyte = ByteBuffer(repeating: 0x61, count: 1 << 20)
         let server = { (outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>) in
@@ -225,7 +225,7 @@ struct HTTPClientTests {
             }
         }
         let answer = try await against(server, answerLimit: 4 << 20) { client in
-            try await client.exchange(.GET, "/", patience: .seconds(5))
+            try await client.exchange(.GET, "/", timeout: .seconds(5))
         }
         #expect(answer.body.readableBytes == 4 << 20)
     }
@@ -243,7 +243,7 @@ struct HTTPClientTests {
     @Test("a redirect is an answer like another, and is not followed", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) async throws {
         let text = "HTTP/1.1 \(status) Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
-        let answer = try await against(text) { try await $0.exchange(.GET, "/", patience: .seconds(60)) }
+        let answer = try await against(text) { try await $0.exchange(.GET, "/", timeout: .seconds(60)) }
         #expect(Int(answer.status.code) == status)
         #expect(answer.headers.first(name: "location") == "http://127.0.0.1:1/")
     }
@@ -267,9 +267,9 @@ struct HTTPClientTests {
     func noAnswer(text: String) async throws {
         // Not `try? … != nil`: there is always a fault, but its kind differs.
         do {
-            let answer = try await against(text) { try await $0.exchange(.GET, "/", patience: .seconds(60)) }
+            let answer = try await against(text) { try await $0.exchange(.GET, "/", timeout: .seconds(60)) }
             #expect(answer.status == .switchingProtocols && text.contains(" 101 "))
-        } catch is HTTPFault {}
+        } catch is HTTPError {}
     }
 
     @Test("a head without end is not listened to")
@@ -285,22 +285,22 @@ struct HTTPClientTests {
     func unasked() async throws {
         let answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
         try await against(answer + answer, closing: false) { client in
-            let first = try await client.exchange(.GET, "/", patience: .seconds(60))
+            let first = try await client.exchange(.GET, "/", timeout: .seconds(60))
             #expect(String(buffer: first.body) == "hi")
-            await #expect(throws: HTTPFault.self) { try await client.exchange(.GET, "/", patience: .seconds(60)) }
+            await #expect(throws: HTTPError.self) { try await client.exchange(.GET, "/", timeout: .seconds(60)) }
         }
     }
 
-    @Test("a server that says nothing is not waited for longer than patience lasts")
+    @Test("a server that says nothing is not waited for longer than the timeout")
     func silence() async throws {
-        #expect(try await fault("", closing: false, patience: .milliseconds(20)) == .silence)
+        #expect(try await fault("", closing: false, timeout: .milliseconds(20)) == .silence)
         #expect(
-            try await fault("HTTP/1.1 200 OK\r\ncontent-le", closing: false, patience: .milliseconds(20)) == .silence)
-        #expect(try await fault("", closing: false, patience: .zero) == .silence)
-        #expect(try await fault("", closing: false, patience: .seconds(-5)) == .silence)
+            try await fault("HTTP/1.1 200 OK\r\ncontent-le", closing: false, timeout: .milliseconds(20)) == .silence)
+        #expect(try await fault("", closing: false, timeout: .zero) == .silence)
+        #expect(try await fault("", closing: false, timeout: .seconds(-5)) == .silence)
     }
 
-    @Test("a server that takes nothing is not sent to longer than patience lasts")
+    @Test("a server that takes nothing is not sent to for longer than the timeout")
     func takesNothing() async throws {
         let forever = Gate()
         try await LoopbackServer.run { _ in
@@ -310,12 +310,12 @@ struct HTTPClientTests {
                 let piece = ByteBuffer(repeating: 7, count: 1 << 20)
                 do {
                     _ = try await client.upload(
-                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .milliseconds(100)
+                        "/", headers: ["host": "waft", "content-type": "application/x"], timeout: .milliseconds(100)
                     ) {
                         piece
                     }
                     Issue.record("there was an answer")
-                } catch let fault as HTTPFault {
+                } catch let fault as HTTPError {
                     #expect(fault == .silence)
                 }
             }
@@ -332,9 +332,9 @@ struct HTTPClientTests {
         } _: { server in
             try await server.client { client in
                 let piece = ByteBuffer(repeating: 7, count: 1 << 20)
-                await #expect(throws: HTTPFault.self) {
+                await #expect(throws: HTTPError.self) {
                     _ = try await client.upload(
-                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                        "/", headers: ["host": "waft", "content-type": "application/x"], timeout: .seconds(60)
                     ) { piece }
                 }
             }
@@ -348,7 +348,7 @@ struct HTTPClientTests {
             try await server.client { client in
                 await #expect(throws: Gone.self) {
                     try await client.upload(
-                        "/", headers: ["host": "waft", "content-type": "application/x"], patience: .seconds(60)
+                        "/", headers: ["host": "waft", "content-type": "application/x"], timeout: .seconds(60)
                     ) { throw Gone() }
                 }
             }
@@ -365,7 +365,7 @@ struct HTTPClientTests {
             }
         } _: { server in
             let task = Task {
-                try await server.client { try await $0.exchange(.GET, "/", patience: .seconds(3_600)) }
+                try await server.client { try await $0.exchange(.GET, "/", timeout: .seconds(3_600)) }
             }
             await begun.wait()
             task.cancel()

@@ -13,7 +13,7 @@ struct HTTPServerTests {
             try await server.client { client in
                 for number in 0..<50 {
                     let answer = try await client.exchange(
-                        .POST, "/\(number)", body: ByteBuffer(string: "body"), patience: .seconds(60))
+                        .POST, "/\(number)", body: ByteBuffer(string: "body"), timeout: .seconds(60))
                     #expect(answer.status == .ok)
                     #expect(String(buffer: answer.body) == "/\(number) body")
                 }
@@ -297,7 +297,7 @@ struct HTTPServerTests {
             }
             let body = ByteBuffer(repeating: 0, count: 64 << 20)
             try await server.client { client in
-                let answer = try await client.exchange(.POST, "/b", body: body, patience: .seconds(60))
+                let answer = try await client.exchange(.POST, "/b", body: body, timeout: .seconds(60))
                 #expect(answer.status == .forbidden)
             }
         }
@@ -361,7 +361,7 @@ struct HTTPServerTests {
                         .connect(host: "127.0.0.1", port: server.port).get())
             }
             try await server.client { client in
-                let answer = try await client.exchange(.GET, "/real", patience: .seconds(60))
+                let answer = try await client.exchange(.GET, "/real", timeout: .seconds(60))
                 #expect(answer.status == .ok)
             }
             for channel in idle { try await channel.close().get() }

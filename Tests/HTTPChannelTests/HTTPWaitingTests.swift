@@ -33,7 +33,7 @@ struct HTTPWaitingTests {
         } _: { server in
             try await server.client { client in
                 for path in ["/waits", "/next"] {
-                    let answer = try await client.exchange(.GET, path, patience: .seconds(60))
+                    let answer = try await client.exchange(.GET, path, timeout: .seconds(60))
                     #expect(answer.status == .ok && String(buffer: answer.body) == path)
                 }
             }
@@ -46,21 +46,21 @@ struct HTTPWaitingTests {
         try await LoopbackServer.run(Times(interim: .milliseconds(1))) { exchange in
             await exchange.keepingClientInformed { await forever.wait() }
         } _: { server in
-            let waits: [(patience: Duration, maximum: Duration?)] = [
+            let waits: [(timeout: Duration, maximum: Duration?)] = [
                 (.seconds(3_600), .milliseconds(50)), (.milliseconds(50), nil), (.seconds(1), .milliseconds(1_500)),
             ]
             for wait in waits {
-                let fault = await #expect(throws: HTTPFault.self) {
+                let fault = await #expect(throws: HTTPError.self) {
                     try await server.client {
-                        _ = try await $0.exchange(.GET, "/", patience: wait.patience, maximum: wait.maximum)
+                        _ = try await $0.exchange(.GET, "/", timeout: wait.timeout, maximum: wait.maximum)
                     }
                 }
                 #expect(fault == .silence)
                 // The server takes no bytes of this body beyond those that the sockets hold.
-                let other = await #expect(throws: HTTPFault.self) {
+                let other = await #expect(throws: HTTPError.self) {
                     try await server.client {
                         _ = try await $0.upload(
-                            "/", headers: ["host": "waft", "content-type": "application/x"], patience: wait.patience,
+                            "/", headers: ["host": "waft", "content-type": "application/x"], timeout: wait.timeout,
                             maximum: wait.maximum
                         ) { ByteBuffer(repeating: 7, count: 1 << 20) }
                     }
@@ -71,14 +71,14 @@ struct HTTPWaitingTests {
         forever.open()
     }
 
-    @Test("a client waits for longer than its patience while interim answers come")
+    @Test("a client waits for longer than its timeout while interim answers come")
     func drawnOut() async throws {
         try await LoopbackServer.run(Times(interim: .milliseconds(10))) { exchange in
             await exchange.keepingClientInformed { try? await Task.sleep(for: .seconds(3)) }
             try await exchange.respond(.ok, body: ByteBuffer(string: "at last"))
         } _: { server in
             try await server.client { client in
-                let answer = try await client.exchange(.GET, "/", patience: .seconds(2), maximum: .seconds(60))
+                let answer = try await client.exchange(.GET, "/", timeout: .seconds(2), maximum: .seconds(60))
                 #expect(answer.status == .ok)
             }
         }
@@ -186,11 +186,11 @@ struct HTTPWaitingTests {
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhe",
         ])
     func silence(request: String) async throws {
-        let faults = Recorder<HTTPFault>()
+        let faults = Recorder<HTTPError>()
         try await LoopbackServer.run(Times(silence: .milliseconds(20))) { exchange in
             do {
                 _ = try await exchange.body(upTo: 100)
-            } catch let fault as HTTPFault {
+            } catch let fault as HTTPError {
                 faults.record(fault)
                 throw fault
             }

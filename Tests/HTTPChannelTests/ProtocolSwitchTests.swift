@@ -91,7 +91,7 @@ struct ProtocolSwitchTests {
     func agreed() async throws {
         try await SecureLoopback.run(respond: Self.respond) { loopback in
             try await loopback.client { client in
-                #expect(try await client.exchange(.GET, "/a", patience: .seconds(60)).status == .ok)
+                #expect(try await client.exchange(.GET, "/a", timeout: .seconds(60)).status == .ok)
                 guard case .switched(let stream) = try await Self.switchTo("/echo", client) else {
                     Issue.record("it was refused")
                     return
@@ -105,7 +105,7 @@ struct ProtocolSwitchTests {
                 }
                 #expect(text == "hello")
                 await #expect(throws: (any Error).self) {
-                    _ = try await client.exchange(.GET, "/a", patience: .seconds(60))
+                    _ = try await client.exchange(.GET, "/a", timeout: .seconds(60))
                 }
             }
         }
@@ -207,7 +207,7 @@ struct ProtocolSwitchTests {
                 #expect(answer.status == .switchingProtocols)
             }
             try await loopback.client { client in
-                let answer = try await client.exchange(.GET, "/a", patience: .seconds(60))
+                let answer = try await client.exchange(.GET, "/a", timeout: .seconds(60))
                 #expect(answer.status == .switchingProtocols)
             }
         }

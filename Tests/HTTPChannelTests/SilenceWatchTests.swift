@@ -7,12 +7,12 @@ import Testing
 @Suite("The watch for silence")
 struct SilenceWatchTests {
     @Test(
-        "any patience can be asked for",
+        "any timeout can be set",
         arguments: [.zero, .seconds(-5), .milliseconds(-5), .nanoseconds(1), .seconds(Int64.max), .seconds(Int64.min)]
             as [Duration])
-    func anyPatience(patience: Duration) {
+    func anyTimeout(timeout: Duration) {
         let watch = SilenceWatch()
-        watch.expect(within: patience)
+        watch.expect(within: timeout)
         watch.rest()
         #expect(!watch.expired)
     }

@@ -65,7 +65,7 @@ struct URLPartsTests {
         #expect(try URLParts("http://[v7.a:b]/").host == "v7.a:b")
         for host in ["[zz]", "[1::2::3]", "[]", "[192.0.2.1]", "[v.x]", "[v7.]", "[vx.y]", "[fe80::1%25]", "[12345::]"]
         {
-            #expect(throws: URLRefusal.address, "\(host)") { try URLParts("http://\(host)/") }
+            #expect(throws: URLPartsError.address, "\(host)") { try URLParts("http://\(host)/") }
         }
     }
 
@@ -73,9 +73,9 @@ struct URLPartsTests {
     func ports() throws {
         #expect(try URLParts("http://h:65535/").port == 65_535)
         #expect(try URLParts("http://h:/").port == nil)
-        #expect(throws: URLRefusal.port) { try URLParts("http://h:65536/") }
+        #expect(throws: URLPartsError.port) { try URLParts("http://h:65536/") }
         for port in ["-1", "80a", "9999999999999999999999", "%38"] {
-            #expect(throws: URLRefusal.self) { try URLParts("http://h:\(port)/") }
+            #expect(throws: URLPartsError.self) { try URLParts("http://h:\(port)/") }
         }
     }
 
@@ -100,8 +100,8 @@ struct URLPartsTests {
             #expect(url.pathSegments == nil)
             #expect(url.queryItems == nil)
             #expect(url.path == "/a/\(escape)")
-            #expect(throws: URLRefusal.undecodable) { try URLParts("x://\(escape)/") }
-            #expect(throws: URLRefusal.undecodable) { try URLParts("x://\(escape)@h/") }
+            #expect(throws: URLPartsError.undecodable) { try URLParts("x://\(escape)/") }
+            #expect(throws: URLPartsError.undecodable) { try URLParts("x://\(escape)@h/") }
         }
     }
 
@@ -122,12 +122,12 @@ struct URLPartsTests {
             "http://[::1",
             "x:<a>", "x:{a}", "x:a|b", "x:\"", "x:^", "x:`",
         ]
-        for text in malformed { #expect(throws: URLRefusal.malformed, "\(text)") { try URLParts(text) } }
+        for text in malformed { #expect(throws: URLPartsError.malformed, "\(text)") { try URLParts(text) } }
         for text in ["", "a", "//h/p", "1x:y", ":x", "a b:c", "/a:b", "ü:x"] {
-            #expect(throws: URLRefusal.self, "\(text)") { try URLParts(text) }
+            #expect(throws: URLPartsError.self, "\(text)") { try URLParts(text) }
         }
         for text in ["x:a b", "x:a\n", "x:\u{0}", "x:\u{7F}", "x:\u{202E}a", "x:\u{A0}", "x:\u{85}", "x:\u{2028}"] {
-            #expect(throws: URLRefusal.unprintable, "\(text)") { try URLParts(text) }
+            #expect(throws: URLPartsError.unprintable, "\(text)") { try URLParts(text) }
         }
     }
 
@@ -135,7 +135,7 @@ struct URLPartsTests {
     func length() throws {
         let limit = CatalogLimits.urlBytes
         _ = try URLParts("x:" + String(repeating: "a", count: limit - 2))
-        #expect(throws: URLRefusal.tooLong) { try URLParts("x:" + String(repeating: "a", count: limit - 1)) }
+        #expect(throws: URLPartsError.tooLong) { try URLParts("x:" + String(repeating: "a", count: limit - 1)) }
         // Three bytes of text may become nine of ASCII.
         _ = try URLParts("x:" + String(repeating: "世", count: (limit - 2) / 3))
     }

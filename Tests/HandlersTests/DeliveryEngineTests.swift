@@ -422,7 +422,7 @@ struct DeliveryEngineTests {
         let isFull = Gate()
         let clock = ManualClock()
         let journal = MemoryJournal(now: { clock.wallTime }) { operation in
-            if case .began = operation, !isFull.isOpen { return TransferFault(.noRoom, "the disk is full") }
+            if case .began = operation, !isFull.isOpen { return TransferError(.noRoom, "the disk is full") }
             return nil
         }
         let lab = DeliveryLab([photos], journal: journal)

@@ -122,7 +122,7 @@ struct HookAnswerTests {
             "/dev/null",
         ]
         for path in unfit {
-            #expect(throws: HandlerProgram.Unfit.self, "\(path)") {
+            #expect(throws: HandlerProgram.UnfitError.self, "\(path)") {
                 try HandlerProgram.hook(path: path, dataFolder: "/", timeLimit: .seconds(1), sandbox: .strict)
             }
         }

@@ -158,14 +158,14 @@ struct OfferArbiterTests {
             close(listener)
         }
         let arbiter = try arbiter("exec 9> alive; echo up >&9; read line < gate; exit 1")
-        let running = (0..<OfferArbiter.mostAtOnce).map { _ in Task { await arbiter.ask(facts()) } }
-        try await alive.element(OfferArbiter.mostAtOnce)
+        let running = (0..<OfferArbiter.maximumAtOnce).map { _ in Task { await arbiter.ask(facts()) } }
+        try await alive.element(OfferArbiter.maximumAtOnce)
         let withdrawn = Task { await arbiter.ask(facts()) }
         withdrawn.cancel()
         #expect(await withdrawn.value == .undecided(reason: "the offer is gone"))
         let waiting = Task { await arbiter.ask(facts()) }
-        #expect(alive.all.count == OfferArbiter.mostAtOnce)
-        let lines = String(repeating: "\n", count: OfferArbiter.mostAtOnce + 1)
+        #expect(alive.all.count == OfferArbiter.maximumAtOnce)
+        let lines = String(repeating: "\n", count: OfferArbiter.maximumAtOnce + 1)
         #expect(write(keeper, lines, lines.utf8.count) == lines.utf8.count)
         for question in running + [waiting] { #expect(await question.value == .decline(reason: "")) }
         expectTidy()
@@ -189,7 +189,7 @@ struct OfferArbiterTests {
 
     @Test("a path that is no program is refused in the words of the configuration")
     func unfit() throws {
-        let error = #expect(throws: HandlerProgram.Unfit.self) {
+        let error = #expect(throws: HandlerProgram.UnfitError.self) {
             _ = try OfferArbiter(path: "/no/such/arbiter", scratchFolder: place.scratch, logger: quiet)
         }
         #expect(error?.description == "the arbiter /no/such/arbiter does not exist")

@@ -46,7 +46,7 @@ struct RestartPacingTests {
         #expect {
             try ResidentAnswer(Array(line.utf8), to: ArrivalNumber(7))
         } throws: { error in
-            (error as? ResidentAnswer.Fault)?.reason.contains(reason) == true
+            (error as? ResidentAnswer.FormatError)?.reason.contains(reason) == true
         }
     }
 

@@ -109,7 +109,7 @@ struct SandboxDenialTests {
         let line = "cannot create \(fixture.home)/new: Permission denied\n"
         #expect(denials(line + line).count == 1)
         let many = (0..<100).map { "cannot create \(fixture.home)/\($0): Permission denied\n" }.joined()
-        #expect(denials(many).count == SandboxDenial.mostDenials)
+        #expect(denials(many).count == SandboxDenial.maximumDenials)
         #expect(denials(line + String(repeating: "x", count: SandboxDenial.longestTail)).isEmpty)
     }
 

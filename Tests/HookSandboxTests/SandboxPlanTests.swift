@@ -32,7 +32,7 @@ struct SandboxPlanTests {
         #expect(refuses { $0.temporaryFolder = "/t\0" })
         #expect(refuses { $0.arguments = ["a\0b"] })
         #expect(refuses { $0.dataFolder = "/" + String(repeating: "a", count: SandboxPlan.longestPath) })
-        #expect(refuses { $0.arguments = Array(repeating: "", count: SandboxPlan.mostArguments + 1) })
+        #expect(refuses { $0.arguments = Array(repeating: "", count: SandboxPlan.maximumArguments + 1) })
         #expect(refuses { $0.arguments = [String(repeating: "a", count: SandboxPlan.longestEncoding)] })
         #expect(refuses { $0.writablePaths = Array(repeating: "/", count: SandboxPlan.maximumPaths + 1) })
         #expect(refuses { $0.readablePaths = Array(repeating: "/", count: SandboxPlan.maximumPaths + 1) })

@@ -48,14 +48,14 @@ struct SandboxedLaunchTests {
     @Test("the hook leaves no core file and has the open files of the plan")
     func limits() throws {
         var plan = fixture.plan(["limits"])
-        plan.limits = ResourceLimits(coreBytes: 0, openFiles: 100, mostOpenFiles: 200)
+        plan.limits = ResourceLimits(coreBytes: 0, openFiles: 100, maximumOpenFiles: 200)
         #expect(try fixture.run(plan).output == "0/0 100/200\n")
     }
 
     @Test("a limit that is lower already stays as it is")
     func lowerLimit() throws {
         var plan = fixture.plan(["limits"])
-        plan.limits = ResourceLimits(coreBytes: 0, openFiles: 100, mostOpenFiles: 200)
+        plan.limits = ResourceLimits(coreBytes: 0, openFiles: 100, maximumOpenFiles: 200)
         let start = try plan.start(program: probe)
         let command = "ulimit -n 50; exec '\(probe)' __sandboxed"
         let run = try Run(["/bin/sh", "-c", command], environment: start.environment, folder: fixture.folder)

@@ -109,7 +109,7 @@ struct ArrivalOrderTests {
                     // AirDrop states no number of entries. Waft states it, but more were free when the offer was
                     // accepted.
                     let coming = try Coming("tree", into: inbox, dialect, size: 0, entries: 5_001)
-                    let fault = #expect(throws: TransferFault.self) {
+                    let fault = #expect(throws: TransferError.self) {
                         for number in 0..<5_000 { try coming.add("\(number)", isFolder ? nil : "") }
                     }
                     #expect(

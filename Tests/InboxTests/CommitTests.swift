@@ -126,9 +126,9 @@ struct CommitTests {
     @Test("moves nothing in if the announcement is refused, and leaves nothing behind")
     func notAnnounced() throws {
         let inbox = try inbox()
-        let fault = TransferFault(.noRoom, "the journal is full")
+        let fault = TransferError(.noRoom, "the journal is full")
         let results = inbox.commit([(staged: try inbox.stagedFile("x"), name: try name("x"))]) {
-            _ throws(TransferFault) in throw fault
+            _ throws(TransferError) in throw fault
         }
         #expect(results.map { $0.map(\.name.text) } == [.failure(fault)])
         #expect(listing(of: folder / "Inbox").isEmpty)
@@ -208,7 +208,7 @@ struct CommitTests {
             (twice, try name("twice")),
             (try inbox.stagedFile("2"), try name("last")),
         ])
-        let codes = results.map { result -> TransferFault.Code? in
+        let codes = results.map { result -> TransferError.Code? in
             if case .failure(let fault) = result { fault.code } else { nil }
         }
         #expect(codes[0] == nil && codes[6] == nil && codes[8] == nil)

@@ -17,12 +17,12 @@ struct LeavingTests {
         mkdir(folder / "out", 0o755)
     }
 
-    private func code(_ body: () throws -> Void) -> LeavingFault.Code? {
+    private func code(_ body: () throws -> Void) -> LeavingError.Code? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? LeavingFault)?.code
+            return (error as? LeavingError)?.code
         }
     }
 
@@ -192,7 +192,7 @@ struct LeavingTests {
         for arrival in arrivals {
             let why = "nothing can be put there (No such file or directory)"
             let words = "cannot copy \(arrival.stored.name) to /proc: \(why)"
-            #expect(throws: LeavingFault(.destination, words)) {
+            #expect(throws: LeavingError(.destination, words)) {
                 try InboxLeaving.take(arrival, inbox: path, to: "/proc")
             }
             #expect(lstatus(of: arrival.stored.path) != nil)

@@ -144,16 +144,16 @@ struct RecognitionTests {
         #expect(listing(of: path) == [".waft-inbox", ".waft-inbox-1"])
         unlink(mark)
         let folders = [ItemToCommit(try inbox.stagedFile("x"), as: safe("x"), in: try SafeRelativePath(".waft-inbox"))]
-        #expect(throws: TransferFault.self) { try inbox.commit(folders)[0].get() }
+        #expect(throws: TransferError.self) { try inbox.commit(folders)[0].get() }
     }
 
 }
 
-private func fault(_ body: () throws -> Void) -> TransferFault? {
+private func fault(_ body: () throws -> Void) -> TransferError? {
     do {
         try body()
         return nil
     } catch {
-        return error as? TransferFault
+        return error as? TransferError
     }
 }

@@ -114,7 +114,7 @@ struct RoomTests {
             let staged = try inbox.stage(transfer: TransferID(), item: 0, isTree: false)
             try staged.beginFile(try entry(nil))
             let chunk = [UInt8](repeating: 7, count: 256 << 10)
-            let fault = #expect(throws: TransferFault.self) { for _ in 0..<64 { try staged.write(chunk) } }
+            let fault = #expect(throws: TransferError.self) { for _ in 0..<64 { try staged.write(chunk) } }
             #expect(fault?.code == .noRoom)
             #expect(try DiskRoom.free(onFileSystemOf: try #require(inbox.staging).folder.raw) >= 2 << 20)
             staged.discard()

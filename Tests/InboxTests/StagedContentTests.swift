@@ -32,7 +32,7 @@ struct StagedContentTests {
         let inbox = try inbox()
         let item = try inbox.stagedFile(script, executable: true)
         item.discard()
-        #expect(throws: TransferFault.self) { try item.contentVerdict(on: jpeg) }
+        #expect(throws: TransferError.self) { try item.contentVerdict(on: jpeg) }
         try inbox.store(try inbox.stagedFile("text"), as: "a.txt")
         #expect(ContentMark.read(folder / "Inbox/a.txt") == nil)
     }

@@ -153,7 +153,7 @@ struct StagedFileTests {
                 #expect(room > 6 << 20 && room <= 7 << 20)
 
                 let known = try inbox.stage(transfer: TransferID(), item: 0, isTree: false)
-                let fault = #expect(throws: TransferFault.self) { try known.beginFile(try entry(nil, size: 9_000_000)) }
+                let fault = #expect(throws: TransferError.self) { try known.beginFile(try entry(nil, size: 9_000_000)) }
                 #expect(fault?.code == .noRoom)
                 #expect(
                     fault?.message == "cannot store the file: it needs 9.0 MB and the disk has 7.3 MB free; "
@@ -162,7 +162,7 @@ struct StagedFileTests {
                 let unknown = try inbox.stage(transfer: TransferID(), item: 1, isTree: false)
                 try unknown.beginFile(try entry(nil))
                 let chunk = [UInt8](repeating: 7, count: 262_144)
-                let full = #expect(throws: TransferFault.self) { for _ in 0..<64 { try unknown.write(chunk) } }
+                let full = #expect(throws: TransferError.self) { for _ in 0..<64 { try unknown.write(chunk) } }
                 #expect(full?.code == .noRoom)
                 // The message states the room that was left when the check failed.
                 let words =
@@ -192,7 +192,7 @@ struct StagedFileTests {
                 defer { umount2(folder / "disk", Int32(MNT_DETACH)) }
                 let inbox = try FileInbox(path: folder / "disk/Inbox")
                 let tree = try inbox.stagedTree()
-                let fault = #expect(throws: TransferFault.self) {
+                let fault = #expect(throws: TransferError.self) {
                     for number in 0..<40 { try tree.add(try entry("\(number)"), "x") }
                 }
                 #expect(fault?.code == .noRoom)

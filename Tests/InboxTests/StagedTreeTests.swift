@@ -232,7 +232,7 @@ struct StagedTreeTests {
             try tree.endFile()
         }
         // The folder, the file, and small files that are not written yet.
-        #expect(most <= 2 + WritingBehind.mostFiles)
+        #expect(most <= 2 + WriteBehindQueue.maximumFiles)
         let path = try inbox.store(tree, as: "many").path
         #expect(openDescriptors(below: folder.path) == before)
         #expect((0..<20).allSatisfy { listing(of: path + "/\($0)").count == 1_000 })

@@ -18,12 +18,12 @@ struct StoredDigestTests {
         return try StoredDigest.read(name, in: holder.raw, isTree: isTree, algorithm: algorithm, fromDisk: true)
     }
 
-    private func fault(_ name: String, isTree: Bool) -> StoredDigestFault.Code? {
+    private func fault(_ name: String, isTree: Bool) -> StoredDigestError.Code? {
         do {
             _ = try read(name, isTree: isTree)
             return nil
         } catch {
-            return (error as? StoredDigestFault)?.code
+            return (error as? StoredDigestError)?.code
         }
     }
 
@@ -142,11 +142,11 @@ struct StoredDigestTests {
         makeFile(folder / "a", String(repeating: "x", count: 2_000_000))
         let holder = try FileDescriptor.opening(folder.path, O_RDONLY | O_DIRECTORY)
         var bytes = 0
-        #expect(throws: StoredDigestFault(.cancelled, "a", "enough")) {
+        #expect(throws: StoredDigestError(.cancelled, "a", "enough")) {
             try StoredDigest.read("a", in: holder.raw, isTree: false, algorithm: .sha256) {
-                count throws(StoredDigestFault) in
+                count throws(StoredDigestError) in
                 bytes += count
-                if bytes > 500_000 { throw StoredDigestFault(.cancelled, "a", "enough") }
+                if bytes > 500_000 { throw StoredDigestError(.cancelled, "a", "enough") }
             }
         }
         #expect((500_000..<1_500_000).contains(bytes))

@@ -131,9 +131,9 @@ struct VerificationTests {
         var bytes = 0
         _ = try InboxVerification.verify(arrival, arrived: now(), inbox: path) { bytes += $0 }
         #expect(bytes == 1_000_000)
-        #expect(throws: StoredDigestFault.self) {
-            try InboxVerification.verify(arrival, arrived: now(), inbox: path) { _ throws(StoredDigestFault) in
-                throw StoredDigestFault(.cancelled, "a", "enough")
+        #expect(throws: StoredDigestError.self) {
+            try InboxVerification.verify(arrival, arrived: now(), inbox: path) { _ throws(StoredDigestError) in
+                throw StoredDigestError(.cancelled, "a", "enough")
             }
         }
     }

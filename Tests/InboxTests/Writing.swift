@@ -51,11 +51,11 @@ extension FileInbox {
 }
 
 /// The code of the fault that `body` throws; nil if it throws none.
-func faultCode(_ body: () throws -> Void) -> TransferFault.Code? {
+func faultCode(_ body: () throws -> Void) -> TransferError.Code? {
     do {
         try body()
         return nil
-    } catch let fault as TransferFault {
+    } catch let fault as TransferError {
         return fault.code
     } catch {
         return .unexpected

@@ -51,7 +51,7 @@ struct InteropLab: Sendable {
         try await lab.call(["down", lab.name])
     }
 
-    struct Outcome: Sendable {
+    struct ProgramResult: Sendable {
         var exit: Int
         var output: String
         var errors: String
@@ -60,13 +60,13 @@ struct InteropLab: Sendable {
     /// Runs a program on a host to its end.
     func run(
         _ host: String, _ words: [String], environment: [String: String] = [:], in place: String? = nil
-    ) async throws -> Outcome {
+    ) async throws -> ProgramResult {
         let result = try await Subprocess.run(
             configuration(host, words, environment, place), input: .none, output: .string(limit: 8 << 20),
             error: .string(limit: 8 << 20))
         var exit = 128
         if case .exited(let code) = result.terminationStatus { exit = Int(code) }
-        return Outcome(exit: exit, output: result.standardOutput, errors: result.standardError)
+        return ProgramResult(exit: exit, output: result.standardOutput, errors: result.standardError)
     }
 
     /// Runs a program on a host while `body` runs.

@@ -69,7 +69,7 @@ struct OpenDropTests {
             let home = try lab.home("study")
             let inbox = try lab.home("kitchen") + "/Documents/Inbox"
             try "a note".write(toFile: home + "/note.txt", atomically: true, encoding: .utf8)
-            @Sendable func waft(_ words: String...) async throws -> InteropLab.Outcome {
+            @Sendable func waft(_ words: String...) async throws -> InteropLab.ProgramResult {
                 try await lab.run("kitchen", [Programs.waft] + words, environment: kitchen)
             }
             @Sendable func waitForStatus(_ words: String) async throws {

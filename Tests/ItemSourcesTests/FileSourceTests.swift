@@ -54,19 +54,19 @@ struct FileSourceTests {
     func missing() throws {
         #expect(
             fault { _ = try make(folder / "none") }
-                == SourceFault(
+                == SourceError(
                     .missing, "\(folder / "none"): there is no such file or folder"))
-        #expect(fault { _ = try make("") } == SourceFault(.missing, "\"\": the path is empty"))
+        #expect(fault { _ = try make("") } == SourceError(.missing, "\"\": the path is empty"))
         makeFile(folder / "file")
         #expect(fault { _ = try make(folder / "file/") }?.code == .missing)
         #expect(
             fault { _ = try make(folder / "file/x") }
-                == SourceFault(
+                == SourceError(
                     .missing, "\(folder / "file/x"): a file stands where its path needs a folder"))
         symlink("nowhere", folder / "dangling")
         #expect(
             fault { _ = try make(folder / "dangling") }
-                == SourceFault(
+                == SourceError(
                     .missing, "\(folder / "dangling"): the target of the link does not exist"))
         symlink("circle", folder / "circle")
         #expect(fault { _ = try make(folder / "circle") }?.code == .unreadable)
@@ -106,7 +106,7 @@ struct FileSourceTests {
             #expect(seteuid(65_534) == 0)
             #expect(
                 fault { _ = try make(folder / "secret") }
-                    == SourceFault(
+                    == SourceError(
                         .unreadable,
                         "\(folder / "secret"): may not be read (Permission denied); check its permissions, or leave it out"
                     ))
@@ -121,11 +121,11 @@ struct FileSourceTests {
         mkfifo(folder / "pipe", 0o600)
         #expect(
             fault { _ = try make(folder / "pipe") }
-                == SourceFault(
+                == SourceError(
                     .unreadable, "\(folder / "pipe"): is a named pipe and cannot be sent; leave it out"))
         #expect(
             fault { _ = try make("/dev/null") }
-                == SourceFault(
+                == SourceError(
                     .unreadable, "/dev/null: is a device and cannot be sent; leave it out"))
     }
 
@@ -135,7 +135,7 @@ struct FileSourceTests {
         makeFile(path, "x")
         #expect(
             fault { _ = try make(path) }
-                == SourceFault(
+                == SourceError(
                     .unreadable,
                     "\(folder / "line\\nbreak"): the name contains control or direction-changing characters; "
                         + "rename it, or give another name with --name"))
@@ -155,7 +155,7 @@ struct FileSourceTests {
         makeFile(folder / "a", "1234567")
         #expect(
             fault { _ = try read(source) }
-                == SourceFault(
+                == SourceError(
                     .changed, "\(folder / "a"): changed while it was sent: its size changed; send it again"))
     }
 

@@ -122,7 +122,7 @@ struct URLSourceTests {
         let longest = "https://example.com/" + String(repeating: "x", count: 8_192 - 20)
         #expect(try URLSource(longest).offered.name.text == "example.com.url")
         let found = fault { _ = try URLSource(longest + "x") }
-        #expect(found == SourceFault(.unreadable, "the URL cannot be sent: it is longer than 8192 bytes"))
+        #expect(found == SourceError(.unreadable, "the URL cannot be sent: it is longer than 8192 bytes"))
     }
 }
 

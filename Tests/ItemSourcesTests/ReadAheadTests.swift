@@ -67,7 +67,7 @@ struct ReadAheadTests {
     @Test("is not of one piece where one of those ahead is gone, or is something else, when it is reached")
     func changed() throws {
         for (change, code) in [
-            ({ (path: String) in _ = unlink(path) }, SourceFault.Code.missing),
+            ({ (path: String) in _ = unlink(path) }, SourceError.Code.missing),
             (
                 { (path: String) in
                     _ = unlink(path)

@@ -50,14 +50,14 @@ func read(
 }
 
 /// The fault that `body` throws; nil if it throws none.
-func fault(_ body: () throws -> Void) -> SourceFault? {
+func fault(_ body: () throws -> Void) -> SourceError? {
     do {
         try body()
         return nil
-    } catch let fault as SourceFault {
+    } catch let fault as SourceError {
         return fault
     } catch {
-        return SourceFault(.unreadable, "not a source fault: \(error)")
+        return SourceError(.unreadable, "not a source fault: \(error)")
     }
 }
 

@@ -22,7 +22,7 @@ struct TreeChangeTests {
     }
 
     /// Reads the tree. `change` happens before the first step, or when `a` has begun.
-    private func code(early: Bool, _ change: () -> Void) throws -> SourceFault.Code? {
+    private func code(early: Bool, _ change: () -> Void) throws -> SourceError.Code? {
         let source = try make(root)
         if early { change() }
         let found = fault {

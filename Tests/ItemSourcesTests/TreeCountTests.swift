@@ -42,7 +42,7 @@ struct TreeCountTests {
         _ = try make(root)
         #expect(openDescriptors(below: folder.path) == 0)
         mkfifo(root + "/d1/pipe", 0o600)
-        #expect(throws: SourceFault.self) { _ = try make(root) }
+        #expect(throws: SourceError.self) { _ = try make(root) }
         #expect(openDescriptors(below: folder.path) == 0)
     }
 

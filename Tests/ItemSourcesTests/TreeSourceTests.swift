@@ -87,7 +87,7 @@ struct TreeSourceTests {
     func root() throws {
         mkdir(folder / "x", 0o755)
         let found = fault { _ = try ItemSources.make(path: "/") }
-        #expect(found == SourceFault(.unreadable, "/: has no name of its own; give it one with --name"))
+        #expect(found == SourceError(.unreadable, "/: has no name of its own; give it one with --name"))
     }
 
     @Test("reached by a link has the link's name, and the names of its files are not lost")
@@ -124,7 +124,7 @@ struct TreeSourceTests {
         makeFile(root + "/src/" + name)
         #expect(
             fault { _ = try make(root) }
-                == SourceFault(
+                == SourceError(
                     .unreadable,
                     "\(root)/src/\(shown): the name contains control or direction-changing characters; rename it, or leave it out"
                 ))
@@ -136,7 +136,7 @@ struct TreeSourceTests {
         makeStrange(root + "/src", nameBytes: [0x61, 0xFF, 0x62])
         #expect(
             fault { _ = try make(root) }
-                == SourceFault(
+                == SourceError(
                     .unreadable, "\(root)/src/a\u{FFFD}b: the name is not UTF-8; rename it, or leave it out"))
     }
 
@@ -179,7 +179,7 @@ struct TreeSourceTests {
         symlink(target, root + "/src/out")
         #expect(
             fault { _ = try make(root) }
-                == SourceFault(
+                == SourceError(
                     .unreadable,
                     "\(root)/src/out: the link cannot be sent (to \(target)): \(why); "
                         + "replace it by its target, or leave it out"))
@@ -204,7 +204,7 @@ struct TreeSourceTests {
         mkfifo(root + "/src/pipe", 0o600)
         #expect(
             fault { _ = try make(root) }
-                == SourceFault(
+                == SourceError(
                     .unreadable, "\(root)/src/pipe: is a named pipe and cannot be sent; leave it out"))
         unlink(root + "/src/pipe")
         mknod(root + "/src/socket", S_IFSOCK | 0o600, 0)
@@ -233,7 +233,7 @@ struct TreeSourceTests {
                 #expect(seteuid(65_534) == 0)
                 #expect(
                     fault { _ = try make(folder / "tree") }
-                        == SourceFault(
+                        == SourceError(
                             .unreadable,
                             "\(folder / path): may not be read (Permission denied); check its permissions, or leave it out"
                         ))

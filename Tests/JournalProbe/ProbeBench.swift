@@ -71,7 +71,7 @@ struct ProbeBench {
         let page = [UInt8](repeating: 42, count: 4_096)
         for _ in 0..<count {
             guard write(file, page, page.count) == page.count, fdatasync(file) == 0 else {
-                throw JournalFault("could not append: \(String(cString: strerror(errno)))")
+                throw JournalError("could not append: \(String(cString: strerror(errno)))")
             }
         }
     }

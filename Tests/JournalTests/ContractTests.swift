@@ -30,18 +30,18 @@ struct ContractTests {
     func faults() throws {
         let journal = MemoryJournal(now: { time(0) }) { operation in
             switch operation {
-            case .intend(3), .began: TransferFault(.noRoom, "the disk is full")
+            case .intend(3), .began: TransferError(.noRoom, "the disk is full")
             default: nil
             }
         }
-        #expect(throws: TransferFault(.noRoom, "the disk is full")) {
+        #expect(throws: TransferError(.noRoom, "the disk is full")) {
             try journal.intend((0..<3).map { sampleArrival($0) })
         }
         #expect(journal.entries.isEmpty)
         let numbers = try journal.intend([sampleArrival(0)])
         #expect(journal.unsettled.map(\.name) == [safe("item-0.txt")])
         try journal.settle([(number: numbers[0], stored: stored("a"))])
-        #expect(throws: JournalFault("the disk is full")) { try journal.began(numbers, handler: "h", at: time(0)) }
+        #expect(throws: JournalError("the disk is full")) { try journal.began(numbers, handler: "h", at: time(0)) }
         #expect(journal[numbers[0]]?.attempts == [])
     }
 

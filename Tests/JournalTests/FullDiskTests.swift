@@ -18,7 +18,7 @@ struct FullDiskTests {
             let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
             try database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
-        do throws(TransferFault) {
+        do throws(TransferError) {
             _ = try journal.intend((0..<512).map { sampleArrival($0) })
             Issue.record("it was written down")
         } catch {
@@ -57,9 +57,9 @@ private func fillAndGoOn(_ folder: String) throws {
         let journal = try Journal(folder: folder)
         numbers = try journal.arrive(10)
         fill(filler)
-        var code: TransferFault.Code?
+        var code: TransferError.Code?
         for _ in 0..<2_000 where code == nil {
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 let number = try journal.intend([sampleArrival(0)])[0]
                 try journal.settle([(number: number, stored: stored("n"))])
                 numbers.append(number)

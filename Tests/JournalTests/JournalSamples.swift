@@ -103,18 +103,18 @@ func contents(_ path: String) -> Data? { FileManager.default.contents(atPath: pa
 extension Journal {
     convenience init(
         folder: String, now: (@Sendable () -> WallTime)? = nil,
-        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
-    ) throws(JournalFault) {
+        unreadable: @escaping @Sendable (JournalError) -> Void = { _ in }
+    ) throws(JournalError) {
         try self.init(folder: folder, dialects: .samples, now: now, unreadable: unreadable)
     }
 
-    static func openingOrReplacing(folder: String, damaged: (String) -> Void) throws(JournalFault) -> Journal {
+    static func openingOrReplacing(folder: String, damaged: (String) -> Void) throws(JournalError) -> Journal {
         try openingOrReplacing(folder: folder, dialects: .samples, damaged: damaged)
     }
 }
 
 extension JournalReader {
-    init(folder: String, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }) {
+    init(folder: String, unreadable: @escaping @Sendable (JournalError) -> Void = { _ in }) {
         self.init(folder: folder, dialects: .samples, unreadable: unreadable)
     }
 }

@@ -27,7 +27,7 @@ struct PlaceTests {
             try Data(contentsOf: URL(fileURLWithPath: path + ".old")).write(to: URL(fileURLWithPath: path))
         }
         #expect(fault { try journal.checkPlace() }?.contains("journal") == true)
-        let refused = #expect(throws: TransferFault.self) { _ = try journal.arrive(1) }
+        let refused = #expect(throws: TransferError.self) { _ = try journal.arrive(1) }
         #expect(refused?.code == .noRoom)
     }
 
@@ -36,7 +36,7 @@ struct PlaceTests {
         let state = folder / "state"
         let journal = try Journal(folder: state)
         rename(state, folder / "elsewhere")
-        #expect(throws: JournalFault.self) { try journal.checkPlace() }
+        #expect(throws: JournalError.self) { try journal.checkPlace() }
         rename(folder / "elsewhere", state)
         try journal.arrive(1)
     }

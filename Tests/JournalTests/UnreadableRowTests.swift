@@ -7,7 +7,7 @@ import Testing
 @Suite("A row that cannot be read")
 struct UnreadableRowTests {
     private let folder = TemporaryFolder()
-    private let reports = Recorder<JournalFault>()
+    private let reports = Recorder<JournalError>()
     private var reader: JournalReader { JournalReader(folder: folder.path, unreadable: reports.record) }
 
     private func journal() throws -> Journal { try Journal(folder: folder.path, unreadable: reports.record) }

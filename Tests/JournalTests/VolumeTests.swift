@@ -74,7 +74,7 @@ struct VolumeTests {
         // The file refuses the last arrival: its number is above SQLite's maximum.
         try tamper(
             folder.path, "INSERT INTO sqlite_sequence (name, seq) VALUES ('arrivals', \(Int64.max - 500))")
-        #expect(throws: TransferFault.self) { try journal.intend((0..<512).map { sampleArrival($0) }) }
+        #expect(throws: TransferError.self) { try journal.intend((0..<512).map { sampleArrival($0) }) }
         #expect(try Journal.unsettledCount(folder.path) == 0)
         #expect(try journal.intend((0..<400).map { sampleArrival($0) }).count == 400)
         #expect(try Journal.unsettledCount(folder.path) == 400)

@@ -15,7 +15,7 @@ struct AnswersTests {
         let address: String
 
         /// - Parameter number: the one that the offer gets.
-        func send(_ number: Int) async throws -> Outcome {
+        func send(_ number: Int) async throws -> ProgramResult {
             try begin(number)
             return try await study.run(arguments: ["send", "note.txt", "--to", address], in: folder)
         }
@@ -44,7 +44,7 @@ struct AnswersTests {
             try await eventually { !isArbitrated(number) }
         }
 
-        func command(_ verb: String, _ number: Int) async throws -> Outcome {
+        func command(_ verb: String, _ number: Int) async throws -> ProgramResult {
             try await kitchen.run(arguments: [verb, "\(number)"])
         }
 

@@ -12,7 +12,7 @@ struct BadInputTests {
         return folder + "/a"
     }
 
-    private func expect(_ outcome: Outcome, exit: Int, saying text: String) {
+    private func expect(_ outcome: ProgramResult, exit: Int, saying text: String) {
         #expect(outcome.exit == exit, "\(outcome.errors)")
         #expect(outcome.errors.contains(text), "\(outcome.errors)")
         #expect(outcome.errors.hasPrefix("waft: "))
@@ -307,7 +307,7 @@ struct BadInputTests {
                     _ = try await running.log.first("failed")
                     try await execution.standardInputWriter.finish()
                 }
-                return Outcome(exit: result.terminationStatus.code, output: "", errors: result.standardError)
+                return ProgramResult(exit: result.terminationStatus.code, output: "", errors: result.standardError)
             }
             #expect(exit == 130)
             #expect(sending.exit == 11, "\(sending.errors)")

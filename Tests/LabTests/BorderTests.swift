@@ -85,7 +85,7 @@ struct BorderTests {
             // The receiver's option overrides the choice made before.
             #expect(try await kitchen.run(arguments: ["visible", "off"]).exit == 0)
             try await kitchen.withReceiver(path, words + ["--accept", "everyone"]) { running in
-                func send() async throws -> Outcome {
+                func send() async throws -> ProgramResult {
                     try await study.run(arguments: ["send", folder + "/one.txt", "--to", running.address])
                 }
                 #expect(try await send().exit == 0)
@@ -149,7 +149,7 @@ struct BorderTests {
     func state() async throws {
         try await withPair { kitchen, study, folder in
             try await kitchen.withReceiver(Programs.waftd, ["--accept", "everyone"]) { running in
-                func send(_ name: String) async throws -> Outcome {
+                func send(_ name: String) async throws -> ProgramResult {
                     try await study.run(arguments: ["send", folder + "/" + name, "--to", running.address])
                 }
                 #expect(try await send("one.txt").exit == 0)

@@ -18,7 +18,7 @@ struct ClockTests {
             return folder + "/" + name
         }
 
-        func send(_ words: [String], to receiver: RunningReceiver) async throws -> Outcome {
+        func send(_ words: [String], to receiver: RunningReceiver) async throws -> ProgramResult {
             try await study.run(arguments: ["send"] + words + ["--to", receiver.address, "--json"])
         }
     }

@@ -49,7 +49,8 @@ struct DeliveryTests {
             try plist.write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
         }
 
-        func send(_ names: [String], _ flags: [String] = [], to running: RunningReceiver) async throws -> Outcome {
+        func send(_ names: [String], _ flags: [String] = [], to running: RunningReceiver) async throws -> ProgramResult
+        {
             for name in names { try png.write(to: URL(fileURLWithPath: folder + "/" + name)) }
             let paths = names.map { folder + "/" + $0 }
             return try await study.run(arguments: ["send"] + paths + flags + ["--json", "--to", running.address])

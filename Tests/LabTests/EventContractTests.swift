@@ -25,7 +25,7 @@ struct EventContractTests {
             (self.exit, self.events, description) = (exit, events, "\(exit) \(events)")
         }
 
-        init(_ outcome: Outcome) throws {
+        init(_ outcome: ProgramResult) throws {
             exit = outcome.exit
             events = outcome.output.split(separator: "\n").map { String(LineContract.event(of: $0)) }
             description = "\(outcome)"

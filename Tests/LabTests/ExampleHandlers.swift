@@ -100,7 +100,7 @@ struct ExampleHandler: Sendable {
     }
 
     /// Calls it as the hook contract says.
-    func call(_ arrival: Arrival, extra: [String: String] = [:]) async throws -> Outcome {
+    func call(_ arrival: Arrival, extra: [String: String] = [:]) async throws -> ProgramResult {
         let file = inbox + "/" + arrival.name
         let document = Document(
             file: file, name: arrival.name, kind: arrival.kind, item: arrival.item,
@@ -136,7 +136,7 @@ struct ExampleHandler: Sendable {
         return [try await first.exit, try await second.exit]
     }
 
-    func run(_ arguments: [String], _ variables: [String: String], input: String = "") async throws -> Outcome {
+    func run(_ arguments: [String], _ variables: [String: String], input: String = "") async throws -> ProgramResult {
         var keys: [Environment.Key: String] = [:]
         for (name, value) in variables {
             if let key = Environment.Key(rawValue: name) { keys[key] = value }
@@ -150,7 +150,7 @@ struct ExampleHandler: Sendable {
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )
-        return Outcome(
+        return ProgramResult(
             exit: result.terminationStatus.code, output: result.standardOutput, errors: result.standardError)
     }
 

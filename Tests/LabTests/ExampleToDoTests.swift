@@ -5,7 +5,7 @@ import Testing
 struct ToDoListTests {
     private func call(
         _ example: ExampleHandler, _ url: String, extra: [String: String] = [:], input: String = ""
-    ) async throws -> Outcome {
+    ) async throws -> ProgramResult {
         var variables = ["PATH": example.path, "TZ": "UTC", "LC_ALL": "C.UTF-8", "WAFT_DATA": example.data]
         variables.merge(extra) { $1 }
         return try await example.run(["open-url", url], variables, input: input)

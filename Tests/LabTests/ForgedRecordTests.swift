@@ -23,13 +23,13 @@ struct ForgedRecordTests {
 
     private static let receiving = ["receive", "--accept", "everyone", "--name"]
 
-    private func send(_ study: Host) async throws -> Outcome {
+    private func send(_ study: Host) async throws -> ProgramResult {
         let folder = URL(fileURLWithPath: study.home).deletingLastPathComponent().path
         return try await study.run(arguments: ["send", "plans.txt", "--to", "Cook"], in: folder)
     }
 
     /// The sender has stopped, and names the key that it found and the one that it expected.
-    private func expectStopped(_ outcome: Outcome, cook: Host, impostor: String) async throws {
+    private func expectStopped(_ outcome: ProgramResult, cook: Host, impostor: String) async throws {
         #expect(outcome.exit == 11, "\(outcome.errors)")
         let wanted = try await cook.ownID()
         for id in [wanted, impostor] {

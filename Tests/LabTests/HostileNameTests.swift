@@ -47,7 +47,7 @@ struct HostileNameTests {
     }
 
     private func expectClean(
-        _ outcome: Outcome, saying words: String? = nil, at place: SourceLocation = #_sourceLocation
+        _ outcome: ProgramResult, saying words: String? = nil, at place: SourceLocation = #_sourceLocation
     ) {
         expectClean(outcome.output + outcome.errors, saying: words, at: place)
     }
@@ -63,7 +63,7 @@ struct HostileNameTests {
     }
 
     /// Asks the receiver until an offer waits there.
-    private func offers(_ host: Host, _ flags: [String] = []) async throws -> Outcome {
+    private func offers(_ host: Host, _ flags: [String] = []) async throws -> ProgramResult {
         while true {
             let outcome = try await host.run(arguments: ["offers"] + flags)
             if !outcome.output.isEmpty { return outcome }

@@ -32,11 +32,11 @@ struct InboxVerbTests {
             }
         }
 
-        func send(_ names: [String], to running: RunningReceiver) async throws -> Outcome {
+        func send(_ names: [String], to running: RunningReceiver) async throws -> ProgramResult {
             try await study.run(arguments: ["send"] + names + ["--to", running.address], in: folder + "/sources")
         }
 
-        func inbox(_ words: String...) async throws -> Outcome {
+        func inbox(_ words: String...) async throws -> ProgramResult {
             try await host.run(arguments: ["inbox"] + words)
         }
 

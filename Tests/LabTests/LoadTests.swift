@@ -29,7 +29,8 @@ struct LoadTests {
     }
 
     /// Runs a sender and measures the peak of its private memory, every few milliseconds.
-    private func send(_ host: Host, _ arguments: [String], in folder: String) async throws -> (Outcome, peak: Int) {
+    private func send(_ host: Host, _ arguments: [String], in folder: String) async throws -> (ProgramResult, peak: Int)
+    {
         // The arguments are in a file: the measuring program would need a kilobyte for each.
         let script = """
             import subprocess, sys
@@ -120,7 +121,7 @@ struct LoadTests {
     }
 
     @Test("10,000 items, the most that an offer can have, take less than 20 MiB of private memory")
-    func mostItems() async throws {
+    func maximumItems() async throws {
         try await withTemporaryFolder { folder in
             let many = folder + "/many"
             try FileManager.default.createDirectory(atPath: many, withIntermediateDirectories: true)
@@ -150,7 +151,7 @@ struct LoadTests {
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
             #expect(truncate(path, 50_000_000) == 0)
             try await Host.loopback(folder + "/kitchen").withReceiver { running in
-                try await withThrowingTaskGroup(of: Outcome.self) { group in
+                try await withThrowingTaskGroup(of: ProgramResult.self) { group in
                     for number in 1...20 {
                         group.addTask {
                             try await Host.loopback("\(folder)/sender-\(number)")

@@ -43,7 +43,7 @@ struct OutboxTests {
 
         /// Queues an item, and expects that to succeed.
         @discardableResult
-        func queue(_ arguments: [String], input: String = "") async throws -> Outcome {
+        func queue(_ arguments: [String], input: String = "") async throws -> ProgramResult {
             let outcome = try await study.run(
                 Programs.waft, ["send"] + arguments + ["--to", address, "--queue"], input: input)
             try #require(outcome.exit == 0, "\(outcome.errors)")

@@ -17,7 +17,7 @@ enum Programs {
 }
 
 /// The result of a program.
-struct Outcome: Sendable {
+struct ProgramResult: Sendable {
     var exit: Int
     var output: String
     var errors: String
@@ -116,7 +116,7 @@ struct Host: Sendable {
         _ arguments: [String],
         input: String = "",
         in folder: String? = nil
-    ) async throws -> Outcome {
+    ) async throws -> ProgramResult {
         let result = try await Subprocess.run(
             configuration(program, arguments, in: folder),
             input: .fileDescriptor(try StandardInput.holding(input), closeAfterSpawningProcess: true),
@@ -124,7 +124,7 @@ struct Host: Sendable {
             error: .string(limit: 8 << 20)
         )
         if LineContracts.apply(to: program, arguments) { LineContracts.hold(result.standardOutput, of: arguments) }
-        return Outcome(
+        return ProgramResult(
             exit: result.terminationStatus.code, output: result.standardOutput, errors: result.standardError)
     }
 }

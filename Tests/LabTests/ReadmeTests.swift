@@ -227,7 +227,7 @@ struct ReadmeTests {
     }
 
     /// A step whose output README.md does not print must succeed, and do nothing else.
-    private func expect(_ outcome: Outcome, _ step: ReadmeSession.Step, on host: Host, exit: Int = 0) {
+    private func expect(_ outcome: ProgramResult, _ step: ReadmeSession.Step, on host: Host, exit: Int = 0) {
         #expect(outcome.exit == exit, "\(step.command): \(outcome.output)")
         guard !step.output.isEmpty else { return }
         let printed = Comparable.text(outcome.output, home: host.home)
@@ -239,7 +239,7 @@ extension Host {
     /// Runs a line of a shell in the home folder, with both outputs in one.
     ///
     /// - Parameter address: replaces `--to kitchen`, because loopback has no discovery.
-    fileprivate func shell(_ command: String, to address: String? = nil) async throws -> Outcome {
+    fileprivate func shell(_ command: String, to address: String? = nil) async throws -> ProgramResult {
         let line = address.map { command.replacing("--to kitchen", with: "--to \($0)") } ?? command
         return try await run("/bin/sh", ["-c", "{ \(line)\n} 2>&1"])
     }

@@ -5,7 +5,7 @@ import Testing
 /// Standard streams that are closed, silent or full, and the signals with which scripts end programs.
 @Suite("Standard streams on loopback", .serialized)
 struct StandardStreamTests {
-    private func shell(_ script: String, _ words: [String] = [], in folder: String) async throws -> Outcome {
+    private func shell(_ script: String, _ words: [String] = [], in folder: String) async throws -> ProgramResult {
         try await Host.loopback(folder + "/study").run(
             "/bin/sh", ["-c", script, Programs.waft] + words, in: folder)
     }

@@ -292,7 +292,7 @@ let umaskOfTests: UInt16 = {
 }()
 
 extension Host {
-    func run(arguments: [String], input: String = "", in folder: String? = nil) async throws -> Outcome {
+    func run(arguments: [String], input: String = "", in folder: String? = nil) async throws -> ProgramResult {
         try await run(Programs.waft, arguments, input: input, in: folder)
     }
 

@@ -32,7 +32,7 @@ struct TrustTests {
             try #require(outcome.exit == 0, "\(outcome.errors)")
         }
 
-        func send(to running: RunningReceiver, _ flags: [String] = []) async throws -> Outcome {
+        func send(to running: RunningReceiver, _ flags: [String] = []) async throws -> ProgramResult {
             try await study.run(arguments: ["send", "note.txt"] + flags + ["--to", running.address], in: folder)
         }
     }
@@ -77,7 +77,7 @@ struct TrustTests {
             try FileManager.default.createDirectory(atPath: config, withIntermediateDirectories: true)
             try "arbiter: /bin/false\n".write(
                 toFile: config + "/config.yaml", atomically: false, encoding: .utf8)
-            @Sendable func send(_ name: String, to running: RunningReceiver) async throws -> Outcome {
+            @Sendable func send(_ name: String, to running: RunningReceiver) async throws -> ProgramResult {
                 try await pair.study.run(arguments: ["send", name, "--to", running.address], in: pair.folder)
             }
             try await pair.kitchen.withReceiver(Programs.waftd, ["--name", "kitchen"]) { running in

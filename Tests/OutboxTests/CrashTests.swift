@@ -37,7 +37,7 @@ struct CrashTests {
                 }
                 try note(.offering(shipment.transfer, shipment.open, to: anna!, callingItself: nil))
             } catch {
-                return OutboxResult(failure: OutboxFailure(.unexpected, "\(error)", isFinal: false))
+                return OutboxResult(failure: OutboxJobError(.unexpected, "\(error)", isFinal: false))
             }
             keep()
             stored.withLock { $0[id, default: 0] += 1 }

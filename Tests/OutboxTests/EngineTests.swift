@@ -81,7 +81,7 @@ struct EngineTests {
         let isThere = Mutex(false)
         let sender = ScriptedSender { shipment, cancellation, note in
             guard isThere.withLock({ $0 }) else {
-                return OutboxResult(failure: OutboxFailure(.peerNotFound, "nobody", isFinal: false))
+                return OutboxResult(failure: OutboxJobError(.peerNotFound, "nobody", isFinal: false))
             }
             return await ScriptedSender.storing(shipment, cancellation, note)
         }
@@ -101,7 +101,7 @@ struct EngineTests {
 
     @Test("a declined, ineligible or changed item is given up at once")
     func given() async throws {
-        for code in [OutboxFailure.Code.declined, .ineligible] {
+        for code in [OutboxJobError.Code.declined, .ineligible] {
             let number = try store.queue(folder.file("a.txt"))
             try await withEngine(store, ScriptedSender(ScriptedSender.failing(code, isFinal: true))) { _, reports in
                 // Of one before it the user may be told once more.
@@ -157,7 +157,7 @@ struct EngineTests {
             begun.record(peer)
             try? await Task.sleep(for: .seconds(3_600))
             broken.record(peer)
-            return OutboxResult(failure: OutboxFailure(.unreachable, "broken off", isFinal: false))
+            return OutboxResult(failure: OutboxJobError(.unreachable, "broken off", isFinal: false))
         }
     }
 
@@ -205,7 +205,7 @@ struct EngineTests {
         let sender = ScriptedSender { shipment, _, note in
             try? note(.offering(shipment.transfer, shipment.open, to: anna!, callingItself: nil))
             try? await Task.sleep(for: .seconds(3_600))
-            return OutboxResult(failure: OutboxFailure(.unreachable, "broken off", isFinal: false))
+            return OutboxResult(failure: OutboxJobError(.unreachable, "broken off", isFinal: false))
         }
         try await withEngine(store, sender) { _, _ in
             _ = try await sender.shipments.element(1)
@@ -228,7 +228,7 @@ struct EngineTests {
         let sender = ScriptedSender { _, cancellation, _ in
             try? await Task.sleep(for: .seconds(3_600))
             told.record(cancellation.isRequested)
-            return OutboxResult(failure: OutboxFailure(.unreachable, "cancelled", isFinal: false))
+            return OutboxResult(failure: OutboxJobError(.unreachable, "cancelled", isFinal: false))
         }
         try await withEngine(store, sender, clock) { engine, _ in
             try await sender.shipments.element(1)
@@ -254,7 +254,7 @@ struct EngineTests {
         try draft.addCopy(of: ItemSources.make(path: folder.file("b.txt")))
         let failed = try draft.commit(to: .init(text: "nobody"), at: someTime).number
         _ = try store.change(failed) { job, standing in
-            standing.end(job, OutboxFailure(.declined, "no", isFinal: true), at: someTime)
+            standing.end(job, OutboxJobError(.declined, "no", isFinal: true), at: someTime)
             standing.isReported = true
             return true
         }
@@ -316,7 +316,7 @@ struct EngineTests {
         let sender = ScriptedSender { _, _, _ in
             isThere.record(true)
             _ = try? await gate.first()
-            return OutboxResult(failure: OutboxFailure(.unreachable, "cancelled", isFinal: false))
+            return OutboxResult(failure: OutboxJobError(.unreachable, "cancelled", isFinal: false))
         }
         try await withEngine(store, sender) { engine, reports in
             try await isThere.first()
@@ -338,7 +338,7 @@ struct EngineTests {
         let sender = ScriptedSender { shipment, cancellation, note in
             isOpen.withLock { $0 }
                 ? await ScriptedSender.storing(shipment, cancellation, note)
-                : OutboxResult(failure: OutboxFailure(.declined, "no", isFinal: true))
+                : OutboxResult(failure: OutboxJobError(.declined, "no", isFinal: true))
         }
         try await withEngine(store, sender) { engine, reports in
             let last = try await reports.first()

@@ -21,9 +21,9 @@ extension OutboxStore {
     }
 }
 
-extension OutboxOutcome {
-    static func stored(_ name: String) -> OutboxOutcome {
-        OutboxOutcome(stored: name, size: 1, digest: "xxh3-128:0", handler: HandlerAnswer(.none))
+extension SettledItem {
+    static func stored(_ name: String) -> SettledItem {
+        SettledItem(stored: name, size: 1, digest: "xxh3-128:0", handler: HandlerAnswer(.none))
     }
 }
 
@@ -129,14 +129,14 @@ final class ScriptedSender: OutboxSending {
             _ = try shipment.sources(shipment.open)
         } catch {
             return OutboxResult(
-                failure: error as? OutboxFailure ?? OutboxFailure(.unexpected, "\(error)", isFinal: true))
+                failure: error as? OutboxJobError ?? OutboxJobError(.unexpected, "\(error)", isFinal: true))
         }
         return OutboxResult(
             outcomes: Dictionary(uniqueKeysWithValues: shipment.open.map { ($0, .stored("item-\($0)")) }))
     }
 
-    static func failing(_ code: OutboxFailure.Code, isFinal: Bool = false) -> Script {
-        { _, _, _ in OutboxResult(failure: OutboxFailure(code, "not now", isFinal: isFinal)) }
+    static func failing(_ code: OutboxJobError.Code, isFinal: Bool = false) -> Script {
+        { _, _, _ in OutboxResult(failure: OutboxJobError(code, "not now", isFinal: isFinal)) }
     }
 }
 

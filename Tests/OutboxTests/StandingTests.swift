@@ -16,8 +16,8 @@ struct StandingTests {
             destination: .init(text: "kitchen"), items: Array(repeating: item, count: items))
     }
 
-    private let unreachable = OutboxFailure(.unreachable, "no way", isFinal: false)
-    private let declined = OutboxFailure(.declined, "declined", isFinal: true)
+    private let unreachable = OutboxJobError(.unreachable, "no way", isFinal: false)
+    private let declined = OutboxJobError(.declined, "declined", isFinal: true)
 
     @Test("it waits five seconds, doubling up to ten minutes")
     func backoff() {
@@ -56,10 +56,10 @@ struct StandingTests {
     func noHandler() throws {
         let digest = Digest.of(.xxh3_128, Array("x".utf8))
         let receipt = ItemReceipt(.stored(name: "a", size: 1, digest: digest), handler: HandlerAnswer(.none))
-        let outcome = try OutboxOutcome.of(receipt, waitsForHandlers: true).get()
+        let outcome = try SettledItem.of(receipt, waitsForHandlers: true).get()
         #expect(outcome.failure?.code == .handlerSaidNo)
         #expect(outcome.failure?.reason == "stored, but no handler was asked")
-        #expect(try OutboxOutcome.of(receipt, waitsForHandlers: false).get().failure == nil)
+        #expect(try SettledItem.of(receipt, waitsForHandlers: false).get().failure == nil)
     }
 
     @Test("it is done when every item is stored, and failed when one is settled otherwise")
@@ -70,11 +70,11 @@ struct StandingTests {
         standing.end(job, unreachable, at: someTime)
         #expect(standing.state == .waiting)
         // A stored item stays stored.
-        standing.settle([0: OutboxOutcome(declined), 1: .stored("b")])
+        standing.settle([0: SettledItem(declined), 1: .stored("b")])
         standing.end(job, nil, at: someTime)
         #expect(standing.state == .done)
         var other = OutboxStanding(job)
-        other.settle([0: .stored("a"), 1: OutboxOutcome(declined)])
+        other.settle([0: .stored("a"), 1: SettledItem(declined)])
         other.end(job, nil, at: someTime)
         #expect(other.state == .failed)
         #expect(other.failure == declined)

@@ -82,11 +82,11 @@ struct StoreTests {
         let job = try store.record(number).job
         _ = try OutboxSources.make(job, [0], in: store)
         folder.file("tree/a.txt", "two")
-        let failure = #expect(throws: OutboxFailure.self) { try OutboxSources.make(job, [0], in: store) }
+        let failure = #expect(throws: OutboxJobError.self) { try OutboxSources.make(job, [0], in: store) }
         #expect(failure?.code == .changed)
         #expect(failure?.isFinal == true)
         try FileManager.default.removeItem(atPath: folder / "tree")
-        let missing = #expect(throws: OutboxFailure.self) { try OutboxSources.make(job, [0], in: store) }
+        let missing = #expect(throws: OutboxJobError.self) { try OutboxSources.make(job, [0], in: store) }
         #expect(missing?.code == .inputMissing)
     }
 
@@ -168,7 +168,7 @@ struct StoreTests {
         #expect(throws: OutboxError.self) { try store.retry(first, at: someTime) }
         #expect(throws: OutboxError.self) { try store.cancel(first, at: someTime) }
         _ = try store.change(second) { job, standing in
-            standing.end(job, OutboxFailure(.declined, "declined", isFinal: true), at: someTime)
+            standing.end(job, OutboxJobError(.declined, "declined", isFinal: true), at: someTime)
             return true
         }
         try store.sweep(at: someTime)
@@ -199,7 +199,7 @@ struct StoreTests {
         try "{".write(toFile: store.folder + "/\(numbers[2])/job.json", atomically: false, encoding: .utf8)
         try store.remove(numbers[2])
         _ = try store.change(numbers[3]) { job, standing in
-            standing.end(job, OutboxFailure(.declined, "no", isFinal: true), at: someTime)
+            standing.end(job, OutboxJobError(.declined, "no", isFinal: true), at: someTime)
             return true
         }
         #expect(try store.removeFinal() == 1)

@@ -14,9 +14,9 @@ struct DeskTests {
 
     private func respond(
         _ peer: PeerID, at now: ContinuousClock.Instant = start
-    ) throws -> Result<PairingSession, PairingFault> {
+    ) throws -> Result<PairingSession, PairingError> {
         let message = try commit(from: peer)
-        do throws(PairingFault) {
+        do throws(PairingError) {
             return .success(try bob.respond(to: message, from: peer, exporter: exported(1), now: now).session)
         } catch {
             return .failure(error)
@@ -58,14 +58,14 @@ struct DeskTests {
         try bob.open(.compare, until: after(600), now: start)
         let first = try respond(.alice).get()
         #expect(try respond(.mallory).code == .busy)
-        let own = fault { () throws(PairingFault) in
+        let own = fault { () throws(PairingError) in
             try bob.initiate(with: .mallory, .compare, exporter: exported(1), now: start)
         }
         #expect(own?.code == .busy)
         // A stranger who only holds the place loses it.
         #expect(bob.standing(now: after(14)).underWay == .alice)
         #expect(try respond(.mallory, at: after(15)).code == nil)
-        let late = fault { () throws(PairingFault) in try first.receive([], now: after(15)) }
+        let late = fault { () throws(PairingError) in try first.receive([], now: after(15)) }
         #expect(late?.code == .timedOut)
         #expect(bob.standing(now: after(15)).failures[.alice] == 1)
     }
@@ -89,7 +89,7 @@ struct DeskTests {
         _ = try bob.confirm(false, now: start)
         #expect(duo.bob.standing(now: start).failures == [.alice: 1])
         let again = try PairingDesk(own: .alice).initiate(with: .bob, .compare, exporter: exported(1), now: start)
-        let fault = fault { () throws(PairingFault) in
+        let fault = fault { () throws(PairingError) in
             try duo.bob.respond(to: again.message, from: .alice, exporter: exported(1), now: start)
         }
         #expect(fault?.code == .closed)
@@ -105,11 +105,11 @@ struct DeskTests {
                 with: .bob, .code(.made("314159265")), exporter: exported(1), now: now)
             let (answering, answer) = try bob.respond(to: share, from: peer, exporter: exported(1), now: now)
             let proof = try #require(try session.receive(answer, now: now).sent)
-            let fault = fault { () throws(PairingFault) in try answering.receive(proof, now: now) }
+            let fault = fault { () throws(PairingError) in try answering.receive(proof, now: now) }
             #expect(fault?.code == .wrongCode)
         }
         #expect(bob.standing(now: after(10)).lockedUntil == after(609))
-        let refused = fault { () throws(PairingFault) in try bob.open(.compare, until: after(60), now: after(10)) }
+        let refused = fault { () throws(PairingError) in try bob.open(.compare, until: after(60), now: after(10)) }
         #expect(refused?.code == .locked)
         #expect(try respond(.alice, at: after(10)).code == .locked)
         // Tries that the lock turns away do not make it longer.
@@ -136,11 +136,11 @@ struct DeskTests {
         try bob.open(.compare, until: after(600), now: start)
         for _ in 0..<5 { try respond(.mallory).get().cancel(now: start) }
         #expect(try respond(.mallory).code == .locked)
-        let own = fault { () throws(PairingFault) in
+        let own = fault { () throws(PairingError) in
             try bob.initiate(with: .mallory, .compare, exporter: exported(1), now: start)
         }
         #expect(own?.code == .locked)
-        let named = fault { () throws(PairingFault) in
+        let named = fault { () throws(PairingError) in
             try bob.open(.compare, for: .mallory, until: after(60), now: start)
         }
         #expect(named?.code == .locked)
@@ -155,7 +155,7 @@ struct DeskTests {
         let alice = PairingDesk(own: .alice)
         for _ in 0..<20 {
             let (session, _) = try alice.initiate(with: .bob, .compare, exporter: exported(1), now: start)
-            let fault = fault { () throws(PairingFault) in try session.receive(PairingFault.closed.reply, now: start) }
+            let fault = fault { () throws(PairingError) in try session.receive(PairingError.closed.reply, now: start) }
             #expect(fault?.refusal == .closed)
         }
         #expect(alice.standing(now: start).failures.isEmpty)
@@ -189,10 +189,10 @@ struct DeskTests {
     func ownKey() throws {
         try bob.open(.compare, until: after(60), now: start)
         let message = try commit(from: .alice)
-        let answered = fault { () throws(PairingFault) in
+        let answered = fault { () throws(PairingError) in
             try bob.respond(to: message, from: .bob, exporter: exported(1), now: start)
         }
-        let begun = fault { () throws(PairingFault) in
+        let begun = fault { () throws(PairingError) in
             try bob.initiate(with: .bob, .compare, exporter: exported(1), now: start)
         }
         #expect(answered?.code == .sameKey)
@@ -225,7 +225,7 @@ struct DeskTests {
     func hostileMessages() throws {
         try bob.open(.compare, until: after(60), now: start)
         for message in HostileMessages.all {
-            let fault = fault { () throws(PairingFault) in
+            let fault = fault { () throws(PairingError) in
                 try bob.respond(to: message, from: .mallory, exporter: exported(1), now: start)
             }
             #expect(fault?.code == .malformed)

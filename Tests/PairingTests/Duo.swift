@@ -28,14 +28,14 @@ struct Duo {
     /// One try with codes: the results of both sides.
     func tryCode(
         _ typed: String, shown: String, at now: ContinuousClock.Instant = start
-    ) throws -> (alice: Result<PeerID?, PairingFault>, bob: Result<PeerID?, PairingFault>) {
+    ) throws -> (alice: Result<PeerID?, PairingError>, bob: Result<PeerID?, PairingError>) {
         try bob.open(.code(.made(shown)), until: now + .seconds(120), now: now)
         let (initiator, share) = try alice.initiate(with: .bob, .code(.made(typed)), exporter: exported(1), now: now)
         let (responder, answer) = try bob.respond(to: share, from: .alice, exporter: exported(1), now: now)
         let proof = try initiator.receive(answer, now: now).sent ?? []
         var last: [UInt8]
-        let outcome: Result<PeerID?, PairingFault>
-        do throws(PairingFault) {
+        let outcome: Result<PeerID?, PairingError>
+        do throws(PairingError) {
             let actions = try responder.receive(proof, now: now)
             last = actions.sent ?? []
             outcome = .success(actions.verified)
@@ -43,7 +43,7 @@ struct Duo {
             last = error.reply
             outcome = .failure(error)
         }
-        do throws(PairingFault) {
+        do throws(PairingError) {
             return (.success(try initiator.receive(last, now: now).verified), outcome)
         } catch {
             return (.failure(error), outcome)
@@ -51,8 +51,8 @@ struct Duo {
     }
 }
 
-extension Result where Failure == PairingFault {
-    var code: PairingFault.Code? {
+extension Result where Failure == PairingError {
+    var code: PairingError.Code? {
         guard case .failure(let fault) = self else { return nil }
         return fault.code
     }

@@ -58,8 +58,8 @@ extension [PairingAction] {
 }
 
 /// The error of a call; nil if it succeeded.
-func fault<Value>(of call: () throws(PairingFault) -> Value) -> PairingFault? {
-    do throws(PairingFault) {
+func fault<Value>(of call: () throws(PairingError) -> Value) -> PairingError? {
+    do throws(PairingError) {
         _ = try call()
         return nil
     } catch {
@@ -108,7 +108,7 @@ struct Exchange {
     }
 
     /// Gives `message` to the side that expected the one with this number.
-    func receive(_ message: [UInt8], at number: Int) throws(PairingFault) -> (PairingMachine, [PairingAction]) {
+    func receive(_ message: [UInt8], at number: Int) throws(PairingError) -> (PairingMachine, [PairingAction]) {
         guard var machine = receivers[number] else {
             let (machine, answer) = try PairingMachine.respond(
                 to: PairingMessage(message, from: .initiator), binding, method)

@@ -58,6 +58,6 @@ struct KeyDerivationTests {
         one[31] += 1
         let reduced = try P256().scalar(reducing: SecretBytes(one))
         #expect(reduced.revealed == [UInt8](repeating: 0, count: 31) + [1])
-        #expect(throws: PairingFault.self) { try P256().scalar(reducing: SecretBytes(order)) }
+        #expect(throws: PairingError.self) { try P256().scalar(reducing: SecretBytes(order)) }
     }
 }

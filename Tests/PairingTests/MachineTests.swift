@@ -23,7 +23,7 @@ struct MachineTests {
         for number in exchange.messages.indices {
             for (other, message) in exchange.messages.enumerated() where other != number {
                 #expect(
-                    fault { () throws(PairingFault) in try exchange.receive(message, at: number) } != nil,
+                    fault { () throws(PairingError) in try exchange.receive(message, at: number) } != nil,
                     "message \(other) in place of \(number)")
             }
         }
@@ -36,13 +36,13 @@ struct MachineTests {
         for number in 0..<count {
             var (machine, actions) = try exchange.receive(exchange.messages[number], at: number)
             let isVerified = actions.verified != nil
-            let again = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number]) }
+            let again = fault { () throws(PairingError) in try machine.receive(exchange.messages[number]) }
             #expect(again?.code == .outOfOrder, "message \(number)")
             #expect(machine.isOver)
             guard !isVerified else { continue }
             // The right message now comes too late.
             if number + 2 < count {
-                let late = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number + 2]) }
+                let late = fault { () throws(PairingError) in try machine.receive(exchange.messages[number + 2]) }
                 #expect(late == again)
             }
         }
@@ -54,7 +54,7 @@ struct MachineTests {
         let exchange = try Exchange(method, binding: .aliceAndBob)
         for (number, message) in exchange.messages.enumerated() {
             for count in message.indices {
-                let fault = fault { () throws(PairingFault) in
+                let fault = fault { () throws(PairingError) in
                     try exchange.receive(Array(message.prefix(count)), at: number)
                 }
                 #expect(fault?.code == .malformed)
@@ -71,11 +71,11 @@ struct MachineTests {
             let message = try PairingMessage(exchange.messages[number], from: sender)
             for bit in 0..<256 {
                 let forged = message.flipping(bit).encoded(from: sender)
-                do throws(PairingFault) {
+                do throws(PairingError) {
                     // A changed nonce or share is as good as another one: the messages after it do not fit.
                     var (machine, _) = try exchange.receive(forged, at: number)
                     #expect(number == 1)
-                    let fault = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number + 2]) }
+                    let fault = fault { () throws(PairingError) in try machine.receive(exchange.messages[number + 2]) }
                     #expect(fault?.code == (index == 0 ? .mismatch : .wrongCode))
                 } catch {
                     #expect([.mismatch, .wrongCode, .malformed].contains(error.code))
@@ -91,7 +91,7 @@ struct MachineTests {
         for bit in 0..<256 {
             let forged = message.flipping(bit).encoded(from: .initiator)
             var (machine, _) = try exchange.receive(forged, at: 0)
-            let fault = fault { () throws(PairingFault) in try machine.receive(exchange.messages[2]) }
+            let fault = fault { () throws(PairingError) in try machine.receive(exchange.messages[2]) }
             #expect(fault?.code == .mismatch)
         }
     }
@@ -109,14 +109,14 @@ struct MachineTests {
         ]
         for other in others {
             for number in 2..<count {
-                let fault = fault { () throws(PairingFault) in
+                let fault = fault { () throws(PairingError) in
                     try exchange.receive(other.messages[number], at: number)
                 }
                 #expect(fault?.code == (index == 0 ? .mismatch : .wrongCode))
             }
             for number in 0..<2 {
                 var (machine, _) = try exchange.receive(other.messages[number], at: number)
-                let fault = fault { () throws(PairingFault) in try machine.receive(exchange.messages[number + 2]) }
+                let fault = fault { () throws(PairingError) in try machine.receive(exchange.messages[number + 2]) }
                 #expect(fault?.code == (index == 0 ? .mismatch : .wrongCode))
             }
         }
@@ -137,7 +137,7 @@ struct MachineTests {
                 var (responder, second) = try PairingMachine.respond(
                     to: PairingMessage(first, from: .initiator), wrong, method)
                 let third = try #require(try initiator.receive(second).sent)
-                let fault = fault { () throws(PairingFault) in try responder.receive(third) }
+                let fault = fault { () throws(PairingError) in try responder.receive(third) }
                 #expect([.mismatch, .wrongCode].contains(fault?.code))
             }
         }
@@ -148,15 +148,15 @@ struct MachineTests {
         let (method, count) = methods[index]
         let exchange = try Exchange(method, binding: .aliceAndBob)
         for number in 1..<count {
-            let fault = fault { () throws(PairingFault) in
-                try exchange.receive(PairingFault.declined.reply, at: number)
+            let fault = fault { () throws(PairingError) in
+                try exchange.receive(PairingError.declined.reply, at: number)
             }
             #expect(fault?.code == .refusedByPeer)
             #expect(fault?.refusal == .declined)
             #expect(fault?.description == "the peer ended the pairing: its user said no")
         }
         let unknown = Array(#"{"v":1,"step":"refused","reason":"\u001b[31mowned"}"#.utf8)
-        let fault = fault { () throws(PairingFault) in try exchange.receive(unknown, at: 1) }
+        let fault = fault { () throws(PairingError) in try exchange.receive(unknown, at: 1) }
         #expect(fault?.refusal == .failed)
     }
 
@@ -166,10 +166,10 @@ struct MachineTests {
             let exchange = try Exchange(method, binding: .aliceAndBob)
             var (machine, actions) = try exchange.receive(exchange.messages[count - 1], at: count - 1)
             #expect(actions == [.verified(.bob)])
-            #expect(throws: PairingFault.self) { try machine.receive(PairingFault.declined.reply) }
-            #expect(throws: PairingFault.self) { try machine.confirm(false) }
+            #expect(throws: PairingError.self) { try machine.receive(PairingError.declined.reply) }
+            #expect(throws: PairingError.self) { try machine.confirm(false) }
             machine.end(by: .cancelled)
-            let fault = fault { () throws(PairingFault) in try machine.receive([]) }
+            let fault = fault { () throws(PairingError) in try machine.receive([]) }
             #expect(fault?.code == .outOfOrder)
         }
     }

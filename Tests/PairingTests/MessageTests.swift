@@ -48,7 +48,7 @@ struct MessageTests {
                 let bytes = message.encoded(from: role)
                 #expect(bytes.count <= PairingLimits.messageBytes)
                 #expect(try PairingMessage(bytes, from: role) == message)
-                #expect(throws: PairingFault.self) { try PairingMessage(bytes, from: role.other) }
+                #expect(throws: PairingError.self) { try PairingMessage(bytes, from: role.other) }
             }
         }
         let refusal = PairingMessage.refused(.busy)
@@ -66,7 +66,7 @@ struct MessageTests {
     @Test("hostile bytes are malformed, whatever their size")
     func hostile() {
         for bytes in HostileMessages.all {
-            let fault = fault { () throws(PairingFault) in try PairingMessage(bytes, from: .initiator) }
+            let fault = fault { () throws(PairingError) in try PairingMessage(bytes, from: .initiator) }
             #expect(fault?.code == .malformed, "\(String(decoding: bytes.prefix(80), as: UTF8.self))")
         }
     }
@@ -74,7 +74,7 @@ struct MessageTests {
     @Test("the text of a fault has none of the peer's text")
     func faultsAreClean() {
         let text = "{\"v\":1,\"step\":\"\u{1B}[31m<img>\"}"
-        let fault = fault { () throws(PairingFault) in try PairingMessage(Array(text.utf8), from: .initiator) }
+        let fault = fault { () throws(PairingError) in try PairingMessage(Array(text.utf8), from: .initiator) }
         #expect(fault?.description == "the peer's message is malformed: it is not JSON of the form that is known here")
     }
 }

@@ -57,7 +57,7 @@ struct MiddleTests {
         let (alice, commit) = try middle.alice.initiate(with: .mallory, .compare, exporter: exported(1), now: start)
         let (bob, nonce) = try middle.bob.respond(to: commit, from: .mallory, exporter: exported(2), now: start)
         let reveal = try #require(try alice.receive(nonce, now: start).sent)
-        let fault = fault { () throws(PairingFault) in try bob.receive(reveal, now: start) }
+        let fault = fault { () throws(PairingError) in try bob.receive(reveal, now: start) }
         #expect(fault?.code == .mismatch)
     }
 
@@ -68,7 +68,7 @@ struct MiddleTests {
         let (alice, share) = try middle.alice.initiate(with: .mallory, code, exporter: exported(1), now: start)
         let (bob, answer) = try middle.bob.respond(to: share, from: .mallory, exporter: exported(2), now: start)
         let proof = try #require(try alice.receive(answer, now: start).sent)
-        let fault = fault { () throws(PairingFault) in try bob.receive(proof, now: start) }
+        let fault = fault { () throws(PairingError) in try bob.receive(proof, now: start) }
         #expect(fault?.code == .wrongCode)
     }
 
@@ -89,7 +89,7 @@ struct MiddleTests {
         while try binding.comparison(initiatorNonce: chosen, responderNonce: nonce).shown.digits.first != "7" {
             chosen = KeyDerivation.random(32)
         }
-        let fault = fault { () throws(PairingFault) in
+        let fault = fault { () throws(PairingError) in
             try session.receive(PairingMessage.reveal(chosen).encoded(from: .initiator), now: start)
         }
         #expect(fault?.code == .mismatch)
@@ -115,7 +115,7 @@ struct MiddleTests {
         #expect(try binding.commitment(to: nonce) == commitment)
         #expect(commitment != nonce)
         let second = PairingMessage.nonce(KeyDerivation.random(32)).encoded(from: .responder)
-        let fault = fault { () throws(PairingFault) in try session.receive(second, now: start) }
+        let fault = fault { () throws(PairingError) in try session.receive(second, now: start) }
         #expect(fault?.code == .outOfOrder)
     }
 
@@ -127,7 +127,7 @@ struct MiddleTests {
         for number in 0..<100 {
             let mallory = PairingDesk(own: .made(UInt8(number)))
             let (_, commit) = try mallory.initiate(with: .bob, .compare, exporter: exported(2), now: start)
-            do throws(PairingFault) {
+            do throws(PairingError) {
                 let (session, _) = try bob.respond(to: commit, from: mallory.own, exporter: exported(2), now: start)
                 tries += 1
                 // Mallory knows by now what Bob would show, and goes.

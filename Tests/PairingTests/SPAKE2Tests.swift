@@ -145,7 +145,7 @@ struct SPAKE2Tests {
             compressed, hybrid, b.share + [0], Array(b.share.dropLast()),
         ]
         for share in hostile {
-            let fault = fault { () throws(PairingFault) in
+            let fault = fault { () throws(PairingError) in
                 try a.confirmations(share: share, identityA: [], identityB: [], additionalData: [])
             }
             #expect(fault?.code == .malformed, "\(share.count) bytes")
@@ -161,7 +161,7 @@ struct SPAKE2Tests {
             try curve.point(hex("03d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b49")))
         let blind = try curve.product(n, times: SecretBytes([UInt8](repeating: 1, count: 32)))
         let share = try #require(try curve.encoded(blind)).revealed
-        let fault = fault { () throws(PairingFault) in
+        let fault = fault { () throws(PairingError) in
             try a.confirmations(share: share, identityA: [], identityB: [], additionalData: [])
         }
         #expect(fault?.code == .malformed)

@@ -41,24 +41,24 @@ struct SessionTests {
     func declining() throws {
         let first = try Duo().compared()
         let no = try #require(try first.alice.confirm(false, now: start).sent)
-        let told = fault { () throws(PairingFault) in try first.bob.receive(no, now: start) }
+        let told = fault { () throws(PairingError) in try first.bob.receive(no, now: start) }
         #expect(told?.refusal == .declined)
-        #expect(throws: PairingFault.self) { try first.alice.confirm(true, now: start) }
+        #expect(throws: PairingError.self) { try first.alice.confirm(true, now: start) }
 
         let second = try Duo().compared()
         let yes = try #require(try second.alice.confirm(true, now: start).sent)
         #expect(try second.bob.receive(yes, now: start) == [])
         let answer = try #require(try second.bob.confirm(false, now: start).sent)
-        let refused = fault { () throws(PairingFault) in try second.alice.receive(answer, now: start) }
+        let refused = fault { () throws(PairingError) in try second.alice.receive(answer, now: start) }
         #expect(refused?.refusal == .declined)
 
         // No request waits for the responder's no: the next one gets it.
         let third = try Duo().compared()
         _ = try third.bob.confirm(false, now: start)
         let late = try #require(try third.alice.confirm(true, now: start).sent)
-        let declined = fault { () throws(PairingFault) in try third.bob.receive(late, now: start) }
+        let declined = fault { () throws(PairingError) in try third.bob.receive(late, now: start) }
         #expect(declined?.code == .declined)
-        #expect(declined?.reply == PairingFault.declined.reply)
+        #expect(declined?.reply == PairingError.declined.reply)
     }
 
     @Test("an answer before there is something to compare, and a second yes, change nothing")
@@ -66,13 +66,13 @@ struct SessionTests {
         let duo = Duo()
         try duo.bob.open(.compare, until: after(60), now: start)
         let (early, _) = try duo.alice.initiate(with: .bob, .compare, exporter: exported(1), now: start)
-        let fault1 = fault { () throws(PairingFault) in try early.confirm(true, now: start) }
+        let fault1 = fault { () throws(PairingError) in try early.confirm(true, now: start) }
         #expect(fault1?.code == .outOfOrder)
         early.cancel(now: start)
 
         let (alice, bob, _) = try duo.compared()
         let yes = try #require(try alice.confirm(true, now: start).sent)
-        let fault2 = fault { () throws(PairingFault) in try alice.confirm(true, now: start) }
+        let fault2 = fault { () throws(PairingError) in try alice.confirm(true, now: start) }
         #expect(fault2?.code == .outOfOrder)
         _ = try bob.confirm(true, now: start)
         let last = try #require(try bob.receive(yes, now: start).sent)
@@ -85,18 +85,18 @@ struct SessionTests {
         try duo.bob.open(.compare, until: after(60), now: start)
         let (slow, _) = try duo.alice.initiate(with: .bob, .compare, exporter: exported(1), now: start)
         #expect(slow.deadline == after(15))
-        let late = fault { () throws(PairingFault) in try slow.receive([], now: after(15)) }
+        let late = fault { () throws(PairingError) in try slow.receive([], now: after(15)) }
         #expect(late?.code == .timedOut)
 
         let (alice, bob, _) = try duo.compared(at: after(100))
         #expect(alice.deadline == after(210))
         #expect(bob.deadline == after(210))
         _ = try alice.confirm(true, now: after(209))
-        let expired = fault { () throws(PairingFault) in try bob.confirm(true, now: after(210)) }
+        let expired = fault { () throws(PairingError) in try bob.confirm(true, now: after(210)) }
         #expect(expired?.code == .timedOut)
         #expect(bob.shown == nil)
-        let told = fault { () throws(PairingFault) in
-            try alice.receive(PairingFault.timedOut.reply, now: after(209))
+        let told = fault { () throws(PairingError) in
+            try alice.receive(PairingError.timedOut.reply, now: after(209))
         }
         #expect(told?.refusal == .expired)
     }
@@ -121,7 +121,7 @@ struct SessionTests {
         #expect(duo.bob.standing(now: start).openUntil == nil)
         let (_, share) = try duo.alice.initiate(
             with: .bob, .code(.made("271828182")), exporter: exported(1), now: start)
-        let closed = fault { () throws(PairingFault) in
+        let closed = fault { () throws(PairingError) in
             try duo.bob.respond(to: share, from: .alice, exporter: exported(1), now: start)
         }
         #expect(closed?.code == .closed)
@@ -143,7 +143,7 @@ struct SessionTests {
             return
         }
         let reflected = PairingMessage.prove(bytes).encoded(from: .responder)
-        let fault = fault { () throws(PairingFault) in try alice.receive(reflected, now: start) }
+        let fault = fault { () throws(PairingError) in try alice.receive(reflected, now: start) }
         #expect(fault?.code == .wrongCode)
         #expect(duo.alice.standing(now: start).failures == [.mallory: 1])
     }

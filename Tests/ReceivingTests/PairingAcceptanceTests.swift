@@ -34,7 +34,7 @@ private struct Acceptance {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    func open(_ method: PairingOpening.Method = .compare, name: String? = nil) throws -> PairingStanding {
+    func open(_ method: PairingOpening.Method = .compare, name: String? = nil) throws -> PairingProgress {
         try acceptance.open(PairingOpening(method: method, seconds: 600, name: name))
     }
 
@@ -49,7 +49,7 @@ private struct Acceptance {
     }
 
     /// The standing, once it is another than `seen`.
-    func news(_ seen: PairingStanding) async throws -> PairingStanding {
+    func news(_ seen: PairingProgress) async throws -> PairingProgress {
         var now = seen
         while now.revision == seen.revision {
             now = try #require(await acceptance.follow(seen.ticket, seen: seen.revision))
@@ -57,7 +57,7 @@ private struct Acceptance {
         return now
     }
 
-    func standing(_ opened: PairingStanding) async throws -> PairingStanding {
+    func standing(_ opened: PairingProgress) async throws -> PairingProgress {
         try #require(await acceptance.follow(opened.ticket, seen: -1))
     }
 
@@ -203,11 +203,11 @@ struct PairingAcceptanceTests {
     func oneCommand() async throws {
         let test = Acceptance()
         let opened = try test.open()
-        #expect(throws: PairingEnd.self) { try test.open() }
+        #expect(throws: PairingEndError.self) { try test.open() }
         test.acceptance.close(opened.ticket)
         _ = try test.open()
         #expect(await test.acceptance.follow(opened.ticket, seen: 0) == nil)
-        #expect(throws: PairingEnd.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
+        #expect(throws: PairingEndError.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
     }
 
     @Test("a connection that breaks after the first message leaves pairing mode open; after the string it is over")
@@ -224,7 +224,7 @@ struct PairingAcceptanceTests {
         late.end()
         let end = try await test.standing(opened)
         #expect((end.phase, end.failure?.code) == (.failed, .lost))
-        #expect(throws: PairingEnd.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
+        #expect(throws: PairingEndError.self) { try test.acceptance.answer(opened.ticket, isSame: true) }
         #expect(try test.book.snapshot()[.study] == nil)
     }
 

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test("it does not give up while an attempt or a name is under way")
-    func patience() throws {
+    func timeout() throws {
         var eyeballs = HappyEyeballs(namesBeingResolved: 1, limit: 10)
         _ = eyeballs.start([try candidate("127.0.0.1"), try candidate("127.0.0.2")])
         _ = eyeballs.headStartElapsed()

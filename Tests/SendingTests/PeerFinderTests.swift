@@ -38,7 +38,7 @@ struct PeerFinderTests {
 
     @Test("asks for the beginning of the id if several peers have the name")
     func ambiguous() async throws {
-        let failure = await #expect(throws: SendFailure.self) {
+        let failure = await #expect(throws: SendError.self) {
             try await find(peer(.keyed, 1, [old]), peer(.keyed, 2, [new]))
         }
         #expect(failure?.description.hasPrefix("2 peers are called mac: ") == true)
@@ -65,7 +65,7 @@ private struct ScriptedEndpoint: Endpoint {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
     }
 
-    func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
-        throw SendFailure(.unreachable, "nothing is sent here")
+    func send(_ request: SendRequest) async throws(SendError) -> SendReport {
+        throw SendError(.unreachable, "nothing is sent here")
     }
 }

@@ -25,6 +25,6 @@ struct PeerReferenceTests {
         "a reference to no peer is refused",
         arguments: ["", "a:b", "a:0", "a:65536", ":80", "[::1]x", "[::1]:", String(repeating: "x", count: 256)])
     func refused(text: String) {
-        #expect(throws: PeerReference.Unreadable.self) { try PeerReference(text) }
+        #expect(throws: PeerReference.FormatError.self) { try PeerReference(text) }
     }
 }

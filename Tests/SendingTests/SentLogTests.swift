@@ -13,14 +13,14 @@ struct SentLogTests {
 
     private var path: String { folder / "sent.jsonl" }
 
-    private func report(_ items: [SendOutcome.Item], dialect: Dialect = .keyed) -> SendReport {
+    private func report(_ items: [SendResult.Item], dialect: Dialect = .keyed) -> SendReport {
         var offer = Offer.sample(items: items.count)
         offer.dialect = dialect
         return SendReport(
             peer: .sample(1), name: "kit\u{1B}chen", offer: offer, items: items, movedBytes: 5)
     }
 
-    private func stored(_ name: String, isAlready: Bool = false) -> SendOutcome.Item {
+    private func stored(_ name: String, isAlready: Bool = false) -> SendResult.Item {
         .acknowledged(
             ItemReceipt(.stored(name: name, size: 5, digest: .of(.xxh3_128, [])), isAlready: isAlready), sent: nil)
     }
@@ -29,7 +29,7 @@ struct SentLogTests {
     func roundTrip() throws {
         let log = SentLog(folder: folder.path)
         #expect(log.entries(latest: 9).isEmpty)
-        log.note(report([stored("a-1"), stored("b", isAlready: true), .lost(TransferFault(.interrupted, "cut"))]))
+        log.note(report([stored("a-1"), stored("b", isAlready: true), .lost(TransferError(.interrupted, "cut"))]))
         log.note(report([.notAccepted(ItemVerdict(.declined, reason: "no"))]))
         log.note(report([stored("c")], dialect: .keyless))
         let entries = log.entries(latest: 9)

@@ -68,6 +68,6 @@ struct HomeTests {
 
     @Test("with neither HOME nor WAFT_HOME it says what to set")
     func homeless() {
-        #expect(throws: Home.Homeless.self) { try Home(environment: [:]) }
+        #expect(throws: Home.MissingError.self) { try Home(environment: [:]) }
     }
 }

@@ -144,7 +144,7 @@ struct PolicySettingsTests {
         _ = FileManager.default.createFile(
             atPath: handler + "/run", contents: Data("#!/bin/sh\n".utf8), attributes: [.posixPermissions: 0o755])
         var settings = Settings(hostName: "host")
-        #expect(throws: Settings.Unusable.self) { try settings.read(file: path, dialects: .samples) }
+        #expect(throws: Settings.InvalidError.self) { try settings.read(file: path, dialects: .samples) }
         try settings.read(file: path, dialects: .samples, registry: home.typeRegistry())
         #expect(settings.policy.rules == [PolicyRule([.types([type])], .ask)])
     }

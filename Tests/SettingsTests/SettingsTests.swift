@@ -57,7 +57,7 @@ struct SettingsTests {
             "airdrop: {enabled: maybe}", "airdrop: {flags: -1}", "airdrop: {flags: 4}", "airdrop: {modelName: ''}",
             "airdrop: {colour: red}", "airdrop: yes", "localsend: {}",
         ] {
-            let error = #expect(throws: Settings.Unusable.self) { try file("name: x\ndialects:\n  \(text)\n") }
+            let error = #expect(throws: Settings.InvalidError.self) { try file("name: x\ndialects:\n  \(text)\n") }
             #expect(error?.description.contains("line 3") == true, "\(error?.description ?? "")")
         }
     }
@@ -71,12 +71,12 @@ struct SettingsTests {
             #expect(try environment(["WAFT_RESERVE": text]).reserve == reserve)
         }
         for text in ["%", "101 %", "-1", "5 % %", "much", "1e3%"] {
-            #expect(throws: Settings.Unusable.self, "\(text)") {
+            #expect(throws: Settings.InvalidError.self, "\(text)") {
                 try environment(["WAFT_RESERVE": text])
             }
         }
         for (variable, text) in [("WAFT_STRANGER_QUOTA", "all"), ("WAFT_CONFLICT", "replace")] {
-            #expect(throws: Settings.Unusable.self) { try environment([variable: text]) }
+            #expect(throws: Settings.InvalidError.self) { try environment([variable: text]) }
         }
         let settings = Settings(hostName: "host")
         #expect(settings.reserve == .standard)
@@ -150,15 +150,15 @@ struct SettingsTests {
             ("skipInterfaces: ['']", "list"),
         ])
     func unusable(text: String, complaint: String) throws {
-        let error = #expect(throws: Settings.Unusable.self) { try file(text) }
+        let error = #expect(throws: Settings.InvalidError.self) { try file(text) }
         #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("\n") == false, "one line")
     }
 
     @Test("deeply nested and huge files are refused, not followed")
     func hostile() throws {
-        #expect(throws: Settings.Unusable.self) { try file(String(repeating: "#", count: (1 << 20) + 1)) }
-        #expect(throws: Settings.Unusable.self) { try file("a: " + String(repeating: "[", count: 5_000)) }
+        #expect(throws: Settings.InvalidError.self) { try file(String(repeating: "#", count: (1 << 20) + 1)) }
+        #expect(throws: Settings.InvalidError.self) { try file("a: " + String(repeating: "[", count: 5_000)) }
     }
 
     @Test("inside a hook WAFT_NAME is the item's name, and not ours")

@@ -26,7 +26,7 @@ struct AnnouncedTransferTests {
     func nothing() throws {
         let receiving = Receiving(.sample())
         try receiving.transfer.beginItem(0)
-        #expect(throws: TransferFault.self) { try receiving.transfer.endItem(digest: nil) }
+        #expect(throws: TransferError.self) { try receiving.transfer.endItem(digest: nil) }
     }
 
     @Test("the facts of an arrival name its protocol")
@@ -66,6 +66,6 @@ struct AnnouncedTransferTests {
         "text that could be another line, or is no URL at all, is refused",
         arguments: ["", "example.com", "https:", "a b:c", "https://x\r\nURL=file:///", "1x:y", "x:\u{202E}y"])
     func noShortcuts(_ text: String) {
-        #expect(throws: InternetShortcut.Refusal.self) { try InternetShortcut(text) }
+        #expect(throws: InternetShortcut.FormatError.self) { try InternetShortcut(text) }
     }
 }

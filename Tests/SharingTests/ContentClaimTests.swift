@@ -128,7 +128,7 @@ struct ContentClaimTests {
         let transfer = transfer(items, verdict, inbox, .announced)
         try send(1, elf, to: transfer)
         try send(0, png, to: transfer)
-        let fault = #expect(throws: TransferFault.self) { try transfer.finish() }
+        let fault = #expect(throws: TransferError.self) { try transfer.finish() }
         #expect(fault?.code == .notAsDeclared)
         _ = transfer.fail(try #require(fault))
         #expect(inbox.stored.isEmpty && inbox.stagedCount == 0)

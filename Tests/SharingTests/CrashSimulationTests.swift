@@ -16,10 +16,10 @@ private final class Crash: Sendable {
     var hasCome: Bool { left.withLock { $0.map { $0 <= 0 } ?? false } }
 
     /// Asked before each call.
-    func fault() -> TransferFault? {
+    func fault() -> TransferError? {
         left.withLock { left in
             guard let count = left else { return nil }
-            if count <= 0 { return TransferFault(.storage, "the process is gone") }
+            if count <= 0 { return TransferError(.storage, "the process is gone") }
             left = count - 1
             return nil
         }
@@ -117,7 +117,7 @@ private struct Sending {
     let world: World
     let goods: [Goods]
     /// Called before each step; a fault ends the connection there.
-    var cut: () -> TransferFault? = { nil }
+    var cut: () -> TransferError? = { nil }
 
     /// One attempt.
     /// - Returns: the receipt; nil where the receiver's process ended, or did not want the offer.
@@ -134,7 +134,7 @@ private struct Sending {
             return true
         }
         guard let incoming = try? reception.begin(transfer, from: world.peer) else { return nil }
-        do throws(TransferFault) {
+        do throws(TransferError) {
             for (number, item) in goods.enumerated() {
                 if verdict.items[number].present == item.digest {
                     try incoming.present(number, digest: item.digest)
@@ -153,13 +153,13 @@ private struct Sending {
         }
     }
 
-    private func step() throws(TransferFault) {
+    private func step() throws(TransferError) {
         if let fault = cut() { throw fault }
     }
 
     private func send(
         _ item: Goods, _ number: Int, _ kept: [UInt64: KeptFile], to incoming: IncomingTransfer
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         try step()
         try incoming.beginItem(number)
         for file in item.files {
@@ -173,9 +173,9 @@ private struct Sending {
                 try step()
                 let piece = Array(rest.prefix(300_000))
                 rest = rest.dropFirst(piece.count)
-                var fault: TransferFault?
+                var fault: TransferError?
                 piece.withUnsafeBytes { bytes in
-                    do throws(TransferFault) { try incoming.write(bytes) } catch { fault = error }
+                    do throws(TransferError) { try incoming.write(bytes) } catch { fault = error }
                 }
                 if let fault { throw fault }
             }
@@ -240,7 +240,7 @@ struct CrashSimulationTests {
         let world = World()
         var transfer = TransferID()
         var reception = try world.receiver()
-        let faults: [TransferFault.Code] = [
+        let faults: [TransferError.Code] = [
             .interrupted, .cancelled, .stopping, .noRoom, .storage, .unexpected, .protocolViolation, .notKept,
         ]
         for round in 0..<Int.random(in: 1...7, using: &random) {
@@ -254,7 +254,7 @@ struct CrashSimulationTests {
             sending.cut = {
                 countdown.withLock { left in
                     left -= 1
-                    return left < 0 && !crashes ? TransferFault(code, "cut") : nil
+                    return left < 0 && !crashes ? TransferError(code, "cut") : nil
                 }
             }
             _ = try await sending.attempt(reception, transfer)

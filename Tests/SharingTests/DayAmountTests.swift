@@ -7,8 +7,8 @@ struct ReceptionDayTests {
     private struct Amounts: AmountReading {
         var bytes: UInt64?
 
-        func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
-            guard let bytes else { throw JournalFault("no") }
+        func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64 {
+            guard let bytes else { throw JournalError("no") }
             return bytes
         }
     }

@@ -173,7 +173,7 @@ struct IncomingTransferTests {
 
     @Test("an item that cannot be committed reports its fault, and the others are stored all the same")
     func failingCommit() throws {
-        let full = TransferFault(.storage, "the disk says no")
+        let full = TransferError(.storage, "the disk says no")
         let inbox = MemoryInbox { $0 == .commit(name: "file-1") ? full : nil }
         let receiving = Receiving(.sample(items: 3), into: inbox)
         for number in 0..<3 { try receiving.sendItem(number, hello) }
@@ -190,7 +190,7 @@ struct IncomingTransferTests {
         try receiving.transfer.beginItem(0)
         try receiving.transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 5))
         try receiving.write(hello)
-        let fault = #expect(throws: TransferFault.self) {
+        let fault = #expect(throws: TransferError.self) {
             try receiving.transfer.endFile(digest: .of(.xxh3_128, Array("hullo".utf8)))
         }
         #expect(fault?.code == .digestMismatch)
@@ -205,7 +205,7 @@ struct IncomingTransferTests {
         let receiving = Receiving(.sample(size: 0))
         try receiving.transfer.beginItem(0)
         try receiving.transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 0))
-        #expect(throws: TransferFault.self) { try receiving.transfer.endFile(digest: .of(.sha256, [])) }
+        #expect(throws: TransferError.self) { try receiving.transfer.endFile(digest: .of(.sha256, [])) }
     }
 
     @Test("a tree whose listing differs from the offered one is not stored")
@@ -221,7 +221,7 @@ struct IncomingTransferTests {
         listing.folder(try SafeRelativePath("b"))
         let digest = listing.finalize()
         let fault = try #require(
-            #expect(throws: TransferFault.self) { try receiving.transfer.endItem(digest: digest) })
+            #expect(throws: TransferError.self) { try receiving.transfer.endItem(digest: digest) })
         #expect(fault.code == .digestMismatch)
         _ = receiving.transfer.fail(fault)
         #expect(receiving.inbox.names.isEmpty)
@@ -230,7 +230,7 @@ struct IncomingTransferTests {
 
     @Test("an item given up by its sender leaves nothing, and the others are stored")
     func abandoned() throws {
-        let changed = TransferFault(.changed, "it changed")
+        let changed = TransferError(.changed, "it changed")
         let receiving = Receiving(.sample(items: 3))
         try receiving.sendItem(0, hello)
         try receiving.transfer.beginItem(1)
@@ -248,17 +248,17 @@ struct IncomingTransferTests {
     @Test("an item can be given up before it has begun")
     func abandonedBefore() throws {
         let receiving = Receiving(.sample())
-        try receiving.transfer.abandonItem(0, TransferFault(.unreadable, "gone"))
+        try receiving.transfer.abandonItem(0, TransferError(.unreadable, "gone"))
         let receipt = try receiving.transfer.finish()
-        #expect(receipt.items[0].outcome == .failed(TransferFault(.unreadable, "gone")))
+        #expect(receipt.items[0].outcome == .failed(TransferError(.unreadable, "gone")))
         #expect(receiving.inbox.everStagedCount == 0)
     }
 
     @Test(
         "a fault stores the complete items, unless it is to stop now, and keeps the parts that can be resumed",
-        arguments: TransferFault.Code.allCases)
-    func faultInTheMiddle(code: TransferFault.Code) throws {
-        let fault = TransferFault(code, "that was it")
+        arguments: TransferError.Code.allCases)
+    func faultInTheMiddle(code: TransferError.Code) throws {
+        let fault = TransferError(code, "that was it")
         let receiving = Receiving(
             .sample(items: 4), verdict: Verdict(items: [.accepted, .accepted, ItemVerdict(.declined), .accepted]))
         try receiving.sendItem(0, hello)
@@ -287,7 +287,7 @@ struct IncomingTransferTests {
     func committedBefore() throws {
         let receiving = Receiving(.sample(items: 513))
         for number in 0..<513 { try receiving.sendItem(number, hello) }
-        let receipt = receiving.transfer.fail(TransferFault(.interrupted, "gone"))
+        let receipt = receiving.transfer.fail(TransferError(.interrupted, "gone"))
         #expect(receiving.inbox.names.count == 513)
         #expect(receipt.items.allSatisfy { $0.isStored })
         #expect(receiving.inbox.stagedCount == 0)
@@ -299,9 +299,9 @@ struct IncomingTransferTests {
             .stage(item: 0), .beginFile(path: ""), .write(total: 5), .endFile,
         ] as [MemoryInbox.Operation])
     func failingDisk(operation: MemoryInbox.Operation) throws {
-        let full = TransferFault(.noRoom, "the disk is full")
+        let full = TransferError(.noRoom, "the disk is full")
         let receiving = Receiving(.sample(), into: MemoryInbox { $0 == operation ? full : nil })
-        let fault = #expect(throws: TransferFault.self) { try receiving.sendItem(0, hello) }
+        let fault = #expect(throws: TransferError.self) { try receiving.sendItem(0, hello) }
         #expect(fault == full)
         let receipt = receiving.transfer.fail(full)
         #expect(receipt.items[0].outcome == .failed(full))
@@ -318,7 +318,7 @@ struct IncomingTransferTests {
         let receiving = Receiving(offer)
         try receiving.transfer.beginItem(0)
         try receiving.transfer.folder(try SafeRelativePath("a"))
-        let fault = #expect(throws: TransferFault.self) { try receiving.transfer.folder(try SafeRelativePath("a")) }
+        let fault = #expect(throws: TransferError.self) { try receiving.transfer.folder(try SafeRelativePath("a")) }
         #expect(fault?.code == .unsafeName)
         _ = receiving.transfer.fail(try #require(fault))
         #expect(receiving.inbox.stagedCount == 0)
@@ -424,13 +424,13 @@ struct JournalledTransferTests {
     @Test("an item that cannot be recorded is not stored, and the receipt has the reason")
     func journalIsFull() throws {
         let journal = MemoryJournal(fault: { operation in
-            if case .intend = operation { return TransferFault(.noRoom, "the disk is full") }
+            if case .intend = operation { return TransferError(.noRoom, "the disk is full") }
             return nil
         })
         let receiving = Receiving(.sample(), journal: journal)
         try receiving.sendItem(0, hello)
         let receipt = try receiving.transfer.finish()
-        #expect(receipt.items == [ItemReceipt(.failed(TransferFault(.noRoom, "the disk is full")))])
+        #expect(receipt.items == [ItemReceipt(.failed(TransferError(.noRoom, "the disk is full")))])
         #expect(receiving.inbox.names.isEmpty)
         #expect(receiving.inbox.stagedCount == 0)
         #expect(receiving.arrivals.count == 0)
@@ -438,7 +438,7 @@ struct JournalledTransferTests {
 
     @Test("the journal forgets an item that could not be moved in")
     func notMoved() throws {
-        let fault = TransferFault(.storage, "no")
+        let fault = TransferError(.storage, "no")
         let inbox = MemoryInbox { $0 == .commit(name: "file-0") ? fault : nil }
         let receiving = Receiving(.sample(items: 2), into: inbox)
         for number in 0...1 { try receiving.sendItem(number, hello) }
@@ -450,7 +450,7 @@ struct JournalledTransferTests {
     @Test("an item in the Inbox that could not be settled is stored, and settled at the next start")
     func notSettled() throws {
         let journal = MemoryJournal(fault: { operation in
-            if case .settle = operation { return TransferFault(.storage, "no") }
+            if case .settle = operation { return TransferError(.storage, "no") }
             return nil
         })
         let receiving = Receiving(.sample(), journal: journal)
@@ -466,13 +466,13 @@ struct JournalledTransferTests {
         let inbox = MemoryInbox { operation in
             guard operation == .contentVerdict else { return nil }
             asked.record(())
-            return asked.count == 2 ? TransferFault(.storage, "cannot look into it") : nil
+            return asked.count == 2 ? TransferError(.storage, "cannot look into it") : nil
         }
         let receiving = Receiving(.sample(items: 3), into: inbox)
         for number in 0..<3 { try receiving.sendItem(number, hello) }
         let receipt = try receiving.transfer.finish()
         #expect(receipt.items.map(\.isStored) == [true, false, true])
-        #expect(receipt.items[1].outcome == .failed(TransferFault(.storage, "cannot look into it")))
+        #expect(receipt.items[1].outcome == .failed(TransferError(.storage, "cannot look into it")))
         #expect(inbox.names == ["file-0", "file-2"])
         #expect(inbox.stagedCount == 0)
     }

@@ -28,7 +28,7 @@ struct KindAgreementTests {
                         OfferedItem(kind: .file, name: safe("a"), type: .data, size: 1),
                         OfferedItem(kind: kind, name: safe("photos"), type: uniform(text), size: 1),
                     ], senderName: "")
-                let fault = Self.fault { () throws(TransferFault) in _ = try offer.checked(by: .system) }
+                let fault = Self.fault { () throws(TransferError) in _ = try offer.checked(by: .system) }
                 #expect((fault == nil) == kinds.contains(kind), "\(kind) \(text)")
                 guard let fault else { continue }
                 #expect(fault.code == .protocolViolation)
@@ -57,7 +57,7 @@ struct KindAgreementTests {
         try order.beginItem(0)
         var entry = FileEntry(path: nil, executable: true, modified: nil, size: 1)
         if kind == .tree { entry.path = try SafeRelativePath("run") }
-        do throws(TransferFault) {
+        do throws(TransferError) {
             try order.beginFile(entry)
             #expect(kind == .file || kind == .tree)
         } catch {
@@ -65,8 +65,8 @@ struct KindAgreementTests {
         }
     }
 
-    private static func fault(_ body: () throws(TransferFault) -> Void) -> TransferFault? {
-        do throws(TransferFault) {
+    private static func fault(_ body: () throws(TransferError) -> Void) -> TransferError? {
+        do throws(TransferError) {
             try body()
             return nil
         } catch {

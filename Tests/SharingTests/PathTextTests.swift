@@ -32,10 +32,10 @@ struct PathTextTests {
     @Test("a refusal shows the name with all invisible characters, and only its beginning if it is long")
     func refusals() {
         #expect(
-            NameRefusal.unprintable.said(of: "\u{301}a/\u{1F3FD}b\u{1B}e\u{301}")
-                == "\"\\u{301}a/\\u{1F3FD}b\\u{1B}e\u{301}\": \(NameRefusal.unprintable)")
-        let long = NameRefusal.tooLong.said(of: String(repeating: "x", count: 1_000_000))
-        #expect(long.hasPrefix("\"xxx") && long.hasSuffix("…\": \(NameRefusal.tooLong)") && long.count < 200)
+            NameError.unprintable.said(of: "\u{301}a/\u{1F3FD}b\u{1B}e\u{301}")
+                == "\"\\u{301}a/\\u{1F3FD}b\\u{1B}e\u{301}\": \(NameError.unprintable)")
+        let long = NameError.tooLong.said(of: String(repeating: "x", count: 1_000_000))
+        #expect(long.hasPrefix("\"xxx") && long.hasSuffix("…\": \(NameError.tooLong)") && long.count < 200)
     }
 
     @Test("a secret before the @ of a URL is no part of its name, whatever follows the @")

@@ -184,7 +184,7 @@ struct ReceptionOfferTests {
 
     @Test("an Inbox that cannot be reached has no room")
     func noInbox() async throws {
-        let gone = TransferFault(.storage, "the Inbox is gone")
+        let gone = TransferError(.storage, "the Inbox is gone")
         let receiver = Receiver(inbox: MemoryInbox { $0 == .freeRoom ? gone : nil })
         let verdict = await receiver.reception.judge(.sample(), from: Receiver.peer)
         #expect(verdict.items == [ItemVerdict(.noRoom, reason: "the Inbox is gone")])
@@ -334,7 +334,7 @@ struct ReceptionContentsTests {
         _ = await receiver.judge(offer)
         let transfer = try receiver.reception.begin(offer.transfer, from: Receiver.peer)
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
-        let fault = TransferFault(.interrupted, "gone")
+        let fault = TransferError(.interrupted, "gone")
         receiver.reception.end(transfer, transfer.fail(fault), fault: fault)
         expectNotAccepted { try receiver.reception.begin(offer.transfer, from: Receiver.peer) }
         #expect(receiver.inbox.stagedCount == 0)
@@ -346,7 +346,7 @@ struct ReceptionContentsTests {
         let offer = Offer.sample(items: 2)
         _ = await receiver.judge(offer)
         let transfer = try receiver.reception.begin(offer.transfer, from: Receiver.peer)
-        let fault = #expect(throws: TransferFault.self) { try transfer.beginItem(0) }
+        let fault = #expect(throws: TransferError.self) { try transfer.beginItem(0) }
         #expect(fault?.code == .notAccepted)
         #expect(receiver.inbox.everStagedCount == 0)
     }
@@ -455,7 +455,7 @@ struct ReceptionReceiptTests {
         let offer = Offer.sample(items: 513)
         _ = await receiver.judge(offer)
         let (transfer, _) = try receiver.contents(of: offer)
-        let gone = TransferFault(.interrupted, "gone")
+        let gone = TransferError(.interrupted, "gone")
         receiver.reception.end(transfer, transfer.fail(gone), fault: gone)
         try await receiver.delivery.arrivals.first { $0.itemNumber == 0 }
         receiver.delivery.answer(item: 0, yes)
@@ -490,7 +490,7 @@ struct ReceptionReceiptTests {
             let declined = Offer.sample(items: 1)
             _ = await receiver.judge(declined)
             let transfer = try receiver.reception.begin(declined.transfer, from: Receiver.peer)
-            let fault = TransferFault(.cancelled, "no")
+            let fault = TransferError(.cancelled, "no")
             receiver.reception.end(transfer, transfer.fail(fault), fault: fault)
         }
         receiver.delivery.answer(item: 0, yes)
@@ -502,6 +502,6 @@ func expectNotAccepted(
     _ begin: () throws -> IncomingTransfer,
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
-    let fault = #expect(throws: TransferFault.self, sourceLocation: sourceLocation) { _ = try begin() }
+    let fault = #expect(throws: TransferError.self, sourceLocation: sourceLocation) { _ = try begin() }
     #expect(fault?.code == .notAccepted, sourceLocation: sourceLocation)
 }

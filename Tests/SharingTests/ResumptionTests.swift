@@ -26,7 +26,7 @@ private final class Marks: ConsentMarking {
 }
 
 private let hello = Array("hello".utf8)
-private let gone = TransferFault(.interrupted, "gone")
+private let gone = TransferError(.interrupted, "gone")
 
 /// A receiver that asks once, whose consents, journal and Inbox outlive it.
 private final class Asking: Sendable {

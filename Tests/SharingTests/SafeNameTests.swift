@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A safe name")
 struct SafeNameTests {
-    private func refusal(_ text: String) -> NameRefusal? {
+    private func refusal(_ text: String) -> NameError? {
         do {
             _ = try SafeName(text)
             return nil
@@ -90,7 +90,7 @@ struct SafeNameTests {
 
 @Suite("A safe relative path")
 struct SafeRelativePathTests {
-    private func refusal(_ text: String) -> NameRefusal? {
+    private func refusal(_ text: String) -> NameError? {
         do {
             _ = try SafeRelativePath(text)
             return nil
@@ -126,12 +126,12 @@ struct SafeRelativePathTests {
         let deepest = Array(repeating: "d", count: 128).joined(separator: "/")
         #expect(try SafeRelativePath(deepest).depth == 128)
         #expect(refusal(deepest + "/d") == .tooDeep)
-        #expect(throws: NameRefusal.tooDeep) { try SafeRelativePath(deepest).appending(SafeName("d")) }
+        #expect(throws: NameError.tooDeep) { try SafeRelativePath(deepest).appending(SafeName("d")) }
         let longest = Array(repeating: String(repeating: "x", count: 255), count: 12).joined(separator: "/")
         #expect(longest.utf8.count == 3_071)
         #expect(refusal(longest) == nil)
         #expect(refusal(longest + "/a") == .tooDeep)
-        #expect(throws: NameRefusal.tooDeep) { try SafeRelativePath(longest).appending(SafeName("a")) }
+        #expect(throws: NameError.tooDeep) { try SafeRelativePath(longest).appending(SafeName("a")) }
     }
 
     @Test("knows its last name, its folder and its depth")
@@ -149,7 +149,7 @@ struct SafeRelativePathTests {
 
 @Suite("A safe link target")
 struct SafeLinkTargetTests {
-    private func refusal(_ target: String, at link: String) throws -> NameRefusal? {
+    private func refusal(_ target: String, at link: String) throws -> NameError? {
         let path = try SafeRelativePath(link)
         do {
             _ = try SafeLinkTarget(target, of: path)

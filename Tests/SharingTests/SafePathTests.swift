@@ -23,14 +23,14 @@ struct SafePathTests {
     func limits(letter: String) throws {
         let deepest = Array(repeating: letter, count: 128).joined(separator: "/")
         #expect(try SafeRelativePath(deepest).depth == 128)
-        #expect(throws: NameRefusal.tooDeep) { try SafeRelativePath(deepest + "/" + letter) }
+        #expect(throws: NameError.tooDeep) { try SafeRelativePath(deepest + "/" + letter) }
         let name = String(repeating: letter, count: 255 / letter.utf8.count)
         _ = try SafeRelativePath(name + "/" + name)
-        #expect(throws: NameRefusal.tooLong) { try SafeRelativePath("x/" + name + letter + "a") }
+        #expect(throws: NameError.tooLong) { try SafeRelativePath("x/" + name + letter + "a") }
         let longest = Array(repeating: String(repeating: "a", count: 127), count: 24).joined(separator: "/")
         #expect(longest.utf8.count == 3_071)
         _ = try SafeRelativePath(longest + "a")
-        #expect(throws: NameRefusal.tooDeep) { try SafeRelativePath(longest + "aa") }
+        #expect(throws: NameError.tooDeep) { try SafeRelativePath(longest + "aa") }
     }
 }
 

@@ -9,8 +9,8 @@ struct StrangerQuotaTests {
     private struct Occupancy: OccupancyReading {
         var bytes: UInt64? = 0
 
-        func occupied(by peer: PeerID) throws(JournalFault) -> UInt64 {
-            guard let bytes else { throw JournalFault("the disk has gone") }
+        func occupied(by peer: PeerID) throws(JournalError) -> UInt64 {
+            guard let bytes else { throw JournalError("the disk has gone") }
             return bytes
         }
     }
@@ -87,7 +87,7 @@ struct StrangerQuotaTests {
         let transfer = try reception.begin(unknown.transfer, from: .sample(1), binding: .announced)
         try transfer.beginItem(0)
         for number in 0..<50 { try transfer.folder(try SafeRelativePath("\(number)")) }
-        let fault = #expect(throws: TransferFault.self) { try transfer.folder(try SafeRelativePath("50")) }
+        let fault = #expect(throws: TransferError.self) { try transfer.folder(try SafeRelativePath("50")) }
         #expect(fault?.code == .noRoom)
         if let fault { reception.end(transfer, transfer.fail(fault), fault: fault) }
         #expect(await reception.judge(try offer(50), from: .sample(1)).acceptsAnything)
@@ -128,7 +128,7 @@ struct StrangerQuotaTests {
             try transfer.beginItem(0)
             try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: 8))
             try [UInt8](1...6).withUnsafeBytes { try transfer.write($0) }
-            let fault = TransferFault(.interrupted, "cut")
+            let fault = TransferError(.interrupted, "cut")
             reception.end(transfer, transfer.fail(fault), fault: fault)
         }
         try await breakOff("a", from: .sample(1))
@@ -152,7 +152,7 @@ struct StrangerQuotaTests {
         try transfer.beginItem(0)
         try transfer.beginFile(FileEntry(path: nil, executable: false, modified: nil, size: nil))
         try [1, 2, 3, 4, 5, 6].withUnsafeBytes { try transfer.write(UnsafeRawBufferPointer(rebasing: $0[..<6])) }
-        let fault = #expect(throws: TransferFault.self) {
+        let fault = #expect(throws: TransferError.self) {
             try [UInt8(7)].withUnsafeBytes { try transfer.write($0) }
         }
         #expect(fault?.code == .noRoom)
@@ -198,7 +198,7 @@ struct ReceiptFailureTests {
         func receipt(_ outcomes: [ItemReceipt.Outcome]) -> Receipt {
             Receipt(transfer: TransferID(), items: outcomes.map { ItemReceipt($0) })
         }
-        let fault = TransferFault(.storage, "the disk has gone")
+        let fault = TransferError(.storage, "the disk has gone")
         #expect(receipt([.notSent]).failures == nil)
         #expect(receipt([.notSent, .failed(fault)]).failures == "the disk has gone")
         #expect(

@@ -16,7 +16,7 @@ enum SenderEvent: Hashable, Sendable, CustomStringConvertible {
     case abandonItem(Int)
     case finish
 
-    func apply(to order: inout TransferOrder) throws(TransferFault) {
+    func apply(to order: inout TransferOrder) throws(TransferError) {
         switch self {
         case .beginItem(let number): try order.beginItem(number)
         case .beginFile(let path, let size):
@@ -62,11 +62,11 @@ private func run(
     on items: [OfferedItem],
     accepting accepted: [Bool]? = nil,
     binding: OfferBinding = .exact
-) -> TransferFault? {
+) -> TransferError? {
     let answers = (accepted ?? items.map { _ in true }).map { $0 ? ItemVerdict.accepted : ItemVerdict(.declined) }
     var order = TransferOrder(items: items, verdict: Verdict(items: answers), binding: binding)
     for event in events {
-        do throws(TransferFault) {
+        do throws(TransferError) {
             try event.apply(to: &order)
         } catch {
             return error
@@ -318,7 +318,7 @@ struct TransferOrderTests {
         var model = SenderModel(items: items)
         for _ in 0..<200 {
             let event = model.likelyEvent(using: &dice)
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 try event.apply(to: &order)
             } catch {
                 break

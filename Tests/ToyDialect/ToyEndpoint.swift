@@ -56,24 +56,24 @@ package struct ToyEndpoint: Endpoint {
 
     private func id(of name: String) -> PeerID { .unproven(.toy, seed: Array(name.utf8)) }
 
-    package func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+    package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         guard let peer = request.target.announcement?.instance, let host = air.host(peer) else {
-            throw SendFailure(.notFound, "\(request.peerText) is not in the air")
+            throw SendError(.notFound, "\(request.peerText) is not in the air")
         }
         let sender = PeerID.unproven(.toy)
         request.observe(.connected(id(of: peer), name: peer))
         request.observe(.offered(request.offer))
         let verdict = await host.reception.judge(request.offer, from: Visitor(sender))
         request.observe(.answered(verdict))
-        var items = SendOutcome(verdict).items
+        var items = SendResult(verdict).items
         if verdict.acceptsAnything {
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 let receipt = try move(request, verdict, to: host.reception, as: sender)
                 for number in items.indices where verdict.items[number].answer == .accepted {
                     items[number] = .acknowledged(receipt.items[number], sent: nil)
                 }
             } catch {
-                throw SendFailure(.refused(error.code), error.message)
+                throw SendError(.refused(error.code), error.message)
             }
         }
         return SendReport(peer: id(of: peer), name: peer, offer: request.offer, items: items)
@@ -81,9 +81,9 @@ package struct ToyEndpoint: Endpoint {
 
     private func move(
         _ request: SendRequest, _ verdict: Verdict, to reception: Reception, as sender: PeerID
-    ) throws(TransferFault) -> Receipt {
+    ) throws(TransferError) -> Receipt {
         let transfer = try reception.begin(request.offer.transfer, from: sender, binding: .announced)
-        do throws(TransferFault) {
+        do throws(TransferError) {
             for (number, source) in request.sources.enumerated() where verdict.items[number].answer == .accepted {
                 try transfer.beginItem(number)
                 try move(source, into: transfer)
@@ -97,7 +97,7 @@ package struct ToyEndpoint: Endpoint {
     }
 
     /// Single files only.
-    private func move(_ source: any ItemSource, into transfer: IncomingTransfer) throws(TransferFault) {
+    private func move(_ source: any ItemSource, into transfer: IncomingTransfer) throws(TransferError) {
         do {
             let reading = try source.open()
             while let step = try reading.next() {
@@ -109,10 +109,10 @@ package struct ToyEndpoint: Endpoint {
                 }
                 try transfer.endFile(digest: nil)
             }
-        } catch let fault as TransferFault {
+        } catch let fault as TransferError {
             throw fault
         } catch {
-            throw TransferFault(.interrupted, "\(error)")
+            throw TransferError(.interrupted, "\(error)")
         }
     }
 }

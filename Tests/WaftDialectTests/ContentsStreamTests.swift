@@ -40,7 +40,7 @@ struct ContentsStreamTests {
             let answer = try await loopback.http { http in
                 try await http.exchange(
                     .POST, WaftDialect.Resource.contents(offer.transfer).path, body: Self.contents,
-                    patience: .seconds(60))
+                    timeout: .seconds(60))
             }
             #expect(answer.status == .upgradeRequired)
             #expect(String(buffer: answer.body).contains(WaftDialect.contentsProtocol))

@@ -33,9 +33,9 @@ struct FrameTests {
             .link(deep, target: target("../x", of: deep)), .folderClosed(nil, modified: nil),
             .folderClosed(long, modified: times[2]), .fileEnd(digest), .itemEnd(digest), .end,
         ]
-        for code in TransferFault.Code.allCases {
-            frames.append(.itemAbandoned(1, TransferFault(code, "")))
-            frames.append(.cancel(TransferFault(code, String(repeating: "m", count: 1_024))))
+        for code in TransferError.Code.allCases {
+            frames.append(.itemAbandoned(1, TransferError(code, "")))
+            frames.append(.cancel(TransferError(code, String(repeating: "m", count: 1_024))))
         }
         return frames
     }()
@@ -57,7 +57,7 @@ struct FrameTests {
         var buffer = ByteBuffer()
         buffer.writeFrame(.fileEnd(digest))
         #expect(try decode([buffer], digest: .sha256).0 == [.frame(.fileEnd(digest))])
-        #expect(throws: TransferFault.self) { try decode([buffer], digest: .xxh3_128) }
+        #expect(throws: TransferError.self) { try decode([buffer], digest: .xxh3_128) }
     }
 
     @Test("a stream cut in two at any byte is the same stream")
@@ -142,9 +142,9 @@ struct FrameTests {
     @Test("a data frame whose source fails is not written")
     func failingData() {
         var buffer = ByteBuffer(string: "before")
-        let fault = SourceFault(.changed, "it changed")
+        let fault = SourceError(.changed, "it changed")
         #expect(throws: fault) {
-            _ = try buffer.writeDataFrame(capacity: 10) { (_) throws(SourceFault) -> Int in throw fault }
+            _ = try buffer.writeDataFrame(capacity: 10) { (_) throws(SourceError) -> Int in throw fault }
         }
         #expect(String(buffer: buffer) == "before")
     }
@@ -152,7 +152,7 @@ struct FrameTests {
     @Test("a message too long for its field is cut at a whole character")
     func longMessages() throws {
         var buffer = ByteBuffer()
-        buffer.writeFrame(.cancel(TransferFault(.unexpected, String(repeating: "ä🍳", count: 1_000))))
+        buffer.writeFrame(.cancel(TransferError(.unexpected, String(repeating: "ä🍳", count: 1_000))))
         let (found, _) = try decode([buffer])
         guard case .frame(.cancel(let fault))? = found.first else {
             Issue.record("no cancel was found")
@@ -165,13 +165,13 @@ struct FrameTests {
 
 @Suite("Hostile frames")
 struct HostileFrameTests {
-    private func refusal(_ hex: String) -> TransferFault? {
+    private func refusal(_ hex: String) -> TransferError? {
         do {
             let (found, _) = try decode([bytes(ofHex: hex)])
             Issue.record("\(hex) was taken for \(found)")
             return nil
         } catch {
-            return error as? TransferFault
+            return error as? TransferError
         }
     }
 
@@ -180,19 +180,19 @@ struct HostileFrameTests {
         for length: UInt32 in [.max, .max - 7, 1 << 31, (1 << 20) + 1] {
             var header = ByteBuffer(bytes: [type, 0, 0, 0])
             header.writeInteger(length)
-            let fault = #expect(throws: TransferFault.self) { try decode([header]) }
+            let fault = #expect(throws: TransferError.self) { try decode([header]) }
             #expect(fault?.code == .protocolViolation)
         }
         // Of frames that are held whole, only 16 KiB are.
         if (1...0x0B).contains(type) && type != 6 {
-            #expect(throws: TransferFault.self) { try decode([ByteBuffer(bytes: [type, 0, 0, 0, 0, 0, 0x40, 1])]) }
+            #expect(throws: TransferError.self) { try decode([ByteBuffer(bytes: [type, 0, 0, 0, 0, 0, 0x40, 1])]) }
         }
     }
 
     @Test("unknown types are refused below 80 and skipped from there on")
     func unknownTypes() throws {
         for type in [0] + Array(0x0C...0x7F) as [UInt8] {
-            #expect(throws: TransferFault.self) { try decode([ByteBuffer(bytes: [type, 0, 0, 0, 0, 0, 0, 0])]) }
+            #expect(throws: TransferError.self) { try decode([ByteBuffer(bytes: [type, 0, 0, 0, 0, 0, 0, 0])]) }
         }
         for type in 0x80...0xFF as ClosedRange<UInt8> {
             for length in [0, 1, 16_385, 1 << 20] as [UInt32] {
@@ -259,7 +259,7 @@ struct HostileFrameTests {
             frame.writeInteger(UInt32(field.readableBytes + more.count))
             frame.writeImmutableBuffer(field)
             frame.writeBytes(more)
-            let fault = #expect(throws: TransferFault.self) { try decode([frame]) }
+            let fault = #expect(throws: TransferError.self) { try decode([frame]) }
             #expect(fault?.code == .unsafeName)
         }
     }
@@ -287,14 +287,14 @@ struct HostileFrameTests {
         frame.writeBytes([1, 0, 1, 0x6C, 5])
         frame.writeInteger(UInt16(target.utf8.count))
         frame.writeString(target)
-        let fault = #expect(throws: TransferFault.self) { try decode([frame]) }
+        let fault = #expect(throws: TransferError.self) { try decode([frame]) }
         #expect(fault?.code == .unsafeName)
     }
 
     @Test("an unknown fault code reads as unexpected")
     func unknownFault() throws {
         let (found, _) = try decode([bytes(ofHex: "0b 00 0000 00000008 08 0001 78 09 0001 6d")])
-        #expect(found == [.frame(.cancel(TransferFault(.unexpected, "m")))])
+        #expect(found == [.frame(.cancel(TransferError(.unexpected, "m")))])
     }
 
     @Test("bytes that mean nothing end in a fault or in nothing, never in a crash", arguments: 0..<300 as Range<UInt64>)

@@ -17,11 +17,11 @@ final class FrameCollector: FrameSink {
     private(set) var found: [Found] = []
     private(set) var dataBytes = 0
 
-    func receive(_ frame: Frame) throws(TransferFault) {
+    func receive(_ frame: Frame) throws(TransferError) {
         found.append(.frame(frame))
     }
 
-    func receive(data: UnsafeRawBufferPointer) throws(TransferFault) {
+    func receive(data: UnsafeRawBufferPointer) throws(TransferError) {
         #expect(!data.isEmpty)
         dataBytes += data.count
         if case .data(let before)? = found.last {
@@ -106,8 +106,8 @@ struct FrameVectorTests {
         #expect(
             try frames("abandoned") == [
                 .frame(.item(0)), .frame(.file(FileEntry(path: nil, executable: false, modified: nil, size: nil))),
-                .data(Array("a".utf8)), .frame(.itemAbandoned(0, TransferFault(.changed, "hi"))),
-                .frame(.cancel(TransferFault(.cancelled, "bye"))),
+                .data(Array("a".utf8)), .frame(.itemAbandoned(0, TransferError(.changed, "hi"))),
+                .frame(.cancel(TransferError(.cancelled, "bye"))),
             ])
     }
 

@@ -18,7 +18,7 @@ struct GateTests {
         try await loopback.http { http in
             try await http.upload(
                 WaftDialect.Resource.offers.path, headers: ["host": "waft", "content-type": "application/json"],
-                patience: .seconds(60)
+                timeout: .seconds(60)
             ) { Self.piece }
         }
     }
@@ -36,7 +36,7 @@ struct GateTests {
             // After a short offer the connection can be used again.
             try await loopback.client { client in
                 for _ in 0..<3 {
-                    let verdict = try await client.offer(offer, patience: .seconds(60))
+                    let verdict = try await client.offer(offer, timeout: .seconds(60))
                     #expect(verdict.items == [no, no, no])
                 }
             }
@@ -72,13 +72,13 @@ struct GateTests {
             for place in [offer.startIndex, offer.endIndex] {
                 var text = offer
                 text.insert(contentsOf: String(repeating: " ", count: Limits.messageBytes), at: place)
-                #expect(throws: TransferFault.self) { try WaftDialect.offer(from: ByteBuffer(string: text)) }
+                #expect(throws: TransferError.self) { try WaftDialect.offer(from: ByteBuffer(string: text)) }
             }
             for pieceBytes in [1_000, 1 << 20] {
                 let short = item(offer, Limits.messageBytes / 2)
                 #expect(try WaftDialect.offer(from: short, pieceBytes: pieceBytes).items.count == 1)
                 let long = item(offer, 3 * Limits.messageBytes)
-                #expect(throws: TransferFault.self) { try WaftDialect.offer(from: long, pieceBytes: pieceBytes) }
+                #expect(throws: TransferError.self) { try WaftDialect.offer(from: long, pieceBytes: pieceBytes) }
             }
         }
     }

@@ -66,8 +66,8 @@ struct HostileReceiverTests {
         ] as [(HTTPResponseStatus, String)])
     func verdicts(status: HTTPResponseStatus, body: String) async throws {
         try await against([(status, body)]) { client in
-            let fault = await #expect(throws: TransferFault.self) {
-                _ = try await client.offer(.sample(), patience: .seconds(60))
+            let fault = await #expect(throws: TransferError.self) {
+                _ = try await client.offer(.sample(), timeout: .seconds(60))
             }
             #expect(fault?.code == .protocolViolation)
         }
@@ -77,10 +77,10 @@ struct HostileReceiverTests {
     func faults() async throws {
         let message = String(repeating: "x", count: 5_000)
         try await against([(.serviceUnavailable, #"{"v":1,"fault":"stopping","message":"\#(message)"}"#)]) { client in
-            let fault = await #expect(throws: TransferFault.self) {
-                _ = try await client.offer(.sample(), patience: .seconds(60))
+            let fault = await #expect(throws: TransferError.self) {
+                _ = try await client.offer(.sample(), timeout: .seconds(60))
             }
-            #expect(fault == TransferFault(.stopping, String(repeating: "x", count: 1_024)))
+            #expect(fault == TransferError(.stopping, String(repeating: "x", count: 1_024)))
         }
     }
 
@@ -96,10 +96,10 @@ struct HostileReceiverTests {
         let offer = Offer(of: sources)
         let text = text.replacing("TRANSFER", with: offer.transfer.text)
         try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.ok, text)]) { client in
-            let verdict = try await client.offer(offer, patience: .seconds(60))
-            let fault = await #expect(throws: TransferFault.self) {
+            let verdict = try await client.offer(offer, timeout: .seconds(60))
+            let fault = await #expect(throws: TransferError.self) {
                 _ = try await client.send(
-                    offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                    offer, sources, verdict: verdict, timeout: .seconds(60), cancellation: Cancellation(),
                     progressed: { _, _ in })
             }
             #expect(fault?.code == .protocolViolation)
@@ -112,9 +112,9 @@ struct HostileReceiverTests {
         let offer = Offer(of: sources)
         let receipt = #"{"v":1,"transfer":"\#(offer.transfer)"}\#n{"state":"notSent"}"#
         try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"accepted"}"#), (.ok, receipt)]) { client in
-            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let verdict = try await client.offer(offer, timeout: .seconds(60))
             let outcome = try await client.send(
-                offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                offer, sources, verdict: verdict, timeout: .seconds(60), cancellation: Cancellation(),
                 progressed: { _, _ in })
             #expect(outcome.items.map(\.word) == ["lost: unexpected"])
         }
@@ -128,9 +128,9 @@ struct HostileReceiverTests {
         let receipt =
             #"{"v":1,"transfer":"\#(offer.transfer)"}\#n{"state":"stored","name":"n","size":5,"digest":"\#(digest)"}"#
         try await against([(.ok, #"{"v":1,"digest":"xxh3-128","default":"declined"}"#), (.ok, receipt)]) { client in
-            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let verdict = try await client.offer(offer, timeout: .seconds(60))
             let outcome = try await client.send(
-                offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                offer, sources, verdict: verdict, timeout: .seconds(60), cancellation: Cancellation(),
                 progressed: { _, _ in })
             #expect(outcome.items.map(\.word) == ["declined"])
         }
@@ -139,7 +139,7 @@ struct HostileReceiverTests {
     @Test("a card of nonsense is a violation")
     func card() async throws {
         try await against([(.ok, #"{"v":1,"name":7}"#)]) { client in
-            let fault = await #expect(throws: TransferFault.self) { _ = try await client.card(patience: .seconds(60)) }
+            let fault = await #expect(throws: TransferError.self) { _ = try await client.card(timeout: .seconds(60)) }
             #expect(fault?.code == .protocolViolation)
         }
     }

@@ -108,13 +108,13 @@ struct BrokenContentTests {
     /// file, a tree of a folder with a file, and another file, of five bytes each.
     struct Case: Sendable, CustomStringConvertible {
         var description: String
-        var code: TransferFault.Code
+        var code: TransferError.Code
         var stored: [String]
         var frames: ByteBuffer
 
         init(
             _ description: String,
-            _ code: TransferFault.Code,
+            _ code: TransferError.Code,
             stored: [String] = [],
             _ write: (inout ByteBuffer) throws -> Void
         ) {
@@ -243,24 +243,24 @@ struct BrokenContentTests {
             $0.writeBytes([4, 0, 0, 0, 0, 0, 0, 15, 1, 0, 1, 0x6C, 5, 0, 8] + Array("../../..".utf8))
         },
         Case("a frame after the end", .protocolViolation) {
-            for number in 0..<3 { $0.writeFrame(.itemAbandoned(number, TransferFault(.changed, "x"))) }
+            for number in 0..<3 { $0.writeFrame(.itemAbandoned(number, TransferError(.changed, "x"))) }
             $0.writeFrame(.end)
             $0.writeFrame(.end)
         },
         Case("half a frame after the end", .protocolViolation) {
-            for number in 0..<3 { $0.writeFrame(.itemAbandoned(number, TransferFault(.changed, "x"))) }
+            for number in 0..<3 { $0.writeFrame(.itemAbandoned(number, TransferError(.changed, "x"))) }
             $0.writeFrame(.end)
             $0.writeBytes([1, 0, 0])
         },
         Case("another item abandoned than had begun", .protocolViolation) {
             $0.writeFrame(.item(0))
-            $0.writeFrame(.itemAbandoned(1, TransferFault(.changed, "x")))
+            $0.writeFrame(.itemAbandoned(1, TransferError(.changed, "x")))
         },
         Case("a length of four gigabytes", .protocolViolation) { $0.writeBytes([6, 0, 0, 0, 255, 255, 255, 255]) },
         Case("noise", .protocolViolation) { $0.writeBytes(Array("GET / HTTP/1.1\r\n\r\n".utf8)) },
         Case("a cancel", .cancelled, stored: ["file-0"]) {
             $0.writeFileItem(0, hello)
-            $0.writeFrame(.cancel(TransferFault(.cancelled, "no more")))
+            $0.writeFrame(.cancel(TransferError(.cancelled, "no more")))
         },
     ]
 
@@ -394,7 +394,7 @@ struct VanishingSenderTests {
             #expect(loopback.inbox.names == ["file-0", "tree", "file-2"])
             // And it can be asked for later.
             let receipt = try await loopback.client {
-                try await $0.receipt(of: offer, answered: false, patience: .seconds(60))
+                try await $0.receipt(of: offer, answered: false, timeout: .seconds(60))
             }
             #expect(receipt.items.count == 3)
         }
@@ -403,8 +403,8 @@ struct VanishingSenderTests {
 
 @Suite("Requests that are none of the protocol", .timeLimit(.minutes(1)))
 struct HostileRequestTests {
-    private func fault(of answer: HTTPAnswer) throws -> TransferFault.Code? {
-        TransferFault.Code(rawValue: try WaftDialect.decode(FaultMessage.self, from: answer.body).fault)
+    private func fault(of answer: HTTPAnswer) throws -> TransferError.Code? {
+        TransferError.Code(rawValue: try WaftDialect.decode(FaultMessage.self, from: answer.body).fault)
     }
 
     @Test("an unknown resource is not found, and another method is not allowed")
@@ -417,7 +417,7 @@ struct HostileRequestTests {
                 (.GET, "/waft/1/transfers/x/contents", 404),
                 (.PUT, "/waft/1/transfers/\(TransferID())/contents", 405),
             ] as [(HTTPMethod, String, Int)] {
-                let answer = try await loopback.http { try await $0.exchange(method, path, patience: .seconds(60)) }
+                let answer = try await loopback.http { try await $0.exchange(method, path, timeout: .seconds(60)) }
                 #expect(Int(answer.status.code) == status, "\(method) \(path)")
                 #expect(try fault(of: answer) == .protocolViolation)
             }
@@ -432,10 +432,10 @@ struct HostileRequestTests {
             for (body, status, code) in [
                 ("", 400, .protocolViolation), ("nonsense", 400, .protocolViolation), ("{}", 400, .protocolViolation),
                 (String(repeating: "[", count: 1 << 20), 400, .protocolViolation), (unsafe, 409, .unsafeName),
-            ] as [(String, Int, TransferFault.Code)] {
+            ] as [(String, Int, TransferError.Code)] {
                 let answer = try await loopback.http {
                     try await $0.exchange(
-                        .POST, "/waft/1/offers", body: ByteBuffer(string: body), patience: .seconds(60))
+                        .POST, "/waft/1/offers", body: ByteBuffer(string: body), timeout: .seconds(60))
                 }
                 #expect(Int(answer.status.code) == status)
                 #expect(try fault(of: answer) == code)
@@ -449,7 +449,7 @@ struct HostileRequestTests {
         try await WaftLoopback.run { loopback in
             let body = ByteBuffer(repeating: 0x20, count: Limits.offerBytes + 1)
             let answer = try await loopback.http { http in
-                try await http.exchange(.POST, "/waft/1/offers", body: body, patience: .seconds(60))
+                try await http.exchange(.POST, "/waft/1/offers", body: body, timeout: .seconds(60))
             }
             #expect(answer.status == .payloadTooLarge)
         }

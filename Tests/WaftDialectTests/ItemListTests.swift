@@ -20,7 +20,7 @@ struct ItemListTests {
         ([#"{"v":1,"transfer":"\#(transfer)"}"#] + lines).joined(separator: "\n")
     }
 
-    private func offer(_ text: String, pieceBytes: Int = 100_000) throws(TransferFault) -> Offer {
+    private func offer(_ text: String, pieceBytes: Int = 100_000) throws(TransferError) -> Offer {
         try WaftDialect.offer(from: ByteBuffer(string: text), pieceBytes: pieceBytes)
     }
 
@@ -73,10 +73,10 @@ struct ItemListTests {
             [good, "nul"], [good, item("..")], [good, "\u{FEFF}" + good], [good, #"{"v":1}"#],
             [String(good.prefix(20)), String(good.dropFirst(20))],
         ] {
-            #expect(throws: TransferFault.self, "\(lines)") { try offer(text(lines), pieceBytes: pieceBytes) }
+            #expect(throws: TransferError.self, "\(lines)") { try offer(text(lines), pieceBytes: pieceBytes) }
         }
-        #expect(throws: TransferFault.self) { try offer("\n" + text([good])) }
-        #expect(throws: TransferFault.self) { try offer(good + "\n" + text([good])) }
+        #expect(throws: TransferError.self) { try offer("\n" + text([good])) }
+        #expect(throws: TransferError.self) { try offer(good + "\n" + text([good])) }
     }
 
     @Test("is refused as soon as a line is longer than 64 KiB, before that line ends", arguments: [1_000, 1 << 20])
@@ -85,7 +85,7 @@ struct ItemListTests {
         #expect(try offer(text([short, short]), pieceBytes: pieceBytes).items.count == 2)
         let endless = text([short]) + "\n" + String(repeating: " ", count: Limits.messageBytes + 1)
         var reader = OfferReader()
-        let fault = #expect(throws: TransferFault.self) { try reader.read(ByteBuffer(string: endless)) }
+        let fault = #expect(throws: TransferError.self) { try reader.read(ByteBuffer(string: endless)) }
         #expect(fault?.code == .protocolViolation)
     }
 
@@ -94,7 +94,7 @@ struct ItemListTests {
         let offer = Offer.sample()
         let lines = Array(repeating: #"{"state":"notSent"}"#, count: 200_000)
         let text = ([#"{"v":1,"transfer":"\#(offer.transfer.text)"}"#] + lines).joined(separator: "\n")
-        let fault = #expect(throws: TransferFault.self) {
+        let fault = #expect(throws: TransferError.self) {
             try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer)
         }
         #expect(fault?.message.contains("more than was offered") == true)

@@ -20,7 +20,7 @@ private func offerText(
     #"{"v":\#(v),"transfer":\#(transfer)\#(more)}\#n\#(item)"#
 }
 
-private func offer(_ text: String) throws(TransferFault) -> Offer {
+private func offer(_ text: String) throws(TransferError) -> Offer {
     try WaftDialect.offer(from: ByteBuffer(string: text))
 }
 
@@ -76,7 +76,7 @@ struct MessageTests {
             let answer = HandlerAnswer(state, exitCode: state == .none ? nil : -3)
             items.append(ItemReceipt(.stored(name: "a-1.txt", size: .max, digest: digest), handler: answer))
         }
-        for code in TransferFault.Code.allCases { items.append(ItemReceipt(.failed(TransferFault(code, "why")))) }
+        for code in TransferError.Code.allCases { items.append(ItemReceipt(.failed(TransferError(code, "why")))) }
         let offer = Offer.sample(items: items.count)
         let written = Receipt(transfer: offer.transfer, items: items)
         #expect(try WaftDialect.receipt(from: WaftDialect.encode(written), for: offer) == written)
@@ -136,7 +136,7 @@ struct MessageTests {
             return try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer).items.first
         }
         #expect(
-            try receipt(#"{"state":"quantum"}"#)?.outcome == .failed(TransferFault(.unexpected, "it was not stored")))
+            try receipt(#"{"state":"quantum"}"#)?.outcome == .failed(TransferError(.unexpected, "it was not stored")))
         let digest = Digest.of(.xxh3_128, [] as [UInt8])
         #expect(
             try receipt(#"{"state":"stored","name":"n","size":1,"digest":"\#(digest)","handler":{"state":"maybe"}}"#)?
@@ -240,7 +240,7 @@ struct HostileMessageTests {
             offerText(more: #","sender":"me""#), offerText() + "x", offerText() + offerText(),
         ])
     func malformed(text: String) {
-        let fault = #expect(throws: TransferFault.self) { try offer(text) }
+        let fault = #expect(throws: TransferError.self) { try offer(text) }
         #expect(fault?.code == .protocolViolation)
     }
 
@@ -256,7 +256,7 @@ struct HostileMessageTests {
         ])
     func ambiguous(text: String) throws {
         for size in [1, 100_000] {
-            let fault = #expect(throws: TransferFault.self) {
+            let fault = #expect(throws: TransferError.self) {
                 try WaftDialect.offer(from: ByteBuffer(string: text), pieceBytes: size)
             }
             #expect(fault?.code == .protocolViolation)
@@ -266,8 +266,8 @@ struct HostileMessageTests {
     @Test("other encodings than UTF-8 are malformed", arguments: [String.Encoding.utf16, .utf16LittleEndian, .utf32])
     func encodings(encoding: String.Encoding) throws {
         let bytes = try #require(offerText().data(using: encoding))
-        #expect(throws: TransferFault.self) { try WaftDialect.offer(from: ByteBuffer(bytes: bytes)) }
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) { try WaftDialect.offer(from: ByteBuffer(bytes: bytes)) }
+        #expect(throws: TransferError.self) {
             try WaftDialect.decode(
                 CardMessage.self,
                 from: ByteBuffer(bytes: #require(#"{"v":1,"name":"kitchen"}"#.data(using: encoding))))
@@ -278,13 +278,13 @@ struct HostileMessageTests {
     func names() throws {
         let many = (0..<2_000).map { "\"\($0)\":[{\"a\":1},{\"a\":2}]" }.joined(separator: ",")
         _ = try offer(offerText(more: #","x":{"a":1,"b":{"a":1},"c":"a","d":["a","a"],"y":{\#(many)}}"#))
-        #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":{\(many),\"1999\":1}")) }
+        #expect(throws: TransferError.self) { try offer(offerText(more: ",\"x\":{\(many),\"1999\":1}")) }
     }
 
     @Test("an offer of a kind and a type that do not agree is malformed, and says which item it is")
     func kinds() {
         let items = #"{"kind":"file","name":"b","type":"public.png"}\#n{"kind":"tree","name":"a","type":"public.png"}"#
-        let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items)) }
+        let fault = #expect(throws: TransferError.self) { try offer(offerText(item: items)) }
         #expect(fault?.code == .protocolViolation)
         #expect(fault?.message.contains("item 1, a cannot be of the type public.png") == true)
     }
@@ -302,7 +302,7 @@ struct HostileMessageTests {
             #"{"kind":"file","name":"a","type":"public.data","size":\#(size)}"#,
             #"{"kind":"tree","name":"a","type":"public.folder","entries":\#(size)}"#,
         ] {
-            let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+            let fault = #expect(throws: TransferError.self) { try offer(offerText(item: item)) }
             #expect(fault?.code == .protocolViolation)
         }
     }
@@ -310,14 +310,14 @@ struct HostileMessageTests {
     @Test("a tree has at least one entry and at most 2^24", arguments: [0, (1 << 24) + 1, .max] as [UInt64])
     func entries(count: UInt64) {
         let item = #"{"kind":"tree","name":"a","type":"public.folder","entries":\#(count)}"#
-        #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+        #expect(throws: TransferError.self) { try offer(offerText(item: item)) }
     }
 
     @Test("a number with a million digits is refused like any other that is too large")
     func longNumber() {
         let digits = String(repeating: "9", count: 1_000_000)
         let item = #"{"kind":"file","name":"a","type":"public.data","size":\#(digits)}"#
-        #expect(throws: TransferFault.self) { try offer(offerText(item: item)) }
+        #expect(throws: TransferError.self) { try offer(offerText(item: item)) }
     }
 
     @Test(
@@ -329,7 +329,7 @@ struct HostileMessageTests {
             String(repeating: "a", count: 256), String(repeating: "ä", count: 128),
         ])
     func names(name: String) {
-        let fault = #expect(throws: TransferFault.self) {
+        let fault = #expect(throws: TransferError.self) {
             try offer(offerText(item: #"{"kind":"file","name":"\#(name)","type":"public.data"}"#))
         }
         #expect(fault?.code == .unsafeName)
@@ -345,7 +345,7 @@ struct HostileMessageTests {
 
     @Test("a name that is no Unicode is malformed", arguments: ["\\ud800", "\\udc00x", "\\ud800\\ud800"])
     func surrogates(name: String) {
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             try offer(offerText(item: #"{"kind":"file","name":"\#(name)","type":"public.data"}"#))
         }
     }
@@ -355,7 +355,7 @@ struct HostileMessageTests {
         let text = offerText(item: #"{"kind":"file","name":"a","type":"public.data"}"#)
         var bytes = Array(text.utf8)
         bytes[bytes.firstIndex(of: UInt8(ascii: "a")) ?? 0] = 0xFF
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             _ = try WaftDialect.offer(from: ByteBuffer(bytes: bytes))
         }
     }
@@ -365,7 +365,7 @@ struct HostileMessageTests {
         let item = #"{"kind":"file","name":"a","type":"public.data","size":5}"#
         let items = Array(repeating: item, count: Limits.items).joined(separator: "\n")
         #expect(try offer(offerText(item: items)).items.count == Limits.items)
-        let fault = #expect(throws: TransferFault.self) { try offer(offerText(item: items + "\n" + item)) }
+        let fault = #expect(throws: TransferError.self) { try offer(offerText(item: items + "\n" + item)) }
         #expect(fault?.code == .protocolViolation)
     }
 
@@ -373,7 +373,7 @@ struct HostileMessageTests {
     func annotation() throws {
         let value = String(repeating: "x", count: Limits.annotationBytes - 1)
         #expect(try offer(offerText(more: #","annotation":{"a":"\#(value)"}"#)).annotation["a"] == value)
-        #expect(throws: TransferFault.self) { try offer(offerText(more: #","annotation":{"a":"\#(value)x"}"#)) }
+        #expect(throws: TransferError.self) { try offer(offerText(more: #","annotation":{"a":"\#(value)x"}"#)) }
     }
 
     @Test(
@@ -383,11 +383,11 @@ struct HostileMessageTests {
             String(repeating: opening, count: 100_000),
             offerText(more: ",\"x\":" + String(repeating: opening, count: 100_000)),
         ] {
-            let fault = #expect(throws: TransferFault.self) { try offer(bomb) }
+            let fault = #expect(throws: TransferError.self) { try offer(bomb) }
             #expect(fault?.code == .protocolViolation)
         }
         let closed = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
-        #expect(throws: TransferFault.self) { try offer(offerText(more: ",\"x\":" + closed)) }
+        #expect(throws: TransferError.self) { try offer(offerText(more: ",\"x\":" + closed)) }
     }
 
     @Test("thirty levels are not too deep, and brackets in strings are none")
@@ -414,7 +414,7 @@ struct HostileMessageTests {
     func verdicts(text: String) {
         var asked = Offer.sample()
         asked.digests = [.sha256]
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             _ = try WaftDialect.verdict(from: ByteBuffer(string: text), on: asked)
         }
     }
@@ -434,7 +434,7 @@ struct HostileMessageTests {
     func receipts(text: String) {
         let offer = Offer.sample()
         let text = text.replacing("ID", with: offer.transfer.text)
-        #expect(throws: TransferFault.self) {
+        #expect(throws: TransferError.self) {
             _ = try WaftDialect.receipt(from: ByteBuffer(string: text), for: offer)
         }
     }
@@ -448,7 +448,7 @@ struct HostileMessageTests {
         for _ in 0..<50 {
             let text = (0..<Int.random(in: 1...200, using: &dice)).map { _ in words.randomElement(using: &dice) ?? "" }
                 .joined()
-            #expect(throws: TransferFault.self) { try offer(text) }
+            #expect(throws: TransferError.self) { try offer(text) }
             // The same in the middle of something good.
             _ = try? offer(offerText(more: ",\"x\":" + text))
         }

@@ -70,8 +70,8 @@ struct PairingRouteTests {
             let answers = try await PairingLoopback.http(port) { http in
                 let client = WaftClient(http)
                 return [
-                    try await client.pair(letter, patience: .seconds(30)),
-                    try await client.pair(letter, patience: .seconds(30)),
+                    try await client.pair(letter, timeout: .seconds(30)),
+                    try await client.pair(letter, timeout: .seconds(30)),
                 ]
             }
             #expect(answers.map(\.message) == Array(repeating: letter.message.reversed(), count: 2))
@@ -88,7 +88,7 @@ struct PairingRouteTests {
         } _: { port in
             let answer = try await PairingLoopback.http(port) { http in
                 try await WaftClient(http).pair(
-                    PairingLetter(message: PairingLoopback.message, name: #"st"u\dy"#), patience: .seconds(30))
+                    PairingLetter(message: PairingLoopback.message, name: #"st"u\dy"#), timeout: .seconds(30))
             }
             #expect(answer.name == "kit[2Jchen")
             let letter = try #require(seen.all.first)
@@ -115,7 +115,7 @@ struct PairingRouteTests {
         } _: { port in
             let answer = try await PairingLoopback.http(port) { http in
                 try await http.exchange(
-                    .POST, WaftDialect.Resource.pairing.path, body: ByteBuffer(string: body), patience: .seconds(30))
+                    .POST, WaftDialect.Resource.pairing.path, body: ByteBuffer(string: body), timeout: .seconds(30))
             }
             #expect(answer.status == .ok)
             #expect(seen.all == [PairingLetter(message: Array(body.utf8))])
@@ -132,7 +132,7 @@ struct PairingRouteTests {
             let answer = try await PairingLoopback.http(port) { http in
                 try await http.exchange(
                     .POST, WaftDialect.Resource.pairing.path, body: ByteBuffer(repeating: 0x20, count: 1_025),
-                    patience: .seconds(30))
+                    timeout: .seconds(30))
             }
             #expect(answer.status == .payloadTooLarge)
             #expect(seen.count == 0)
@@ -145,14 +145,14 @@ struct PairingRouteTests {
             $0
         } _: { port in
             let answer = try await PairingLoopback.http(port) { http in
-                try await http.exchange(.GET, WaftDialect.Resource.pairing.path, patience: .seconds(30))
+                try await http.exchange(.GET, WaftDialect.Resource.pairing.path, timeout: .seconds(30))
             }
             #expect(answer.status == .methodNotAllowed)
         }
         try await PairingLoopback.run(nil) { port in
-            let fault = await #expect(throws: TransferFault.self) {
+            let fault = await #expect(throws: TransferError.self) {
                 try await PairingLoopback.http(port) { http in
-                    _ = try await WaftClient(http).pair(PairingLetter(message: []), patience: .seconds(30))
+                    _ = try await WaftClient(http).pair(PairingLetter(message: []), timeout: .seconds(30))
                 }
             }
             #expect(fault?.code == .notAccepted)

@@ -50,13 +50,13 @@ extension WaftLoopback {
     /// - Returns: the outcome, and the bytes of contents that were sent.
     fileprivate func again(
         _ sources: [MemorySource], memory: SendMemory = SendMemory(), offer: Offer? = nil
-    ) async throws -> (outcome: SendOutcome, moved: Int) {
+    ) async throws -> (outcome: SendResult, moved: Int) {
         let offer = offer ?? Offer(of: sources)
         let before = memory.movedBytes
         let outcome = try await client { client in
-            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let verdict = try await client.offer(offer, timeout: .seconds(60))
             return try await client.send(
-                offer, sources, verdict: verdict, memory: memory, patience: .seconds(60),
+                offer, sources, verdict: verdict, memory: memory, timeout: .seconds(60),
                 cancellation: Cancellation(), progressed: { _, _ in })
         }
         return (outcome, Int(memory.movedBytes - before))
@@ -251,7 +251,7 @@ struct ResumeTests {
             #expect(loopback.inbox.names == ["file-0", "file-1"])
             let memory = SendMemory()
             let receipt = try await loopback.client { client in
-                try await client.receipt(of: offer, answered: false, patience: .seconds(60))
+                try await client.receipt(of: offer, answered: false, timeout: .seconds(60))
             }
             #expect(receipt.items.map(\.isStored) == [true, true, false, false, false])
             memory.note(receipt)
@@ -260,7 +260,7 @@ struct ResumeTests {
             #expect(moved < 6_000 && sources[0].openedCount == opened)
             #expect(loopback.inbox.names == sources.map(\.offered.name.text))
             let last = try await loopback.client { client in
-                try await client.receipt(of: offer, answered: false, patience: .seconds(60))
+                try await client.receipt(of: offer, answered: false, timeout: .seconds(60))
             }
             #expect(last.items.allSatisfy { $0.isStored && !$0.isAlready })
         }
@@ -291,7 +291,7 @@ struct PresentTests {
         .tree("tree", (0..<500).map { .file("file-\($0 + 1_000)", noise(10, seed: UInt64($0 + 1))) }),
     ]
 
-    private func isAlready(_ outcome: SendOutcome) -> [Bool] {
+    private func isAlready(_ outcome: SendResult) -> [Bool] {
         outcome.items.map { item in
             if case .acknowledged(let receipt, _) = item { receipt.isAlready } else { false }
         }
@@ -371,11 +371,11 @@ struct HostileResumeTests {
     @Test(
         "an offset that nothing is kept for is refused, and nothing is stored",
         arguments: [
-            (1, 3_000_000, TransferFault.Code.notKept), (3_000_000, 3_000_000, .notKept),
+            (1, 3_000_000, TransferError.Code.notKept), (3_000_000, 3_000_000, .notKept),
             (3_000_001, 3_000_000, .sizeMismatch),
             (.max, 3_000_000, .protocolViolation), (5, nil, .protocolViolation),
-        ] as [(UInt64, UInt64?, TransferFault.Code)])
-    func offsets(offset: UInt64, size: UInt64?, code: TransferFault.Code) async throws {
+        ] as [(UInt64, UInt64?, TransferError.Code)])
+    func offsets(offset: UInt64, size: UInt64?, code: TransferError.Code) async throws {
         let offer = Offer(of: [.file("f", Self.bytes)])
         try await WaftLoopback.run { loopback in
             _ = try await loopback.offer(offer)
@@ -472,7 +472,7 @@ struct HostileResumeTests {
         if isGood {
             _ = try KeptList(ByteBuffer(bytes: bytes), .xxh3_128, items: 1)
         } else {
-            let fault = #expect(throws: TransferFault.self) {
+            let fault = #expect(throws: TransferError.self) {
                 _ = try KeptList(ByteBuffer(bytes: bytes), .xxh3_128, items: 1)
             }
             #expect(fault?.code == .protocolViolation)

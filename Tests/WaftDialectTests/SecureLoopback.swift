@@ -37,7 +37,7 @@ enum SecureLoopback {
 
 /// Reads an answer to contents as it is.
 final class ReplyText: FrameSink {
-    private(set) var fault: TransferFault?
+    private(set) var fault: TransferError?
     private(set) var text = ByteBuffer()
     private(set) var isComplete = false
 

@@ -133,7 +133,7 @@ struct TransferTests {
         try await WaftLoopback.run(.decline) { loopback in
             try await loopback.client { client in
                 for _ in 0..<3 {
-                    let verdict = try await client.offer(.sample(items: 2), patience: .seconds(60))
+                    let verdict = try await client.offer(.sample(items: 2), timeout: .seconds(60))
                     #expect(verdict.items == Array(repeating: ItemVerdict(.declined, reason: "no"), count: 2))
                 }
             }
@@ -168,10 +168,10 @@ struct TransferTests {
                 for number in 0..<20 {
                     let sources = [MemorySource.file("file-\(number)", hello)]
                     let offer = Offer(of: sources)
-                    let verdict = try await client.offer(offer, patience: .seconds(60))
+                    let verdict = try await client.offer(offer, timeout: .seconds(60))
                     let outcome = try await loopback.client { other in
                         try await other.send(
-                            offer, sources, verdict: verdict, patience: .seconds(60), cancellation: Cancellation(),
+                            offer, sources, verdict: verdict, timeout: .seconds(60), cancellation: Cancellation(),
                             progressed: { _, _ in })
                     }
                     #expect(outcome.items.map(\.word) == ["stored"])
@@ -190,11 +190,11 @@ struct TransferTests {
             _ = try await loopback.send(sources, offer: offer)
             try await loopback.delivery.arrivals.element(2)
             try await loopback.client { client in
-                let now = try await client.receipt(of: offer, answered: false, patience: .seconds(60))
+                let now = try await client.receipt(of: offer, answered: false, timeout: .seconds(60))
                 #expect(now.items.map(\.handler.state) == [.pending, .pending])
                 loopback.delivery.answer(item: 1, yes)
                 async let waiting = loopback.client { client in
-                    try await client.receipt(of: offer, answered: true, patience: .seconds(60))
+                    try await client.receipt(of: offer, answered: true, timeout: .seconds(60))
                 }
                 loopback.delivery.answer(item: 0, HandlerAnswer(.no, exitCode: 1))
                 #expect(try await waiting.items.map(\.handler) == [HandlerAnswer(.no, exitCode: 1), yes])
@@ -222,9 +222,9 @@ struct TransferTests {
             let offer = Offer(of: sources)
             _ = try await loopback.send(sources, offer: offer)
             for (peer, offer) in [(WaftLoopback.other, offer), (WaftLoopback.peer, Offer.sample())] {
-                let fault = await #expect(throws: TransferFault.self) {
+                let fault = await #expect(throws: TransferError.self) {
                     try await loopback.client(as: peer) {
-                        try await $0.receipt(of: offer, answered: true, patience: .seconds(60))
+                        try await $0.receipt(of: offer, answered: true, timeout: .seconds(60))
                     }
                 }
                 #expect(fault?.code == .notAccepted)
@@ -235,12 +235,12 @@ struct TransferTests {
     @Test("the card is shown to peers that may see it")
     func card() async throws {
         try await WaftLoopback.run { loopback in
-            let card = try await loopback.client { try await $0.card(patience: .seconds(60)) }
+            let card = try await loopback.client { try await $0.card(timeout: .seconds(60)) }
             #expect(card == Card(name: "kitchen", device: "server"))
         }
         try await WaftLoopback.run(card: nil) { loopback in
-            let fault = await #expect(throws: TransferFault.self) {
-                try await loopback.client { try await $0.card(patience: .seconds(60)) }
+            let fault = await #expect(throws: TransferError.self) {
+                try await loopback.client { try await $0.card(timeout: .seconds(60)) }
             }
             #expect(fault?.code == .notAccepted)
         }
@@ -266,7 +266,7 @@ struct FailingTransferTests {
 
     @Test("an item that cannot be committed has failed, and the others are stored")
     func failingCommit() async throws {
-        let fault = TransferFault(.storage, "the disk says no")
+        let fault = TransferError(.storage, "the disk says no")
         try await WaftLoopback.run(inbox: MemoryInbox { $0 == .commit(name: "b") ? fault : nil }) { loopback in
             let outcome = try await loopback.send([.file("a", hello), .file("b", hello), .file("c", hello)])
             #expect(outcome.items.map(\.word) == ["stored", "failed: storage", "stored"])

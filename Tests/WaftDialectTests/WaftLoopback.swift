@@ -122,7 +122,7 @@ struct WaftLoopback: Sendable {
         try await http(as: peer) { http in
             let switching = try await http.switchProtocols(
                 WaftDialect.Resource.contents(transfer).path, to: WaftDialect.contentsProtocol, timeout: .seconds(60))
-            guard case .switched(let stream) = switching else { throw HTTPFault.malformed("it was refused") }
+            guard case .switched(let stream) = switching else { throw HTTPError.malformed("it was refused") }
             return try #require(await BackgroundThread.run("waft-test") { body(stream) })
         }
     }
@@ -131,7 +131,7 @@ struct WaftLoopback: Sendable {
     /// has noticed.
     /// - Returns: the fault with which it ended.
     @discardableResult
-    func cut(_ transfer: TransferID, after frames: ByteBuffer) async throws -> TransferFault? {
+    func cut(_ transfer: TransferID, after frames: ByteBuffer) async throws -> TransferError? {
         try await contents(of: transfer) { stream in
             var frames = frames
             _ = try? stream.send(&frames, within: PeerTimeout(.seconds(60)), isListening: false)
@@ -146,19 +146,19 @@ struct WaftLoopback: Sendable {
         offer: Offer? = nil,
         cancellation: Cancellation = Cancellation(),
         progressed: @escaping @Sendable (UInt64) -> Void = { _ in }
-    ) async throws -> SendOutcome {
+    ) async throws -> SendResult {
         let offer = offer ?? Offer(of: sources)
         return try await client { client in
-            let verdict = try await client.offer(offer, patience: .seconds(60))
+            let verdict = try await client.offer(offer, timeout: .seconds(60))
             return try await client.send(
-                offer, sources, verdict: verdict, patience: .seconds(60), cancellation: cancellation,
+                offer, sources, verdict: verdict, timeout: .seconds(60), cancellation: cancellation,
                 progressed: { done, _ in progressed(done) })
         }
     }
 
     /// Offers, and gets the answer that is wanted.
     func offer(_ offer: Offer, as peer: PeerID = WaftLoopback.peer) async throws -> Verdict {
-        try await client(as: peer) { try await $0.offer(offer, patience: .seconds(60)) }
+        try await client(as: peer) { try await $0.offer(offer, timeout: .seconds(60)) }
     }
 
     /// Sends any frames as the contents of a transfer.
@@ -167,15 +167,15 @@ struct WaftLoopback: Sendable {
         _ frames: ByteBuffer,
         to transfer: TransferID,
         as peer: PeerID = WaftLoopback.peer
-    ) async throws -> (status: Int, fault: TransferFault?, receipt: [ReceiptMessage.Item]?) {
+    ) async throws -> (status: Int, fault: TransferError?, receipt: [ReceiptMessage.Item]?) {
         try await http(as: peer) { http in
             switch try await http.switchProtocols(
                 WaftDialect.Resource.contents(transfer).path, to: WaftDialect.contentsProtocol, timeout: .seconds(60))
             {
             case .refused(let answer):
                 let message = try WaftDialect.decode(FaultMessage.self, from: answer.body)
-                let code = try #require(TransferFault.Code(rawValue: message.fault))
-                return (Int(answer.status.code), TransferFault(code, message.message), nil)
+                let code = try #require(TransferError.Code(rawValue: message.fault))
+                return (Int(answer.status.code), TransferError(code, message.message), nil)
             case .switched(let stream):
                 let reply = await BackgroundThread.run("waft-test") {
                     var frames = frames
@@ -194,7 +194,7 @@ struct WaftLoopback: Sendable {
     /// Waits until a transfer has ended at the receiver.
     /// - Returns: the fault it ended with.
     @discardableResult
-    func end(of transfer: TransferID) async throws -> TransferFault? {
+    func end(of transfer: TransferID) async throws -> TransferError? {
         let event = try await events.first { event in
             if case .ended(transfer, _, _, _) = event { true } else { false }
         }
@@ -225,7 +225,7 @@ extension ByteBuffer {
     }
 }
 
-extension SendOutcome.Item {
+extension SendResult.Item {
     /// The outcome in a word.
     var word: String {
         switch self {

@@ -7,7 +7,7 @@ import UniformTypes
 // Messages with items, from and to whole texts.
 extension WaftDialect {
     /// - Parameter pieceBytes: how many bytes of it come at once.
-    static func offer(from text: ByteBuffer, pieceBytes: Int = 100_000) throws(TransferFault) -> Offer {
+    static func offer(from text: ByteBuffer, pieceBytes: Int = 100_000) throws(TransferError) -> Offer {
         var reader = OfferReader()
         for piece in pieces(of: text, pieceBytes) { try reader.read(piece) }
         return try reader.finish(.system)
@@ -15,7 +15,7 @@ extension WaftDialect {
 
     static func receipt(
         from text: ByteBuffer, for offer: Offer, pieceBytes: Int = 100_000
-    ) throws(TransferFault) -> Receipt {
+    ) throws(TransferError) -> Receipt {
         var reader = ReceiptReader(for: offer)
         for piece in pieces(of: text, pieceBytes) { try reader.read(piece) }
         return try reader.finish()
@@ -23,7 +23,7 @@ extension WaftDialect {
 
     static func encode(_ offer: Offer) throws -> ByteBuffer { try writer(offer).joined() }
 
-    static func verdict(from text: ByteBuffer, on offer: Offer) throws(TransferFault) -> Verdict {
+    static func verdict(from text: ByteBuffer, on offer: Offer) throws(TransferError) -> Verdict {
         let (message, items) = try lines(of: VerdictMessage.self, in: text)
         return try message.verdict(items, on: offer)
     }

@@ -23,15 +23,15 @@ package final class EventFeed: Sendable {
     }
 
     private let backlogBytes: Int
-    private let mostWatchers: Int
+    private let maximumWatchers: Int
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
     ///   - backlogBytes: bytes that are kept for one watcher, beyond those with which it begins.
-    ///   - mostWatchers: fewer than `ControlServer` has seats, so that others can always be served.
-    package init(backlogBytes: Int = 8 << 20, mostWatchers: Int = 16) {
+    ///   - maximumWatchers: fewer than `ControlServer` has seats, so that others can always be served.
+    package init(backlogBytes: Int = 8 << 20, maximumWatchers: Int = 16) {
         self.backlogBytes = backlogBytes
-        self.mostWatchers = mostWatchers
+        self.maximumWatchers = maximumWatchers
     }
 
     /// From any thread; in the order in which calls end, the same for every watcher.
@@ -88,7 +88,7 @@ package final class EventFeed: Sendable {
     func watch(drop: @escaping @Sendable () -> Void) -> Watching? {
         let (lines, feed) = AsyncStream<ByteBuffer>.makeStream()
         let number: Int? = state.withLockedValue { state in
-            guard state.watchers.count < mostWatchers else { return nil }
+            guard state.watchers.count < maximumWatchers else { return nil }
             let waiting = state.waiting.sorted { $0.key < $1.key }.map(\.value)
             var watcher = Watcher(lines: feed, drop: drop, limit: backlogBytes)
             for line in (state.ready.map { [$0] } ?? []) + waiting {

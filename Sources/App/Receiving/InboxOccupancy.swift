@@ -6,7 +6,7 @@ import Sharing
 struct InboxOccupancy: OccupancyReading {
     let journal: Journal
 
-    func occupied(by peer: PeerID) throws(JournalFault) -> UInt64 {
+    func occupied(by peer: PeerID) throws(JournalError) -> UInt64 {
         try journal.lying(from: peer).reduce(0) { sum, item in
             var status = stat()
             guard lstat(item.path, &status) == 0 || errno != ENOENT else { return sum }

@@ -158,7 +158,7 @@ extension Receiver {
             hook: plan.hook?.executable
         )
         if status.freeRoom == nil {
-            do throws(TransferFault) { status.freeRoom = try parts.inbox.freeRoom() } catch {
+            do throws(TransferError) { status.freeRoom = try parts.inbox.freeRoom() } catch {
                 status.inboxFault =
                     error.message
                     + (error == .anotherInbox ? "; to use the folder that is there now: waft inbox adopt" : "")
@@ -181,7 +181,7 @@ extension Receiver {
         (status.waitingJobs, status.sendingJobs, status.failedJobs) = (jobs.waiting, jobs.sending, jobs.failed)
         let partials = parts.inbox.partials
         (status.keptPartials, status.keptBytes) = (partials.count, partials.bytes)
-        do throws(JournalFault) { try parts.journal.checkPlace() } catch { status.journalFault = error.description }
+        do throws(JournalError) { try parts.journal.checkPlace() } catch { status.journalError = error.description }
         if let deliveries = try? parts.journal.summary() {
             status.waitingDeliveries = deliveries.waiting
             status.parkedDeliveries = deliveries.parked

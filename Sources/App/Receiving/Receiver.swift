@@ -20,12 +20,12 @@ package final class Receiver: Service {
     /// The events for watchers on the control socket.
     let events: EventFeed
     /// The status of each endpoint, by the name of its dialect, and the id of this peer once it is known.
-    let standing = Mutex(Standing())
+    let standing = Mutex(Status())
     /// The state of the configuration file when the settings were read; nil for no file.
     let settingsStamp: Mutex<FileStamp?>
 
     /// The facts for `waft status`, filled in as they become known.
-    struct Standing {
+    struct Status {
         var id: PeerID?
         var endpoints: [Dialect: EndpointStatus] = [:]
     }
@@ -42,7 +42,7 @@ package final class Receiver: Service {
     ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
     ///   - kinds: the dialects to speak, in order of preference.
     ///   - observe: called for each event, from any thread; returns soon.
-    /// - Throws: `ReceiverFailure` for a hook that cannot be run.
+    /// - Throws: `ReceiverError` for a hook that cannot be run.
     package init(
         home: Home,
         settings: Settings,
@@ -50,7 +50,7 @@ package final class Receiver: Service {
         kinds: [EndpointKind] = Endpoints.all,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
-    ) throws(ReceiverFailure) {
+    ) throws(ReceiverError) {
         settingsStamp = Mutex(home.configurationStamp)
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
@@ -66,7 +66,7 @@ package final class Receiver: Service {
                 },
                 inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, logger: logger)
         } catch {
-            throw ReceiverFailure(.setting, error.description)
+            throw ReceiverError(.setting, error.description)
         }
         self.events = events
     }
@@ -77,7 +77,7 @@ package final class Receiver: Service {
     }
 
     /// Runs until the task is cancelled. Everything it has started has ended when it returns.
-    /// - Throws: `ReceiverFailure` when it cannot start or a part of it broke.
+    /// - Throws: `ReceiverError` when it cannot start or a part of it broke.
     package func receive() async throws {
         do {
             try home.makeFolders()
@@ -108,20 +108,20 @@ package final class Receiver: Service {
                 defer { group.cancelAll() }
                 try await group.next()
             }
-        } catch let failure as ReceiverFailure {
+        } catch let failure as ReceiverError {
             throw failure
         } catch is CancellationError {
             return
         } catch let error as PathTrustError {
-            throw ReceiverFailure(.setting, error.description)
+            throw ReceiverError(.setting, error.description)
         } catch let error as ControlError where error.code == .pathTooLong {
-            throw ReceiverFailure(.setting, error.description)
+            throw ReceiverError(.setting, error.description)
         } catch let error as ControlError where error.code == .alreadyRunning {
-            throw ReceiverFailure(.alreadyRunning, error.description)
+            throw ReceiverError(.alreadyRunning, error.description)
         } catch let error as ListenerError {
-            throw ReceiverFailure(.setting, "\(error); choose another with --port")
+            throw ReceiverError(.setting, "\(error); choose another with --port")
         } catch {
-            throw ReceiverFailure(.unexpected, "\(error)")
+            throw ReceiverError(.unexpected, "\(error)")
         }
     }
 

@@ -59,14 +59,14 @@ struct ReceiverParts: Sendable {
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(
             endpoints: endpoints, contacts: contacts, searches: (try? directory?.get()) != nil)
-        do throws(HandlerProgram.Unfit) {
+        do throws(HandlerProgram.UnfitError) {
             outbox = try OutboxService(
                 home: home, settings: settings,
                 sender: Sender(
                     finder: finder, ownName: settings.name, sentLog: home.sentLog, inhibitor: plan.inhibitor),
                 logger: logger)
         } catch {
-            throw ReceiverFailure(.setting, error.description)
+            throw ReceiverError(.setting, error.description)
         }
         let handlers = home.handlerCatalog(settings)
         let catalog = CatalogWatch(handlers, logger: logger)
@@ -164,7 +164,7 @@ struct ReceiverParts: Sendable {
                 path: path, scratchFolder: plan.home.state + "/hooks", rules: plan.settings.hookRules,
                 forbiddenPlaces: closed.paths, logger: plan.logger)
         } catch {
-            throw ReceiverFailure(.setting, plan.settings.line(about: "arbiter", "\(error)"))
+            throw ReceiverError(.setting, plan.settings.line(about: "arbiter", "\(error)"))
         }
     }
 
@@ -186,7 +186,7 @@ struct ReceiverParts: Sendable {
 
     /// Settles what an earlier process was about to move into the Inbox when it died.
     private static func recover(_ journal: Journal, _ inbox: FileInbox, _ logger: Logger) throws {
-        do throws(TransferFault) {
+        do throws(TransferError) {
             _ = try inbox.freeRoom()
         } catch  where error == .anotherInbox {
             // Unsettled items can be found only in the known Inbox. They wait until the receiver starts with it.

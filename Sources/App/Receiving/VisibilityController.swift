@@ -71,7 +71,7 @@ final class VisibilityController: VisibilityReading {
     /// peer is a stranger.
     func knows(_ peer: PeerID) -> Bool {
         guard let snapshot = try? book.snapshot() else { return false }
-        if case .contact = snapshot.standing(of: peer) { return true }
+        if case .contact = snapshot.relation(of: peer) { return true }
         return false
     }
 

@@ -20,16 +20,16 @@ package struct Sender: Sendable {
     /// `SendOptions.retryFor`.
     ///
     /// - Parameters:
-    ///   - cancellation: when requested, informs the other side and throws `SendFailure.cancelled`.
+    ///   - cancellation: when requested, informs the other side and throws `SendError.cancelled`.
     ///   - observe: called in order, from one task.
-    /// - Throws: `SendFailure`.
+    /// - Throws: `SendError`.
     package func send(
         _ sources: [any ItemSource],
         to reference: PeerReference,
         options: SendOptions,
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
-    ) async throws(SendFailure) -> SendReport {
+    ) async throws(SendError) -> SendReport {
         let report = try await run(
             sources, to: reference, options: options, cancellation: cancellation, observe: observe)
         sentLog?.note(report)
@@ -42,7 +42,7 @@ package struct Sender: Sendable {
         options: SendOptions,
         cancellation: Cancellation,
         observe: @escaping @Sendable (SendEvent) -> Void
-    ) async throws(SendFailure) -> SendReport {
+    ) async throws(SendError) -> SendReport {
         let awake = WakeHold(inhibitor)
         defer { withExtendedLifetime(awake) {} }
         let observe: @Sendable (SendEvent) -> Void = { event in
@@ -51,7 +51,7 @@ package struct Sender: Sendable {
         }
         let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
         guard let endpoint = finder.endpoint(for: target) else {
-            throw SendFailure(.unreachable, "\(target.dialect.title) is not spoken here")
+            throw SendError(.unreachable, "\(target.dialect.title) is not spoken here")
         }
         let offer = Offer(
             transfer: options.transfer ?? TransferID(),
@@ -61,11 +61,11 @@ package struct Sender: Sendable {
             SendRequest(
                 sources: sources, offer: offer, target: target, peerText: reference.description, options: options,
                 cancellation: cancellation, observe: observe
-            ) { () async throws(SendFailure) in
+            ) { () async throws(SendError) in
                 let found = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
                 // A transfer that one dialect began cannot be resumed by another.
                 guard found.dialect == target.dialect else {
-                    throw SendFailure(.notFound, "\(reference) is not reachable now")
+                    throw SendError(.notFound, "\(reference) is not reachable now")
                 }
                 return found
             })
@@ -75,10 +75,10 @@ package struct Sender: Sendable {
     ///
     /// - Parameter offer: with the number and as many items as it had.
     /// - Returns: nil if the peer knows of no such transfer, or nothing of it has ended, or its dialect has no receipts.
-    /// - Throws: `SendFailure`.
+    /// - Throws: `SendError`.
     func receipt(
         of offer: Offer, from reference: PeerReference, options: SendOptions
-    ) async throws(SendFailure) -> Receipt? {
+    ) async throws(SendError) -> Receipt? {
         let target = try await finder.resolve(reference, expecting: options.expected, within: options.finding)
         return try await finder.endpoint(for: target)?.receipt(
             of: offer, from: target, peerText: reference.description, options: options)

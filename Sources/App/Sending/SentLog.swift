@@ -108,7 +108,7 @@ extension SentLog.Entry {
 }
 
 extension SentLog.Entry.Item {
-    fileprivate init(_ offered: OfferedItem, _ outcome: SendOutcome.Item, _ dialect: Dialect) {
+    fileprivate init(_ offered: OfferedItem, _ outcome: SendResult.Item, _ dialect: Dialect) {
         (name, type, size) = (offered.name.text, offered.type.identifier, offered.size)
         switch outcome {
         case .notAccepted(let verdict):

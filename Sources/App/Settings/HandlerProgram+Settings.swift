@@ -4,11 +4,11 @@ import HookSandbox
 
 extension HandlerProgram {
     /// The hook that is set; nil where none is.
-    /// - Throws: `Unfit` if it cannot be run, or if its rules name a path that is closed to handlers.
-    package static func hook(_ settings: Settings, _ home: Home) throws(Unfit) -> HandlerProgram? {
+    /// - Throws: `UnfitError` if it cannot be run, or if its rules name a path that is closed to handlers.
+    package static func hook(_ settings: Settings, _ home: Home) throws(UnfitError) -> HandlerProgram? {
         guard let path = settings.hook else { return nil }
         if let (key, reason) = settings.hookRules.trouble(home.handlerCatalog(settings).closed) {
-            throw Unfit(description: settings.line(about: key.setting, "\(key.setting): \(reason)"))
+            throw UnfitError(description: settings.line(about: key.setting, "\(key.setting): \(reason)"))
         }
         do {
             return try hook(
@@ -19,7 +19,7 @@ extension HandlerProgram {
                 rules: settings.hookRules
             )
         } catch {
-            throw Unfit(description: settings.line(about: "hook", error.description))
+            throw UnfitError(description: settings.line(about: "hook", error.description))
         }
     }
 }

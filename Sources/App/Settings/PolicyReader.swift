@@ -13,8 +13,8 @@ struct PolicyReader {
     let registry: TypeRegistry
     let dialects: DialectTable
 
-    /// - Throws: `Settings.Unusable` with the line of the error, and the number of its rule.
-    func read(_ node: Node) throws(Settings.Unusable) -> Policy {
+    /// - Throws: `Settings.InvalidError` with the line of the error, and the number of its rule.
+    func read(_ node: Node) throws(Settings.InvalidError) -> Policy {
         // All rules commented out.
         if node.null != nil { return .none }
         guard let list = node.sequence else {
@@ -32,7 +32,7 @@ struct PolicyReader {
         }
     }
 
-    private func read(_ node: Node, number: Int) throws(Settings.Unusable) -> PolicyRule {
+    private func read(_ node: Node, number: Int) throws(Settings.InvalidError) -> PolicyRule {
         guard let mapping = node.mapping else {
             throw unusable(node, "rule \(number) should be `key: value` pairs, such as {from: contacts, then: accept}")
         }
@@ -67,8 +67,8 @@ struct PolicyReader {
         return texts.count == min(list.count, ContactBounds.values + 1) ? .list(texts) : nil
     }
 
-    private func unusable(_ node: Node, _ words: String) -> Settings.Unusable {
-        Settings.Unusable(description: "\(path), line \(node.mark?.line ?? 0): \(words)")
+    private func unusable(_ node: Node, _ words: String) -> Settings.InvalidError {
+        Settings.InvalidError(description: "\(path), line \(node.mark?.line ?? 0): \(words)")
     }
 
     /// A key as it can stand in a line.

@@ -12,15 +12,15 @@ extension Settings {
     /// - Parameters:
     ///   - dialects: rules can name those whose peers prove no key.
     ///   - registry: the types that rules can name; asked for where there are rules.
-    /// - Throws: `Settings.Unusable` with file and line for text that is no YAML, an unknown key, or an unfit value.
+    /// - Throws: `Settings.InvalidError` with file and line for text that is no YAML, an unknown key, or an unfit value.
     package mutating func read(
         file path: String, dialects: DialectTable, registry: @autoclosure () -> TypeRegistry = .system
-    ) throws(Unusable) {
+    ) throws(InvalidError) {
         guard FileManager.default.fileExists(atPath: path) else { return }
         guard let data = FileManager.default.contents(atPath: path), data.count <= Self.maximumBytes,
             let text = String(data: data, encoding: .utf8)
         else {
-            throw Unusable(description: "\(path) cannot be read: it is unreadable, too large, or not UTF-8 text")
+            throw InvalidError(description: "\(path) cannot be read: it is unreadable, too large, or not UTF-8 text")
         }
         let root: Node?
         do {
@@ -28,12 +28,12 @@ extension Settings {
         } catch {
             let reason = (error as? YamlError)?.description ?? error.localizedDescription
             let line = reason.split(separator: "\n").joined(separator: " ")
-            throw Unusable(description: "\(path) is not YAML: \(line)")
+            throw InvalidError(description: "\(path) is not YAML: \(line)")
         }
         // A file of comments only, as the first start writes it.
         guard let root, root.null == nil else { return }
         guard let mapping = root.mapping else {
-            throw Unusable(description: "\(path) should be a list of `key: value` lines")
+            throw InvalidError(description: "\(path) should be a list of `key: value` lines")
         }
         try read(mapping, below: [], in: path, dialects, registry)
     }
@@ -42,7 +42,7 @@ extension Settings {
     private mutating func read(
         _ mapping: Node.Mapping, below parents: [String], in path: String, _ dialects: DialectTable,
         _ registry: () -> TypeRegistry
-    ) throws(Unusable) {
+    ) throws(InvalidError) {
         for (keyNode, value) in mapping {
             let place = "\(path), line \(keyNode.mark?.line ?? 0)"
             let word = keyNode.scalar?.string ?? "?"
@@ -51,7 +51,7 @@ extension Settings {
             guard siblings.contains(word) else {
                 let shown = PeerName.fit(String(word.prefix(64)), fallback: "?")
                 let parent = parents.isEmpty ? "" : " in \(parents.joined(separator: "."))"
-                throw Unusable(
+                throw InvalidError(
                     description:
                         "\(place): unknown setting \"\(shown)\"\(parent); there are: \(siblings.joined(separator: ", "))"
                 )
@@ -61,7 +61,7 @@ extension Settings {
                 if value.null != nil { continue }
                 guard let inner = value.mapping else {
                     let first = SettingKey.words(below: parents + [word]).first ?? ""
-                    throw Unusable(description: "\(place): \(name) should be a mapping, such as {\(first): …}")
+                    throw InvalidError(description: "\(place): \(name) should be a mapping, such as {\(first): …}")
                 }
                 try read(inner, below: parents + [word], in: path, dialects, registry)
                 continue
@@ -73,7 +73,7 @@ extension Settings {
             }
             let texts = value.scalar.map { [$0.string] } ?? value.sequence?.compactMap { $0.scalar?.string } ?? []
             guard value.mapping == nil, key.read(texts, from: place, into: &self) else {
-                throw Unusable(description: "\(place): \(name) should be \(key.expected)")
+                throw InvalidError(description: "\(place): \(name) should be \(key.expected)")
             }
         }
     }

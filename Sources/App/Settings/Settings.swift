@@ -92,7 +92,7 @@ package struct Settings: Sendable {
     }
 
     /// A setting with an unusable value: one line with the place, the value and the accepted values.
-    package struct Unusable: Error, Hashable, CustomStringConvertible {
+    package struct InvalidError: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
 }

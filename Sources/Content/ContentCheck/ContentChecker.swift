@@ -62,7 +62,7 @@ package struct ContentChecker: Sendable {
     private func check(
         _ source: some ByteSource, startBytes: Int, _ judging: (Content, [UInt8]) -> ContentVerdict
     ) -> ContentVerdict {
-        do throws(ReadFailure) {
+        do throws(ReadError) {
             return judging(
                 try recognizer.content(of: source), try source.read(at: 0, count: startBytes))
         } catch {

@@ -9,11 +9,11 @@ struct ContentRecognizer: Sendable {
 
     let database: MagicDatabase
 
-    func content(of source: some ByteSource) throws(ReadFailure) -> Content {
+    func content(of source: some ByteSource) throws(ReadError) -> Content {
         let head = try source.read(at: 0, count: Self.headByteCount)
         // Typed errors do not cross the closure's border.
-        let result: Result<Content, ReadFailure> = head.withUnsafeBytes { head in
-            do throws(ReadFailure) {
+        let result: Result<Content, ReadError> = head.withUnsafeBytes { head in
+            do throws(ReadError) {
                 return .success(try content(of: source, head: head))
             } catch {
                 return .failure(error)
@@ -25,7 +25,7 @@ struct ContentRecognizer: Sendable {
     private func content(
         of source: some ByteSource,
         head: UnsafeRawBufferPointer
-    ) throws(ReadFailure) -> Content {
+    ) throws(ReadError) -> Content {
         var content = Content()
         content.isEmpty = head.isEmpty
         content.text = TextForm(head, isWhole: UInt64(head.count) >= source.size)

@@ -6,11 +6,11 @@ import PropertyLists
 package import Sharing
 
 /// The receiver rejects the form of the body, although its TXT record may announce it.
-package struct BodyFormRefusal: Error {
+package struct BodyFormError: Error {
     let status: Int
 
-    package var fault: TransferFault {
-        TransferFault(.storage, "the other side takes none of the forms that were tried: HTTP status \(status)")
+    package var fault: TransferError {
+        TransferError(.storage, "the other side takes none of the forms that were tried: HTTP status \(status)")
     }
 }
 
@@ -33,10 +33,10 @@ package struct AirDropClient {
 
     /// Asks the receiver for its name and model.
     /// - Returns: nil if the receiver does not show itself.
-    /// - Throws: `HTTPFault` if the connection breaks.
-    package func discover(patience: Duration) async throws -> AirDropCard? {
+    /// - Throws: `HTTPError` if the connection breaks.
+    package func discover(timeout: Duration) async throws -> AirDropCard? {
         let answer = try await post(
-            .discover, AirDropMessage.discover.encoded(), connection: "close", patience: patience)
+            .discover, AirDropMessage.discover.encoded(), connection: "close", timeout: timeout)
         guard answer.status == .ok, let message = PropertyList(message: answer.body)?.dictionary,
             let name = message["ReceiverComputerName"]?.string
         else { return nil }
@@ -49,18 +49,18 @@ package struct AirDropClient {
     /// Sends the question and waits for the answer. Closing the connection withdraws the question.
     ///
     /// If all items are links, an accepted question completes the sending.
-    /// - Parameter patience: maximum wait for the other side's user, including interim answers.
-    /// - Throws: `HTTPFault.silence` if the receiver does not answer; `TransferFault`, before the question is sent, if
+    /// - Parameter timeout: maximum wait for the other side's user, including interim answers.
+    /// - Throws: `HTTPError.silence` if the receiver does not answer; `TransferError`, before the question is sent, if
     ///   the items do not fit into one.
-    package func ask(_ plan: SendingPlan, patience: Duration) async throws -> Verdict {
+    package func ask(_ plan: SendingPlan, timeout: Duration) async throws -> Verdict {
         let question = try AirDropMessage.question(plan, from: card, instance: instance).encoded()
         guard question.readableBytes <= AirDropLimits.askBytes else {
             throw SendingPlan.tooMany(plan.offer.items.count)
         }
         let answer: HTTPAnswer
         do {
-            answer = try await post(.ask, question, patience: patience)
-        } catch let fault as HTTPFault where fault == .closed {
+            answer = try await post(.ask, question, timeout: timeout)
+        } catch let fault as HTTPError where fault == .closed {
             // Some receivers decline by closing the connection.
             return Self.declined(plan, "the other side closed the connection")
         }
@@ -73,21 +73,21 @@ package struct AirDropClient {
     ///
     /// - Parameters:
     ///   - flags: the receiver's.
-    ///   - patience: how long the other side may be silent.
+    ///   - timeout: how long the other side may be silent.
     ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` is added.
     ///   - cancellation: a request closes the connection, because AirDrop has no other way to cancel.
     ///   - progressed: called with the bytes of contents handed to the connection so far.
     /// - Returns: an outcome also if a source could not be read: then no item has arrived.
-    /// - Throws: `BodyFormRefusal` if the receiver rejects the form of the body; `HTTPFault` if the connection breaks;
-    ///   `TransferFault` if the contents cannot be packed; `CancellationError`.
+    /// - Throws: `BodyFormError` if the receiver rejects the form of the body; `HTTPError` if the connection breaks;
+    ///   `TransferError` if the contents cannot be packed; `CancellationError`.
     package func upload(
         _ plan: SendingPlan,
         to flags: AirDropFlags,
-        patience: Duration,
+        timeout: Duration,
         stall: Duration = Limits.stall,
         cancellation: Cancellation,
         progressed: (UInt64) -> Void
-    ) async throws -> SendOutcome {
+    ) async throws -> SendResult {
         guard !plan.files.isEmpty else { return plan.outcome([:]) }
         let form: BodyDeflater.Form = flags.contains(.dvzip) ? .dvzip : .gzip
         let packer = try ContentsPacker(plan, form)
@@ -100,36 +100,36 @@ package struct AirDropClient {
         let answer: HTTPAnswer
         do {
             answer = try await http.upload(
-                AirDropDialect.Resource.upload.rawValue, headers: headers, patience: patience,
+                AirDropDialect.Resource.upload.rawValue, headers: headers, timeout: timeout,
                 maximum: stall + Limits.work(on: plan.totalBytes)
             ) {
                 if cancellation.isRequested { throw CancellationError() }
                 progressed(packer.contentBytes)
                 return try packer.nextPiece()
             }
-        } catch let fault as SourceFault {
+        } catch let fault as SourceError {
             // An archive cannot mark a file as unreadable: the whole transfer stops.
-            let rest = TransferFault(.interrupted, "the transfer was interrupted: \(fault.message)")
+            let rest = TransferError(.interrupted, "the transfer was interrupted: \(fault.message)")
             let unread = packer.currentItem
-            return SendOutcome(
+            return SendResult(
                 items: plan.sources.indices.map { $0 == unread ? .unread(fault) : .lost(rest) })
         }
         progressed(packer.contentBytes)
         guard answer.status != .notAcceptable, answer.status != .unsupportedMediaType else {
-            throw BodyFormRefusal(status: Int(answer.status.code))
+            throw BodyFormError(status: Int(answer.status.code))
         }
         guard answer.status == .ok else {
             let fault = Self.fault(of: answer.status)
-            return SendOutcome(items: plan.offer.items.map { _ in .lost(fault) })
+            return SendResult(items: plan.offer.items.map { _ in .lost(fault) })
         }
         return plan.outcome(packer.read)
     }
 
-    private static func fault(of status: HTTPResponseStatus) -> TransferFault {
+    private static func fault(of status: HTTPResponseStatus) -> TransferError {
         switch status {
-        case .insufficientStorage: TransferFault(.noRoom, "the other side has no room for it")
-        case .unauthorized, .forbidden: TransferFault(.notAccepted, "the other side said no")
-        default: TransferFault(.storage, "the other side answered with HTTP status \(status.code)")
+        case .insufficientStorage: TransferError(.noRoom, "the other side has no room for it")
+        case .unauthorized, .forbidden: TransferError(.notAccepted, "the other side said no")
+        default: TransferError(.storage, "the other side answered with HTTP status \(status.code)")
         }
     }
 
@@ -140,14 +140,14 @@ package struct AirDropClient {
 
     private func post(
         _ resource: AirDropDialect.Resource, _ message: ByteBuffer, connection: String = "keep-alive",
-        patience: Duration
+        timeout: Duration
     ) async throws -> HTTPAnswer {
         var headers = self.headers
         headers.add(name: "content-type", value: AirDropDialect.propertyListType)
         headers.add(name: "connection", value: connection)
         // The body has a stated length, because some receivers cannot read a question in chunks.
         return try await http.exchange(
-            .POST, resource.rawValue, headers: headers, body: message, patience: patience)
+            .POST, resource.rawValue, headers: headers, body: message, timeout: timeout)
     }
 
     private static func declined(_ plan: SendingPlan, _ reason: String) -> Verdict {
@@ -175,10 +175,10 @@ extension SendingPlan {
     }
 
     /// The outcome after the receiver has confirmed everything, with this side's digests: AirDrop returns none.
-    fileprivate func outcome(_ read: [Int: ContentsPacker.ReadItem]) -> SendOutcome {
+    fileprivate func outcome(_ read: [Int: ContentsPacker.ReadItem]) -> SendResult {
         var names = Dictionary(uniqueKeysWithValues: files.map { ($0.item, $0.name.text) })
         for link in links { names[link.item] = sources[link.item].offered.name.text }
-        let items = sources.indices.map { item -> SendOutcome.Item in
+        let items = sources.indices.map { item -> SendResult.Item in
             let name = names[item] ?? sources[item].offered.name.text
             // A link that was sent in the question has not been read.
             let unread = ContentsPacker.ReadItem(bytes: sources[item].offered.size ?? 0, digest: .of(.xxh3_128, []))
@@ -186,6 +186,6 @@ extension SendingPlan {
             return .acknowledged(
                 ItemReceipt(.stored(name: name, size: known.bytes, digest: known.digest)), sent: nil)
         }
-        return SendOutcome(items: items)
+        return SendResult(items: items)
     }
 }

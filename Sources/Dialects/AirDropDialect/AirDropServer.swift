@@ -10,7 +10,7 @@ package struct AirDropServer: Sendable {
     private let reception: Reception
     private let registry: @Sendable () -> TypeRegistry
     private let card: @Sendable () -> AirDropCard?
-    private let refused: @Sendable (TransferFault) -> Void
+    private let refused: @Sendable (TransferError) -> Void
     private let remarked: @Sendable (Offer, PeerID, [AirDropRemark]) -> Void
 
     /// - Parameters:
@@ -21,7 +21,7 @@ package struct AirDropServer: Sendable {
     package init(
         reception: Reception,
         registry: @escaping @Sendable () -> TypeRegistry = { .system },
-        refused: @escaping @Sendable (TransferFault) -> Void = { _ in },
+        refused: @escaping @Sendable (TransferError) -> Void = { _ in },
         remarked: @escaping @Sendable (Offer, PeerID, [AirDropRemark]) -> Void = { _, _, _ in },
         card: @escaping @Sendable () -> AirDropCard?
     ) {
@@ -53,7 +53,7 @@ package struct AirDropServer: Sendable {
         ) { exchange in
             do {
                 try await respond(to: exchange, from: visitor, agreement)
-            } catch let fault as TransferFault {
+            } catch let fault as TransferError {
                 guard !exchange.hasAnswered else { return }
                 try await exchange.respondAndClose(fault.airDropStatus)
             }
@@ -118,7 +118,7 @@ package struct AirDropServer: Sendable {
             return true
         }
         guard hasCome else { return nil }
-        do throws(TransferFault) {
+        do throws(TransferError) {
             let asked = try AskedOffer(AskReading(body), registry: registry())
             // Without this library the contents could not be unpacked after the user has accepted.
             if !asked.places.isEmpty { _ = try ArchiveLibrary.functions() }
@@ -141,7 +141,7 @@ package struct AirDropServer: Sendable {
         if let said = headers.first(name: "transferid"), let identifier = asked.identifier,
             said.lowercased() != identifier.lowercased()
         {
-            throw TransferFault(.notAccepted, "these are the contents of another transfer")
+            throw TransferError(.notAccepted, "these are the contents of another transfer")
         }
         try await exchange.inviteBody()
         try await receive(asked, verdict, from: peer) { transfer in
@@ -154,14 +154,14 @@ package struct AirDropServer: Sendable {
     }
 
     /// Opens the transfer, takes its contents and closes it, also after an error.
-    /// - Throws: `TransferFault` if an accepted item is not stored.
+    /// - Throws: `TransferError` if an accepted item is not stored.
     private func receive(
         _ asked: AskedOffer, _ verdict: Verdict, from peer: PeerID,
-        _ contents: (IncomingTransfer) async -> Result<Void, TransferFault>
-    ) async throws(TransferFault) {
+        _ contents: (IncomingTransfer) async -> Result<Void, TransferError>
+    ) async throws(TransferError) {
         let transfer = try reception.begin(asked.offer.transfer, from: peer, binding: .announced)
         var receipt: Receipt
-        do throws(TransferFault) {
+        do throws(TransferError) {
             try ContentsUnpacker.takeLinks(of: asked, verdict, into: transfer)
             try await contents(transfer).get()
             receipt = try transfer.finish()
@@ -185,18 +185,18 @@ private final class Unpacking: @unchecked Sendable {
     private let asked: AskedOffer
     private let verdict: Verdict
     private let pull = BodyPull()
-    private var result: Result<Void, TransferFault> = .failure(TransferFault(.unexpected, "nothing was unpacked"))
+    private var result: Result<Void, TransferError> = .failure(TransferError(.unexpected, "nothing was unpacked"))
     /// Entries that were left out or renamed.
     private(set) var remarks: [AirDropRemark] = []
     /// Why the bytes stopped before their end; nil at a normal end.
-    private var interruption: TransferFault?
+    private var interruption: TransferError?
 
     init(_ transfer: IncomingTransfer, _ asked: AskedOffer, _ verdict: Verdict) {
         (self.transfer, self.asked, self.verdict) = (transfer, asked, verdict)
     }
 
     /// - Parameter next: returns the next bytes, nil at their end.
-    func run(_ next: () async throws -> ByteBuffer?) async -> Result<Void, TransferFault> {
+    func run(_ next: () async throws -> ByteBuffer?) async -> Result<Void, TransferError> {
         var demand = await pull.start { self.unpack() }
         while case .more = demand {
             demand = await pull.give(await piece(next))
@@ -211,10 +211,10 @@ private final class Unpacking: @unchecked Sendable {
             return try await next()
         } catch {
             if error is CancellationError || Task.isCancelled {
-                interruption = TransferFault(.stopping, "the receiver is being stopped")
+                interruption = TransferError(.stopping, "the receiver is being stopped")
             } else {
-                let reason = (error as? HTTPFault)?.description ?? "the connection broke off"
-                interruption = TransferFault(.interrupted, reason)
+                let reason = (error as? HTTPError)?.description ?? "the connection broke off"
+                interruption = TransferError(.interrupted, reason)
             }
             return nil
         }
@@ -222,7 +222,7 @@ private final class Unpacking: @unchecked Sendable {
 
     /// Runs on the thread of the pull.
     private func unpack() {
-        do throws(TransferFault) {
+        do throws(TransferError) {
             let archive = try CPIOReader(BodyInflater(InflationLimit(asked.offer))) { self.pull.take() }
             let unpacker = ContentsUnpacker(transfer, asked, verdict, archive: archive)
             defer { remarks = unpacker.remarks.all }
@@ -251,7 +251,7 @@ extension HTTPExchange {
     }
 }
 
-extension TransferFault {
+extension TransferError {
     /// The HTTP status for this fault. Apple's senders distinguish only 200 from all others.
     fileprivate var airDropStatus: HTTPResponseStatus {
         switch code {

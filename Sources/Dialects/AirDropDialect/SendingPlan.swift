@@ -23,7 +23,7 @@ package struct SendingPlan: Sendable {
     var links: [(item: Int, url: String)] = []
 
     /// - Parameter flags: the receiver's.
-    /// - Throws: `TransferFault`, before anything is sent, for items that AirDrop cannot carry; `SourceFault` for a
+    /// - Throws: `TransferError`, before anything is sent, for items that AirDrop cannot carry; `SourceError` for a
     ///   link that cannot be read.
     package init(_ offer: Offer, _ sources: [any ItemSource], to flags: AirDropFlags) throws {
         self.offer = offer
@@ -48,22 +48,22 @@ package struct SendingPlan: Sendable {
     }
 
     /// The fault for a question with too many items: not every receiver takes a long message.
-    static func tooMany(_ count: Int) -> TransferFault {
-        TransferFault(
+    static func tooMany(_ count: Int) -> TransferError {
+        TransferError(
             .unreadable,
             "AirDrop asks about \(AirDropLimits.files) items at most in one message of "
                 + "\(ByteCount.text(UInt64(AirDropLimits.askBytes))), and these are \(count): send a folder that they are in"
         )
     }
 
-    private static func check(_ source: any ItemSource) throws(TransferFault) {
+    private static func check(_ source: any ItemSource) throws(TransferError) {
         guard source.offered.kind == .tree || source.offered.size != nil else {
-            throw TransferFault(
+            throw TransferError(
                 .unreadable,
                 "AirDrop has to know the size of \(source.origin) first: write it into a file, and send that")
         }
         if let largest = source.largestFile, largest > AirDropDialect.largestFile {
-            throw TransferFault(
+            throw TransferError(
                 .unreadable,
                 "\(source.origin) has a file of \(ByteCount.text(largest)), and AirDrop carries files of up to "
                     + "\(AirDropDialect.largestFile) bytes")
@@ -86,7 +86,7 @@ package struct SendingPlan: Sendable {
         while let step = try reading.next() {
             guard case .file = step else { continue }
             var buffer = [UInt8](repeating: 0, count: 2 * InternetShortcut.maximumBytes)
-            while case let count = try buffer.withUnsafeMutableBytes({ (bytes) throws(SourceFault) in
+            while case let count = try buffer.withUnsafeMutableBytes({ (bytes) throws(SourceError) in
                 try reading.read(into: bytes)
             }), count > 0 {
                 guard contents.count + count <= buffer.count else { break }
@@ -94,7 +94,7 @@ package struct SendingPlan: Sendable {
             }
         }
         guard let url = InternetShortcut.url(in: contents) else {
-            throw SourceFault(.unreadable, "\(source.origin) holds no URL")
+            throw SourceError(.unreadable, "\(source.origin) holds no URL")
         }
         return url
     }

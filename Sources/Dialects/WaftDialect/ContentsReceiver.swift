@@ -14,18 +14,18 @@ final class ContentsReceiver: FrameSink {
     }
 
     /// Reads the contents to their last frame.
-    /// - Throws: `TransferFault` for an error of the sender or the disk; `SecureStreamError` for one of the connection.
+    /// - Throws: `TransferError` for an error of the sender or the disk; `SecureStreamError` for one of the connection.
     func receiveAll(from stream: SecureStream) throws {
         while !hasEnded {
             guard let bytes = try stream.receive(within: PeerTimeout(Limits.silence)) else {
-                throw TransferFault(.interrupted, "the contents ended without their last frame")
+                throw TransferError(.interrupted, "the contents ended without their last frame")
             }
             try decoder.decode(bytes, into: self)
         }
         guard decoder.isBetweenFrames else { throw FrameDecoder.malformed("half a frame after the end") }
     }
 
-    func receive(_ frame: Frame) throws(TransferFault) {
+    func receive(_ frame: Frame) throws(TransferError) {
         guard !hasEnded else { throw FrameDecoder.malformed("a frame after the end") }
         switch frame {
         case .item(let number): try transfer.beginItem(number)
@@ -38,11 +38,11 @@ final class ContentsReceiver: FrameSink {
         case .itemAbandoned(let number, let fault): try transfer.abandonItem(number, fault)
         case .present(let number, let digest): try transfer.present(number, digest: digest)
         case .end: hasEnded = true
-        case .cancel: throw TransferFault(.cancelled, "the sender cancelled")
+        case .cancel: throw TransferError(.cancelled, "the sender cancelled")
         }
     }
 
-    func receive(data: UnsafeRawBufferPointer) throws(TransferFault) {
+    func receive(data: UnsafeRawBufferPointer) throws(TransferError) {
         guard !hasEnded else { throw FrameDecoder.malformed("data after the end") }
         try transfer.write(data)
     }

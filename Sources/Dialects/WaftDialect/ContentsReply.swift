@@ -5,7 +5,7 @@ import Sharing
 /// Reads the receiver's answer to contents, which ends by itself.
 final class ContentsReply: FrameSink {
     /// Why the receiver has ended the transfer; nil if it has taken everything.
-    private(set) var fault: TransferFault?
+    private(set) var fault: TransferError?
     private(set) var isComplete = false
     private var reader: ReceiptReader
     private var decoder: FrameDecoder
@@ -20,11 +20,11 @@ final class ContentsReply: FrameSink {
     /// Whether the receiver takes no more contents. A frame that shows that it is alive is no answer.
     var hasBegun: Bool { fault != nil || textBytes > 0 || isComplete }
 
-    func read(_ bytes: ByteBuffer) throws(TransferFault) {
+    func read(_ bytes: ByteBuffer) throws(TransferError) {
         try decoder.decode(bytes, into: self)
     }
 
-    func receive(_ frame: Frame) throws(TransferFault) {
+    func receive(_ frame: Frame) throws(TransferError) {
         switch frame {
         case .cancel(let why) where !hasBegun: fault = why
         case .end where hasBegun && !isComplete: isComplete = true
@@ -32,14 +32,14 @@ final class ContentsReply: FrameSink {
         }
     }
 
-    func receive(data: UnsafeRawBufferPointer) throws(TransferFault) {
+    func receive(data: UnsafeRawBufferPointer) throws(TransferError) {
         textBytes += data.count
         guard !isComplete, textBytes <= Limits.offerBytes else { throw .outOfBounds }
         try reader.read(ByteBuffer(bytes: data))
     }
 
     /// The receipt; nil if there is none beside a fault.
-    func receipt() throws(TransferFault) -> Receipt? {
+    func receipt() throws(TransferError) -> Receipt? {
         textBytes > 0 ? try reader.finish() : nil
     }
 }

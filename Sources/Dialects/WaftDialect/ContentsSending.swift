@@ -16,8 +16,8 @@ struct ContentsSending {
 
     /// Sends everything, reads the answer, and closes the stream.
     ///
-    /// - Throws: `CancellationError` if the sender cancelled or the stream was interrupted, `HTTPFault` if the
-    ///   connection broke, `TransferFault` if the answer is none.
+    /// - Throws: `CancellationError` if the sender cancelled or the stream was interrupted, `HTTPError` if the
+    ///   connection broke, `TransferError` if the answer is none.
     func run() throws {
         defer { stream.close(lingering: Limits.lingering) }
         do {
@@ -26,8 +26,8 @@ struct ContentsSending {
             if saidCancel { throw CancellationError() }
         } catch let error as SecureStreamError {
             switch error {
-            case .closed: throw HTTPFault.closed
-            case .silent: throw HTTPFault.silence
+            case .closed: throw HTTPError.closed
+            case .silent: throw HTTPError.silence
             case .interrupted: throw CancellationError()
             }
         }

@@ -8,14 +8,14 @@ struct ContentsSession {
     let transfer: IncomingTransfer
     let stream: SecureStream
 
-    static let stopping = TransferFault(.stopping, "the receiver is being stopped")
+    static let stopping = TransferError(.stopping, "the receiver is being stopped")
 
     /// Receives everything, answers, and closes the stream.
     func run() {
         do {
             try ContentsReceiver(transfer).receiveAll(from: stream)
             answer(nil, reception.end(transfer, try transfer.finish(), fault: nil))
-        } catch let fault as TransferFault {
+        } catch let fault as TransferError {
             answer(fault, end(with: fault))
         } catch {
             let fault = fault(for: error)
@@ -26,26 +26,26 @@ struct ContentsSession {
     }
 
     /// Ends the transfer without its contents.
-    func giveUp(_ fault: TransferFault) {
+    func giveUp(_ fault: TransferError) {
         _ = end(with: fault)
         stream.close(lingering: .zero)
     }
 
-    private func end(with fault: TransferFault) -> Receipt {
+    private func end(with fault: TransferError) -> Receipt {
         reception.end(transfer, transfer.fail(fault), fault: fault)
     }
 
-    private func fault(for error: any Error) -> TransferFault {
+    private func fault(for error: any Error) -> TransferError {
         switch error as? SecureStreamError {
         // The task is cancelled when this receiver is being stopped.
         case .interrupted where Task.isCancelled: Self.stopping
-        case .silent: TransferFault(.interrupted, "the sender fell silent")
-        default: TransferFault(.interrupted, "the connection broke off")
+        case .silent: TransferError(.interrupted, "the sender fell silent")
+        default: TransferError(.interrupted, "the connection broke off")
         }
     }
 
     /// Sends the result of the transfer, if the sender is still there.
-    private func answer(_ fault: TransferFault?, _ receipt: Receipt) {
+    private func answer(_ fault: TransferError?, _ receipt: Receipt) {
         do {
             var frames = ByteBuffer()
             if let fault { frames.writeFrame(.cancel(fault)) }

@@ -7,20 +7,20 @@ import Sharing
 /// Reads the disk on the calling thread, which must be allowed to block.
 final class ContentsWriter {
     /// The result of an item on this side.
-    enum SourceOutcome {
+    enum SourceState {
         case notReached
         case sent(SentContents)
         /// The receipt of an earlier attempt shows that the receiver has it.
         case storedBefore
-        case failed(SourceFault)
+        case failed(SourceError)
     }
 
     /// Counts this process's writers and sets the size of their pieces.
     private static let share = PieceShare()
     /// Room too small for a data frame: the writer ends the piece.
-    private static let leastRoom = 4 << 10
+    private static let minimumRoom = 4 << 10
 
-    private(set) var outcomes: [SourceOutcome]
+    private(set) var outcomes: [SourceState]
     /// Bytes of contents in the pieces so far, or already at the receiver.
     private(set) var contentBytes: UInt64 = 0
     /// The same for the current item.
@@ -81,7 +81,7 @@ final class ContentsWriter {
         if piece.capacity >= 2 * pieceBytes { piece = ByteBuffer() }
         piece.clear(minimumCapacity: pieceBytes)
         isOverdue = false
-        while piece.writerIndex < pieceBytes - Self.leastRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
+        while piece.writerIndex < pieceBytes - Self.minimumRoom - FrameHeader.byteCount, !hasEnded, !isOverdue {
             step()
         }
         return piece
@@ -90,12 +90,12 @@ final class ContentsWriter {
     /// The frame that cancels the transfer.
     static func cancelPiece() -> ByteBuffer {
         var piece = ByteBuffer()
-        piece.writeFrame(.cancel(TransferFault(.cancelled, "the sender cancelled")))
+        piece.writeFrame(.cancel(TransferError(.cancelled, "the sender cancelled")))
         return piece
     }
 
     private func step() {
-        do throws(SourceFault) {
+        do throws(SourceError) {
             guard let reader else { return try beginItem() }
             if let comparison {
                 try compare(comparison)
@@ -113,7 +113,7 @@ final class ContentsWriter {
         }
     }
 
-    private func beginItem() throws(SourceFault) {
+    private func beginItem() throws(SourceError) {
         while next < sources.count, verdict.items[next].answer != .accepted { next += 1 }
         guard next < sources.count else {
             piece.writeFrame(.end)
@@ -138,7 +138,7 @@ final class ContentsWriter {
         itemBytes = 0
     }
 
-    private func compare(_ comparison: ItemComparison) throws(SourceFault) {
+    private func compare(_ comparison: ItemComparison) throws(SourceError) {
         guard let reader else { return }
         switch try comparison.step(reader) {
         case .undecided:
@@ -154,7 +154,7 @@ final class ContentsWriter {
     }
 
     /// Writes a frame in place of the item's contents.
-    private func declarePresent(_ digest: Digest, _ outcome: SourceOutcome) {
+    private func declarePresent(_ digest: Digest, _ outcome: SourceState) {
         piece.writeFrame(.present(next, digest))
         contentBytes += sources[next].offered.size ?? 0
         outcomes[next] = outcome
@@ -167,7 +167,7 @@ final class ContentsWriter {
         isOverdue = true
     }
 
-    private func goOn(_ search: PrefixSearch) throws(SourceFault) {
+    private func goOn(_ search: PrefixSearch) throws(SourceError) {
         guard let reader, var entry = file else { return }
         switch try search.step(reader, &fileDigest) {
         case nil:
@@ -182,7 +182,7 @@ final class ContentsWriter {
         }
     }
 
-    private func take(_ step: ContentStep) throws(SourceFault) {
+    private func take(_ step: ContentStep) throws(SourceError) {
         switch step {
         case .folder(let path):
             listing?.folder(path)
@@ -203,9 +203,9 @@ final class ContentsWriter {
         }
     }
 
-    private func readOn(_ reader: any ItemReading, _ file: FileEntry) throws(SourceFault) {
+    private func readOn(_ reader: any ItemReading, _ file: FileEntry) throws(SourceError) {
         let room = pieceBytes - piece.writerIndex - FrameHeader.byteCount
-        let count = try piece.writeDataFrame(capacity: room) { (bytes) throws(SourceFault) -> Int in
+        let count = try piece.writeDataFrame(capacity: room) { (bytes) throws(SourceError) -> Int in
             let count = try reader.read(into: bytes)
             fileDigest.update(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
             return count
@@ -226,18 +226,18 @@ final class ContentsWriter {
 
     private func endItem() {
         guard let digest = listing != nil ? listing?.finalize() : soleFileDigest else {
-            return abandon(SourceFault(.changed, "\(sources[next].origin) has no contents"))
+            return abandon(SourceError(.changed, "\(sources[next].origin) has no contents"))
         }
         piece.writeFrame(.itemEnd(digest))
         outcomes[next] = .sent(SentContents(digest: digest, size: itemBytes))
         closeItem()
     }
 
-    private func abandon(_ fault: SourceFault) {
-        let code: TransferFault.Code = fault.code == .changed ? .changed : .unreadable
+    private func abandon(_ fault: SourceError) {
+        let code: TransferError.Code = fault.code == .changed ? .changed : .unreadable
         // Not the fault's own message, which contains paths of this machine.
         let message = code == .changed ? "it changed while it was read" : "the sender could not read it"
-        piece.writeFrame(.itemAbandoned(next, TransferFault(code, message)))
+        piece.writeFrame(.itemAbandoned(next, TransferError(code, message)))
         outcomes[next] = .failed(fault)
         closeItem()
     }

@@ -6,7 +6,7 @@ extension Frame {
     /// Reads the payload of a complete frame.
     ///
     /// - Throws: `protocolViolation` if the payload is malformed, `unsafeName` for an unsafe path or target.
-    init(_ type: FrameType, payload: inout ByteBuffer, digest: DigestAlgorithm) throws(TransferFault) {
+    init(_ type: FrameType, payload: inout ByteBuffer, digest: DigestAlgorithm) throws(TransferError) {
         switch type {
         case .item:
             let number = try Self.itemNumber(&payload)
@@ -51,7 +51,7 @@ extension Frame {
         }
     }
 
-    private static func itemNumber(_ payload: inout ByteBuffer) throws(TransferFault) -> Int {
+    private static func itemNumber(_ payload: inout ByteBuffer) throws(TransferError) -> Int {
         guard let number = payload.readInteger(as: UInt32.self) else { throw FrameDecoder.malformed("no item number") }
         return Int(number)
     }
@@ -69,7 +69,7 @@ private struct Fields {
     private let payload: ByteBuffer
     private var places = InlineArray<10, Place>(repeating: Place())
 
-    init(_ payload: ByteBuffer) throws(TransferFault) {
+    init(_ payload: ByteBuffer) throws(TransferError) {
         self.payload = payload
         var rest = payload
         while rest.readableBytes > 0 {
@@ -91,7 +91,7 @@ private struct Fields {
         return place.length < 0 ? nil : place
     }
 
-    private func text(_ tag: FieldTag) throws(TransferFault) -> String? {
+    private func text(_ tag: FieldTag) throws(TransferError) -> String? {
         guard let place = place(of: tag) else { return nil }
         do {
             return try payload.getUTF8ValidatedString(at: place.start, length: place.length)
@@ -100,7 +100,7 @@ private struct Fields {
         }
     }
 
-    func integer<Value: FixedWidthInteger>(_ tag: FieldTag, as: Value.Type) throws(TransferFault) -> Value? {
+    func integer<Value: FixedWidthInteger>(_ tag: FieldTag, as: Value.Type) throws(TransferError) -> Value? {
         guard let place = place(of: tag) else { return nil }
         guard place.length == Value.bitWidth / 8, let integer = payload.getInteger(at: place.start, as: Value.self)
         else {
@@ -109,13 +109,13 @@ private struct Fields {
         return integer
     }
 
-    func flag(_ tag: FieldTag) throws(TransferFault) -> Bool {
+    func flag(_ tag: FieldTag) throws(TransferError) -> Bool {
         let value = try integer(tag, as: UInt8.self) ?? 0
         guard value <= 1 else { throw FrameDecoder.malformed("a flag of \(value)") }
         return value == 1
     }
 
-    func time() throws(TransferFault) -> Timestamp? {
+    func time() throws(TransferError) -> Timestamp? {
         guard let place = place(of: .modified) else { return nil }
         guard place.length == 12,
             let seconds = payload.getInteger(at: place.start, as: Int64.self),
@@ -125,30 +125,30 @@ private struct Fields {
         return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    func path() throws(TransferFault) -> SafeRelativePath? {
+    func path() throws(TransferError) -> SafeRelativePath? {
         guard let text = try text(.path) else { return nil }
         do {
             return try SafeRelativePath(text)
         } catch {
-            throw TransferFault(.unsafeName, "a path cannot be created: \(error.said(of: text))")
+            throw TransferError(.unsafeName, "a path cannot be created: \(error.said(of: text))")
         }
     }
 
-    func requiredPath() throws(TransferFault) -> SafeRelativePath {
+    func requiredPath() throws(TransferError) -> SafeRelativePath {
         guard let path = try path() else { throw FrameDecoder.malformed("no path") }
         return path
     }
 
-    func target(of link: SafeRelativePath) throws(TransferFault) -> SafeLinkTarget {
+    func target(of link: SafeRelativePath) throws(TransferError) -> SafeLinkTarget {
         guard let text = try text(.target) else { throw FrameDecoder.malformed("no target") }
         do {
             return try SafeLinkTarget(text, of: link)
         } catch {
-            throw TransferFault(.unsafeName, "the link \(link) cannot be created: to \(error.said(of: text))")
+            throw TransferError(.unsafeName, "the link \(link) cannot be created: to \(error.said(of: text))")
         }
     }
 
-    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         guard let place = place(of: .digest) else { throw FrameDecoder.malformed("no digest") }
         do {
             return try payload.withUnsafeReadableBytes { bytes in
@@ -161,11 +161,11 @@ private struct Fields {
         }
     }
 
-    func fault() throws(TransferFault) -> TransferFault {
-        let code = try text(.fault).flatMap(TransferFault.Code.init) ?? .unexpected
+    func fault() throws(TransferError) -> TransferError {
+        let code = try text(.fault).flatMap(TransferError.Code.init) ?? .unexpected
         guard let message = try text(.message), message.utf8.count <= FrameHeader.messageBytes else {
             throw FrameDecoder.malformed("no message, or one too long")
         }
-        return TransferFault(code, message)
+        return TransferError(code, message)
     }
 }

@@ -114,7 +114,7 @@ extension ByteBuffer {
         writeMultipleIntegers(time.seconds, time.nanoseconds)
     }
 
-    private mutating func writeFault(_ fault: TransferFault) {
+    private mutating func writeFault(_ fault: TransferError) {
         writeField(.fault, text: fault.code.rawValue)
         writeField(.message, text: fault.message.cut(toBytes: FrameHeader.messageBytes))
     }

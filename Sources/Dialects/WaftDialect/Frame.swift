@@ -11,9 +11,9 @@ enum Frame: Equatable {
     case folderClosed(SafeRelativePath?, modified: Timestamp?)
     case fileEnd(Digest)
     case itemEnd(Digest)
-    case itemAbandoned(Int, TransferFault)
+    case itemAbandoned(Int, TransferError)
     case end
-    case cancel(TransferFault)
+    case cancel(TransferError)
     case present(Int, Digest)
 }
 

@@ -4,9 +4,9 @@ import Sharing
 
 /// Takes the frames from a decoder.
 protocol FrameSink: AnyObject {
-    func receive(_ frame: Frame) throws(TransferFault)
+    func receive(_ frame: Frame) throws(TransferError)
     /// Takes some bytes of the current data frame: not empty, valid only during the call.
-    func receive(data: UnsafeRawBufferPointer) throws(TransferFault)
+    func receive(data: UnsafeRawBufferPointer) throws(TransferError)
 }
 
 /// Turns the body of the contents into frames; the pieces may have any size. Without I/O.
@@ -41,7 +41,7 @@ struct FrameDecoder: ~Copyable {
     }
 
     /// - Throws: `protocolViolation`, or the sink's error.
-    mutating func decode(_ bytes: consuming ByteBuffer, into sink: some FrameSink) throws(TransferFault) {
+    mutating func decode(_ bytes: consuming ByteBuffer, into sink: some FrameSink) throws(TransferError) {
         while bytes.readableBytes > 0 {
             switch state {
             case .header:
@@ -79,7 +79,7 @@ struct FrameDecoder: ~Copyable {
         return partial
     }
 
-    private mutating func begin(_ header: inout ByteBuffer) throws(TransferFault) {
+    private mutating func begin(_ header: inout ByteBuffer) throws(TransferError) {
         guard let (type, _, _, length) = header.readMultipleIntegers(as: (UInt8, UInt8, UInt16, UInt32).self) else {
             throw Self.malformed("a frame without header")
         }
@@ -98,16 +98,16 @@ struct FrameDecoder: ~Copyable {
         }
     }
 
-    static func malformed(_ what: String) -> TransferFault {
-        TransferFault(.protocolViolation, "the contents are malformed: \(what)")
+    static func malformed(_ what: String) -> TransferError {
+        TransferError(.protocolViolation, "the contents are malformed: \(what)")
     }
 }
 
 extension ByteBuffer {
-    fileprivate mutating func passOn(_ count: Int, to sink: some FrameSink) throws(TransferFault) {
-        var fault: TransferFault?
+    fileprivate mutating func passOn(_ count: Int, to sink: some FrameSink) throws(TransferError) {
+        var fault: TransferError?
         withUnsafeReadableBytes { bytes in
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 try sink.receive(data: UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
             } catch {
                 fault = error

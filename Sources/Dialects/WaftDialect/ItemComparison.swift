@@ -16,7 +16,7 @@ private let stepBytes: UInt64 = 64 << 20
 
 /// Reads an item in steps, and compares its digest with an expected one.
 final class ItemComparison {
-    enum Outcome {
+    enum Finding {
         case undecided
         case same(Digest)
         case different
@@ -35,7 +35,7 @@ final class ItemComparison {
         listing = isTree ? TreeListing(digest.algorithm) : nil
     }
 
-    func step(_ reader: any ItemReading) throws(SourceFault) -> Outcome {
+    func step(_ reader: any ItemReading) throws(SourceError) -> Finding {
         var read: UInt64 = 0
         while read < stepBytes {
             if let entry = file {
@@ -106,7 +106,7 @@ final class PrefixSearch {
 
     /// - Parameter digest: the file's digest so far; empty at the first call.
     /// - Returns: the number of equal bytes; nil while it is unknown.
-    func step(_ reader: any ItemReading, _ digest: inout DigestState) throws(SourceFault) -> UInt64? {
+    func step(_ reader: any ItemReading, _ digest: inout DigestState) throws(SourceError) -> UInt64? {
         var budget = stepBytes
         while true {
             switch state {
@@ -139,7 +139,7 @@ final class PrefixSearch {
     /// - Returns: nil if the budget ended first.
     private func compare(
         _ block: Int, until end: UInt64, _ reader: any ItemReading, _ digest: inout DigestState, _ budget: inout UInt64
-    ) throws(SourceFault) -> Bool? {
+    ) throws(SourceError) -> Bool? {
         let isWhole = try read(until: end, reader, &budget) { bytes in
             blockDigest.update(bytes)
             digest.update(bytes)
@@ -150,13 +150,13 @@ final class PrefixSearch {
     private func read(
         until end: UInt64, _ reader: any ItemReading, _ budget: inout UInt64,
         _ take: (UnsafeRawBufferPointer) -> Void
-    ) throws(SourceFault) -> Bool {
+    ) throws(SourceError) -> Bool {
         while offset < end {
             guard budget > 0 else { return false }
             let most = Int(min(UInt64(Scratch.byteCount), end - offset))
             let count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch.bytes[..<most]))
             // A reader reports by itself that its file has become shorter.
-            guard count > 0 else { throw SourceFault(.changed, "it became shorter") }
+            guard count > 0 else { throw SourceError(.changed, "it became shorter") }
             take(UnsafeRawBufferPointer(rebasing: scratch.bytes[..<count]))
             offset += UInt64(count)
             budget -= min(budget, UInt64(count))

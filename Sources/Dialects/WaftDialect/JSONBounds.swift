@@ -33,20 +33,20 @@ struct JSONBounds {
     }
 
     /// - Throws: `protocolViolation`.
-    static func check(_ text: ByteBuffer) throws(TransferFault) {
+    static func check(_ text: ByteBuffer) throws(TransferError) {
         var bounds = JSONBounds()
-        try text.withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+        try text.withUnsafeReadableBytes { (bytes) throws(TransferError) in
             for byte in bytes { try bounds.see(byte) }
         }
     }
 
     /// - Parameter byte: the next byte of the text.
     /// - Throws: `protocolViolation` if the text so far is out of bounds or not valid.
-    private mutating func see(_ byte: UInt8) throws(TransferFault) {
+    private mutating func see(_ byte: UInt8) throws(TransferError) {
         if inString { try seeInString(byte) } else { try seeOutside(byte) }
     }
 
-    private mutating func seeInString(_ byte: UInt8) throws(TransferFault) {
+    private mutating func seeInString(_ byte: UInt8) throws(TransferError) {
         // Control characters must be escaped. A NUL would be half a character of UTF-16.
         guard byte >= 0x20 else { throw .notTheJSON }
         if escaped {
@@ -62,7 +62,7 @@ struct JSONBounds {
         name?.see(byte)
     }
 
-    private mutating func seeOutside(_ byte: UInt8) throws(TransferFault) {
+    private mutating func seeOutside(_ byte: UInt8) throws(TransferError) {
         let wasAfterComma = afterComma
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
@@ -90,7 +90,7 @@ struct JSONBounds {
         }
     }
 
-    private mutating func add(_ name: UInt64) throws(TransferFault) {
+    private mutating func add(_ name: UInt64) throws(TransferError) {
         guard let last = open.indices.last else { return }
         let count = seen.count - open[last].start
         if count == Container.few { open[last].many = Set(seen[open[last].start...]) }

@@ -53,7 +53,7 @@ struct KeptList {
 
     /// - Parameter items: the offer's number of items.
     /// - Throws: `protocolViolation` if the list is malformed.
-    init(_ list: ByteBuffer, _ algorithm: DigestAlgorithm, items: Int) throws(TransferFault) {
+    init(_ list: ByteBuffer, _ algorithm: DigestAlgorithm, items: Int) throws(TransferError) {
         guard list.readableBytes <= Limits.keptListBytes else { throw .malformed("a list too long") }
         self.list = list
         self.algorithm = algorithm

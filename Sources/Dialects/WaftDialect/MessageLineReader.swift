@@ -11,7 +11,7 @@ struct MessageLineReader<Message: ListMessage> {
     /// - Parameter text: the next bytes.
     /// - Returns: the items of the finished lines, in order.
     /// - Throws: `protocolViolation`.
-    mutating func read(_ text: ByteBuffer) throws(TransferFault) -> [Message.Item] {
+    mutating func read(_ text: ByteBuffer) throws(TransferError) -> [Message.Item] {
         var (text, items) = (text, [Message.Item]())
         while let end = text.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
             line.writeImmutableBuffer(text.readSlice(length: end - text.readerIndex) ?? ByteBuffer())
@@ -25,13 +25,13 @@ struct MessageLineReader<Message: ListMessage> {
 
     /// - Returns: the message, and the last item if its line had no end.
     /// - Throws: `protocolViolation`.
-    consuming func finish() throws(TransferFault) -> (message: Message, last: Message.Item?) {
+    consuming func finish() throws(TransferError) -> (message: Message, last: Message.Item?) {
         let last = line.readableBytes > 0 ? try endLine() : nil
         guard let message else { throw .notTheJSON }
         return (message, last)
     }
 
-    private mutating func endLine() throws(TransferFault) -> Message.Item? {
+    private mutating func endLine() throws(TransferError) -> Message.Item? {
         defer { line.clear() }
         guard message != nil else {
             message = try WaftDialect.decode(Message.self, from: line)

@@ -3,15 +3,15 @@ import Digests
 import Sharing
 import UniformTypes
 
-extension TransferFault {
+extension TransferError {
     /// A message that violates the protocol.
-    static func malformed(_ what: String) -> TransferFault {
-        TransferFault(.protocolViolation, "the message is malformed: \(what)")
+    static func malformed(_ what: String) -> TransferError {
+        TransferError(.protocolViolation, "the message is malformed: \(what)")
     }
 
-    static var notTheJSON: TransferFault { .malformed("not the JSON that was expected") }
+    static var notTheJSON: TransferError { .malformed("not the JSON that was expected") }
 
-    static var outOfBounds: TransferFault { .malformed("more values, or deeper or longer ones, than any message has") }
+    static var outOfBounds: TransferError { .malformed("more values, or deeper or longer ones, than any message has") }
 }
 
 extension CardMessage {
@@ -40,7 +40,7 @@ extension OfferMessage {
 
     /// - Parameter items: at most `Limits.items`.
     /// - Throws: `protocolViolation`, with the reason.
-    func offer(_ items: [OfferedItem]) throws(TransferFault) -> Offer {
+    func offer(_ items: [OfferedItem]) throws(TransferError) -> Offer {
         guard let id = TransferID(transfer) else { throw .malformed("no transfer id") }
         guard !items.isEmpty else { throw .malformed("no items") }
         var annotation = annotation ?? [:]
@@ -73,7 +73,7 @@ extension OfferMessage.Item {
     }
 
     var offered: OfferedItem {
-        get throws(TransferFault) {
+        get throws(TransferError) {
             guard let kind = ItemKind(rawValue: kind) else { throw .malformed("an item of unknown kind") }
             guard let type = UniformType(type) else { throw .malformed("an item of no type") }
             if let size, size > Limits.itemBytes { throw .malformed("an item of \(size) bytes") }
@@ -84,7 +84,7 @@ extension OfferMessage.Item {
             do {
                 return OfferedItem(kind: kind, name: try SafeName(name), type: type, size: size, entries: entries)
             } catch {
-                throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
+                throw TransferError(.unsafeName, "an item cannot be stored: \(error.said(of: name))")
             }
         }
     }
@@ -122,7 +122,7 @@ extension VerdictMessage {
     /// - Parameters:
     ///   - items: the answers that differ from `default`.
     ///   - offer: the offer it answers.
-    func verdict(_ items: [Item], on offer: Offer) throws(TransferFault) -> Verdict {
+    func verdict(_ items: [Item], on offer: Offer) throws(TransferError) -> Verdict {
         let named = DigestAlgorithm(rawValue: digest).flatMap { offer.digests.contains($0) ? $0 : nil }
         // A receiver that refuses everything may not have read the offered digests.
         guard let digest = named ?? (items.isEmpty && self.default != "accepted" ? offer.digests.first : nil) else {
@@ -148,7 +148,7 @@ extension VerdictMessage {
 
 extension ReceiptMessage {
     /// - Parameter offer: the offer of the transfer.
-    func receipt(_ items: [ItemReceipt], for offer: Offer) throws(TransferFault) -> Receipt {
+    func receipt(_ items: [ItemReceipt], for offer: Offer) throws(TransferError) -> Receipt {
         guard transfer == offer.transfer.text, items.count == offer.items.count else {
             throw .malformed("a receipt of something else")
         }
@@ -181,7 +181,7 @@ extension ReceiptMessage.Item {
     }
 
     var receipt: ItemReceipt {
-        get throws(TransferFault) {
+        get throws(TransferError) {
             switch state {
             case "stored":
                 guard let name, let size, let digest = digest.flatMap(Digest.init) else {
@@ -200,9 +200,9 @@ extension ReceiptMessage.Item {
             case "notSent":
                 return ItemReceipt(.notSent)
             default:
-                let code = fault.flatMap(TransferFault.Code.init) ?? .unexpected
+                let code = fault.flatMap(TransferError.Code.init) ?? .unexpected
                 let line = (message ?? "it was not stored").cut(toBytes: FrameHeader.messageBytes)
-                return ItemReceipt(.failed(TransferFault(code, line)))
+                return ItemReceipt(.failed(TransferError(code, line)))
             }
         }
     }

@@ -4,8 +4,8 @@ private import Synchronization
 /// all bodies that this process sends at the same time.
 final class PieceShare: Sendable {
     /// Maximum TLS records of a piece, which leaves none of them partly filled. Twice and half this number are slower.
-    private static let mostRecords = 30
-    private static let leastRecords = 4
+    private static let maximumRecords = 30
+    private static let minimumRecords = 4
     private static let recordBytes = 16_384
     /// Maximum records in one piece of each body together, unless that gives a body less than the minimum.
     private static let recordsOfAll = 320
@@ -23,7 +23,7 @@ final class PieceShare: Sendable {
     /// - Returns: bytes of the next piece.
     func pieceBytes(after pieces: Int) -> Int {
         let share = Self.recordsOfAll / max(1, bodies.load(ordering: .relaxed))
-        let records = min(Self.mostRecords, share, pieces < 2 ? Self.leastRecords << pieces : .max)
-        return max(records, Self.leastRecords) * Self.recordBytes
+        let records = min(Self.maximumRecords, share, pieces < 2 ? Self.minimumRecords << pieces : .max)
+        return max(records, Self.minimumRecords) * Self.recordBytes
     }
 }

@@ -8,7 +8,7 @@ package final class SendMemory: Sendable {
         /// The latest receipts, in which an item that was stored before stays stored. Empty before the first.
         var receipts: [ItemReceipt] = []
         /// The latest outcomes on this side, in which an item that was sent before stays sent. Empty before the first.
-        var outcomes: [ContentsWriter.SourceOutcome] = []
+        var outcomes: [ContentsWriter.SourceState] = []
         var contradicted: Set<Int> = []
         var movedBytes: UInt64 = 0
     }

@@ -14,19 +14,19 @@ package struct WaftClient {
         self.http = http
     }
 
-    /// - Parameter patience: maximum wait, including interim answers.
-    /// - Throws: `TransferFault`; `notAccepted` if the peer hides its card from this sender.
-    package func card(patience: Duration) async throws -> Card {
-        let answer = try await exchange(.GET, .card, patience: patience)
+    /// - Parameter timeout: maximum wait, including interim answers.
+    /// - Throws: `TransferError`; `notAccepted` if the peer hides its card from this sender.
+    package func card(timeout: Duration) async throws -> Card {
+        let answer = try await exchange(.GET, .card, timeout: timeout)
         return try WaftDialect.decode(CardMessage.self, from: answer.body).card
     }
 
     /// Waits for consent. Cancelling the task or closing the connection withdraws the offer.
-    /// - Parameter patience: maximum wait for consent, including interim answers.
-    package func offer(_ offer: Offer, patience: Duration) async throws -> Verdict {
+    /// - Parameter timeout: maximum wait for consent, including interim answers.
+    package func offer(_ offer: Offer, timeout: Duration) async throws -> Verdict {
         let body = try WaftDialect.writer(offer).joined()
         let answer = try await exchange(
-            .POST, .offers, contentType: WaftDialect.linesType, body: body, patience: patience)
+            .POST, .offers, contentType: WaftDialect.linesType, body: body, timeout: timeout)
         let (message, items) = try WaftDialect.lines(of: VerdictMessage.self, in: answer.body)
         return try message.verdict(items, on: offer)
     }
@@ -37,34 +37,34 @@ package struct WaftClient {
     ///
     /// - Parameters:
     ///   - memory: the results of earlier attempts at this transfer; this attempt adds its own.
-    ///   - patience: how long the other side may be silent.
+    ///   - timeout: how long the other side may be silent.
     ///   - stall: how long it may make no progress while it sends interim answers; `Limits.work` for the offered bytes
     ///   is added.
     ///   - cancellation: a request ends the contents with a cancel frame. Cancelling the task closes the connection
     ///   instead.
     ///   - progressed: called on that thread with the bytes of contents that the connection has taken so far or the receiver already
     ///   has.
-    /// - Throws: `HTTPFault` if the connection breaks, `TransferFault` if the answer is invalid, and
+    /// - Throws: `HTTPError` if the connection breaks, `TransferError` if the answer is invalid, and
     ///   `CancellationError` after the cancel frame.
     package func send(
         _ offer: Offer,
         _ sources: [any ItemSource],
         verdict: Verdict,
         memory: SendMemory = SendMemory(),
-        patience: Duration,
+        timeout: Duration,
         stall: Duration = Limits.stall,
         cancellation: Cancellation,
         progressed: @escaping @Sendable (_ done: UInt64, _ moved: UInt64) -> Void
-    ) async throws -> SendOutcome {
+    ) async throws -> SendResult {
         let maximum = stall + Limits.work(on: offer.knownSize)
         // Unsafe only for the compiler: only the thread uses both while it runs.
         nonisolated(unsafe) let writer = ContentsWriter(
             sources, verdict: verdict, stored: memory.storedDigests, contradicted: memory.contradicted,
-            kept: try await kept(of: offer, sources, verdict, memory, patience: patience, maximum: maximum))
+            kept: try await kept(of: offer, sources, verdict, memory, timeout: timeout, maximum: maximum))
         nonisolated(unsafe) let reply = ContentsReply(to: offer, digest: verdict.digest)
         defer { memory.note(writer) }
         switch try await http.switchProtocols(
-            WaftDialect.Resource.contents(offer.transfer).path, to: WaftDialect.contentsProtocol, timeout: patience)
+            WaftDialect.Resource.contents(offer.transfer).path, to: WaftDialect.contentsProtocol, timeout: timeout)
         {
         case .refused(let answer):
             return outcome(nil, Self.fault(of: answer), offer, verdict, writer, memory)
@@ -74,7 +74,7 @@ package struct WaftClient {
                 await BackgroundThread.run("waft-contents") {
                     Result {
                         try ContentsSending(
-                            stream: stream, writer: writer, reply: reply, silence: patience, maximum: maximum,
+                            stream: stream, writer: writer, reply: reply, silence: timeout, maximum: maximum,
                             cancellation: cancellation,
                             progressed: { progressed(writer.contentBytes, movedBefore + writer.movedBytes) }
                         ).run()
@@ -83,7 +83,7 @@ package struct WaftClient {
             } onCancel: {
                 stream.interrupt()
             }
-            guard let result else { throw HTTPFault.closed }
+            guard let result else { throw HTTPError.closed }
             try result.get()
             return outcome(try reply.receipt(), reply.fault, offer, verdict, writer, memory)
         }
@@ -91,7 +91,7 @@ package struct WaftClient {
 
     /// The receiver's list of kept parts of the items to send; nil if its verdict mentions none.
     private func kept(
-        of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, patience: Duration,
+        of offer: Offer, _ sources: [any ItemSource], _ verdict: Verdict, _ memory: SendMemory, timeout: Duration,
         maximum: Duration
     ) async throws -> KeptList? {
         let isWorthAsking = offer.items.indices.contains { number in
@@ -99,35 +99,35 @@ package struct WaftClient {
                 && memory.receipt(of: number) == nil
         }
         guard isWorthAsking else { return nil }
-        let answer = try await exchange(.GET, .kept(offer.transfer), patience: patience, maximum: maximum)
+        let answer = try await exchange(.GET, .kept(offer.transfer), timeout: timeout, maximum: maximum)
         return try KeptList(answer.body, verdict.digest, items: offer.items.count)
     }
 
     /// Requests the receipt of a finished transfer.
     /// - Parameters:
     ///   - answered: whether to wait until the handlers have answered.
-    ///   - patience: how long the other side may be silent.
-    ///   - maximum: maximum total time; nil for `patience`.
+    ///   - timeout: how long the other side may be silent.
+    ///   - maximum: maximum total time; nil for `timeout`.
     package func receipt(
-        of offer: Offer, answered: Bool, patience: Duration, maximum: Duration? = nil
+        of offer: Offer, answered: Bool, timeout: Duration, maximum: Duration? = nil
     ) async throws -> Receipt {
         var reader = ReceiptReader(for: offer)
         let resource = WaftDialect.Resource.receipt(offer.transfer, answered: answered)
-        _ = try await exchange(.GET, resource, patience: patience, maximum: maximum) { try reader.read($0) }
+        _ = try await exchange(.GET, resource, timeout: timeout, maximum: maximum) { try reader.read($0) }
         return try reader.finish()
     }
 
     /// Sends a message of a pairing and waits for the answer. The other side's user may delay it.
     ///
     /// - Parameters:
-    ///   - patience: how long the other side may be silent.
-    ///   - maximum: maximum total time; nil for `patience`.
-    /// - Throws: `HTTPFault` if the connection breaks, `TransferFault` if the peer has no pairing.
+    ///   - timeout: how long the other side may be silent.
+    ///   - maximum: maximum total time; nil for `timeout`.
+    /// - Throws: `HTTPError` if the connection breaks, `TransferError` if the peer has no pairing.
     package func pair(
-        _ letter: PairingLetter, patience: Duration, maximum: Duration? = nil
+        _ letter: PairingLetter, timeout: Duration, maximum: Duration? = nil
     ) async throws -> PairingLetter {
-        let answer = try await exchange(.POST, .pairing, body: letter.body, patience: patience, maximum: maximum)
-        guard answer.body.readableBytes <= PairingLetter.byteLimit else { throw TransferFault.malformed("too long") }
+        let answer = try await exchange(.POST, .pairing, body: letter.body, timeout: timeout, maximum: maximum)
+        guard answer.body.readableBytes <= PairingLetter.byteLimit else { throw TransferError.malformed("too long") }
         return PairingLetter(answer.body)
     }
 
@@ -136,39 +136,39 @@ package struct WaftClient {
         _ resource: WaftDialect.Resource,
         contentType: String = "application/json",
         body: ByteBuffer? = nil,
-        patience: Duration,
+        timeout: Duration,
         maximum: Duration? = nil,
         reader: HTTPClient.BodyReader? = nil
     ) async throws -> HTTPAnswer {
         let answer = try await http.exchange(
-            method, resource.path, contentType: contentType, body: body, patience: patience, maximum: maximum,
+            method, resource.path, contentType: contentType, body: body, timeout: timeout, maximum: maximum,
             reader: reader)
         guard answer.status == .ok else { throw Self.fault(of: answer) }
         return answer
     }
 
-    private static func fault(of answer: HTTPAnswer) -> TransferFault {
+    private static func fault(of answer: HTTPAnswer) -> TransferError {
         let isPassing = answer.status == .serviceUnavailable
         guard let message = try? WaftDialect.decode(FaultMessage.self, from: answer.body) else {
             // Status 503 alone means that a later attempt may succeed.
-            let code: TransferFault.Code = isPassing ? .stopping : .protocolViolation
-            return TransferFault(code, "the peer answered with HTTP status \(answer.status.code)")
+            let code: TransferError.Code = isPassing ? .stopping : .protocolViolation
+            return TransferError(code, "the peer answered with HTTP status \(answer.status.code)")
         }
-        let code = TransferFault.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
-        return TransferFault(code, message.message.cut(toBytes: FrameHeader.messageBytes))
+        let code = TransferError.Code(rawValue: message.fault) ?? (isPassing ? .stopping : .unexpected)
+        return TransferError(code, message.message.cut(toBytes: FrameHeader.messageBytes))
     }
 
     private func outcome(
         _ receipt: Receipt?,
-        _ fault: TransferFault?,
+        _ fault: TransferError?,
         _ offer: Offer,
         _ verdict: Verdict,
         _ writer: ContentsWriter,
         _ memory: SendMemory
-    ) -> SendOutcome {
+    ) -> SendResult {
         if let receipt { memory.note(receipt) }
         let sources = writer.outcomes
-        let items = offer.items.indices.map { number -> SendOutcome.Item in
+        let items = offer.items.indices.map { number -> SendResult.Item in
             guard verdict.items[number].answer == .accepted else { return .notAccepted(verdict.items[number]) }
             switch (sources[number], receipt?.items[number]) {
             case (.failed(let source), _):
@@ -183,9 +183,9 @@ package struct WaftClient {
                 guard let before = memory.receipt(of: number) else { fallthrough }
                 return .acknowledged(before, sent: memory.sent(number))
             default:
-                return .lost(fault ?? TransferFault(.unexpected, "the receipt does not mention it"))
+                return .lost(fault ?? TransferError(.unexpected, "the receipt does not mention it"))
             }
         }
-        return SendOutcome(items: items)
+        return SendResult(items: items)
     }
 }

@@ -11,19 +11,19 @@ struct OfferReader {
 
     /// - Parameter text: the next bytes.
     /// - Throws: `protocolViolation` or `unsafeName`, with the reason.
-    mutating func read(_ text: ByteBuffer) throws(TransferFault) {
+    mutating func read(_ text: ByteBuffer) throws(TransferError) {
         for item in try lines.read(text) { try take(item) }
     }
 
     /// - Parameter registry: the types known here.
     /// - Throws: the same errors as `read`.
-    consuming func finish(_ registry: TypeRegistry) throws(TransferFault) -> Offer {
+    consuming func finish(_ registry: TypeRegistry) throws(TransferError) -> Offer {
         let (message, last) = try lines.finish()
         if let last { try take(last) }
         return try message.offer(items).checked(by: registry)
     }
 
-    private mutating func take(_ item: OfferMessage.Item) throws(TransferFault) {
+    private mutating func take(_ item: OfferMessage.Item) throws(TransferError) {
         guard items.count < Limits.items else { throw .malformed("more than \(Limits.items) items") }
         items.append(try item.offered)
     }
@@ -42,18 +42,18 @@ struct ReceiptReader {
 
     /// - Parameter text: the next bytes.
     /// - Throws: `protocolViolation`.
-    mutating func read(_ text: ByteBuffer) throws(TransferFault) {
+    mutating func read(_ text: ByteBuffer) throws(TransferError) {
         for item in try lines.read(text) { try take(item) }
     }
 
     /// - Throws: the same errors as `read`.
-    consuming func finish() throws(TransferFault) -> Receipt {
+    consuming func finish() throws(TransferError) -> Receipt {
         let (message, last) = try lines.finish()
         if let last { try take(last) }
         return try message.receipt(items, for: offer)
     }
 
-    private mutating func take(_ item: ReceiptMessage.Item) throws(TransferFault) {
+    private mutating func take(_ item: ReceiptMessage.Item) throws(TransferError) {
         guard items.count < offer.items.count else { throw .malformed("a receipt of more than was offered") }
         if items.isEmpty { items.reserveCapacity(offer.items.count) }
         items.append(try item.receipt)
@@ -68,7 +68,7 @@ extension WaftDialect {
     /// - Throws: `protocolViolation`.
     static func lines<Message: ListMessage>(
         of type: Message.Type, in body: ByteBuffer
-    ) throws(TransferFault) -> (message: Message, items: [Message.Item]) {
+    ) throws(TransferError) -> (message: Message, items: [Message.Item]) {
         var reader = MessageLineReader<Message>()
         var items = try reader.read(body)
         let (message, last) = try reader.finish()
@@ -76,7 +76,7 @@ extension WaftDialect {
         return (message, items)
     }
 
-    static func encode(_ fault: TransferFault) throws -> ByteBuffer {
+    static func encode(_ fault: TransferError) throws -> ByteBuffer {
         try encode(FaultMessage(fault: fault.code.rawValue, message: fault.message))
     }
 

@@ -72,11 +72,11 @@ package enum WaftDialect {
         return encoder
     }
 
-    /// - Throws: `TransferFault.protocolViolation` in one line, without foreign text.
+    /// - Throws: `TransferError.protocolViolation` in one line, without foreign text.
     static func decode<Message: MessageReading>(
         _ type: Message.Type,
         from body: ByteBuffer
-    ) throws(TransferFault) -> Message {
+    ) throws(TransferError) -> Message {
         let message = try parse(type, from: body)
         guard message.v == 1 else { throw .malformed("a message of another version") }
         return message
@@ -84,7 +84,7 @@ package enum WaftDialect {
 
     /// Parses one JSON document of at most `Limits.messageBytes`.
     /// - Throws: the same errors as `decode`.
-    static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferFault) -> Value {
+    static func parse<Value: Decodable>(_ type: Value.Type, from body: ByteBuffer) throws(TransferError) -> Value {
         guard body.readableBytes <= Limits.messageBytes else { throw .outOfBounds }
         try JSONBounds.check(body)
         do {

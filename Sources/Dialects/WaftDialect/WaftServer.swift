@@ -66,7 +66,7 @@ package struct WaftServer: Sendable {
             course.wasRefused = false
             do {
                 try await respond(to: exchange, course)
-            } catch let fault as TransferFault {
+            } catch let fault as TransferError {
                 course.wasRefused = true
                 try await refuse(exchange, fault)
             }
@@ -87,7 +87,7 @@ package struct WaftServer: Sendable {
     private func respond(to exchange: HTTPExchange, _ course: Course) async throws {
         let peer = course.visitor.peer
         guard let resource = WaftDialect.Resource(path: exchange.head.uri) else {
-            let fault = TransferFault(.protocolViolation, "no such resource")
+            let fault = TransferError(.protocolViolation, "no such resource")
             return try await exchange.respondAndClose(.notFound, body: try WaftDialect.encode(fault))
         }
         switch (exchange.head.method, resource) {
@@ -95,7 +95,7 @@ package struct WaftServer: Sendable {
             guard let card = card(peer) else {
                 // Keeps the connection: a peer that may not see the card may still offer.
                 course.wasRefused = true
-                let fault = TransferFault(.notAccepted, "no card for this peer")
+                let fault = TransferError(.notAccepted, "no card for this peer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
             try await exchange.respond(.ok, body: try WaftDialect.encode(CardMessage(card)))
@@ -113,15 +113,15 @@ package struct WaftServer: Sendable {
             guard let receipt else {
                 // Keeps the connection: a sender that resumes a transfer asks for the receipt first.
                 course.wasRefused = true
-                let fault = TransferFault(.notAccepted, "no receipt for this transfer")
+                let fault = TransferError(.notAccepted, "no receipt for this transfer")
                 return try await exchange.respond(.forbidden, body: try WaftDialect.encode(fault))
             }
             try await respond(exchange, receipt)
         case (.POST, .pairing):
-            guard let pairing = course.pairing else { throw TransferFault(.notAccepted, "no pairing here") }
+            guard let pairing = course.pairing else { throw TransferError(.notAccepted, "no pairing here") }
             try await pair(exchange, pairing, course)
         default:
-            let fault = TransferFault(.protocolViolation, "no such method here")
+            let fault = TransferError(.protocolViolation, "no such method here")
             try await exchange.respondAndClose(.methodNotAllowed, body: try WaftDialect.encode(fault))
         }
     }
@@ -176,9 +176,9 @@ package struct WaftServer: Sendable {
 
     /// Answers with the kept parts of a transfer's items, with digests of the disk's present contents.
     private func list(_ id: TransferID, in exchange: HTTPExchange, from peer: PeerID) async throws {
-        let list = await exchange.keepingClientInformed { () -> Result<ByteBuffer, TransferFault> in
+        let list = await exchange.keepingClientInformed { () -> Result<ByteBuffer, TransferError> in
             var list = ByteBuffer()
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 try reception.readKept(of: id, from: peer) { number, file in
                     list.writeKept(file, item: number) && !Task.isCancelled
                 }
@@ -194,12 +194,12 @@ package struct WaftServer: Sendable {
     /// Leaves HTTP, and receives the contents on a thread of their own.
     private func receive(_ id: TransferID, in exchange: HTTPExchange, _ visitor: Visitor) async throws {
         guard exchange.asks(for: WaftDialect.contentsProtocol) else {
-            let fault = TransferFault(.protocolViolation, "contents need the protocol \(WaftDialect.contentsProtocol)")
+            let fault = TransferError(.protocolViolation, "contents need the protocol \(WaftDialect.contentsProtocol)")
             return try await exchange.respondAndClose(.upgradeRequired, body: try WaftDialect.encode(fault))
         }
         let isContact = reception.access(of: visitor.peer, by: .waft) == .contact
         guard let place = threads.take(for: visitor, isContact: isContact) else {
-            throw TransferFault(.stopping, "too many transfers are under way")
+            throw TransferError(.stopping, "too many transfers are under way")
         }
         defer { withExtendedLifetime(place) {} }
         let transfer = try reception.begin(id, from: visitor.peer, interrupt: exchange.breakingOff)
@@ -207,7 +207,7 @@ package struct WaftServer: Sendable {
         do {
             stream = try await exchange.switchProtocols(to: WaftDialect.contentsProtocol)
         } catch {
-            let fault = TransferFault(.interrupted, "the connection broke off")
+            let fault = TransferError(.interrupted, "the connection broke off")
             reception.end(transfer, transfer.fail(fault), fault: fault)
             throw error
         }
@@ -217,7 +217,7 @@ package struct WaftServer: Sendable {
             await withTaskGroup(of: Void.self) { [signOfLife] group in
                 group.addTask { await Self.showLife(on: stream, every: signOfLife) }
                 if await BackgroundThread.run("waft-contents", { session.run() }) == nil {
-                    session.giveUp(TransferFault(.stopping, "no thread could be started"))
+                    session.giveUp(TransferError(.stopping, "no thread could be started"))
                 }
                 group.cancelAll()
             }
@@ -241,13 +241,13 @@ package struct WaftServer: Sendable {
         }
     }
 
-    private func refuse(_ exchange: HTTPExchange, _ fault: TransferFault) async throws {
+    private func refuse(_ exchange: HTTPExchange, _ fault: TransferError) async throws {
         guard !exchange.hasAnswered else { return }
         try await exchange.respondAndClose(fault.status, body: try WaftDialect.encode(fault))
     }
 }
 
-extension TransferFault {
+extension TransferError {
     /// The HTTP status for this fault (Protocol, section 6).
     fileprivate var status: HTTPResponseStatus {
         switch code {

@@ -80,7 +80,7 @@ package final class FileInbox: InboxStoring {
         self.time = time
         let found: OpenFolder?
         do {
-            recognition = try memory.map { memory throws(JournalFault) in try InboxRecognition(at: path, memory) }
+            recognition = try memory.map { memory throws(JournalError) in try InboxRecognition(at: path, memory) }
             found = try Self.recognized(path, recognition)
         } catch {
             throw .unusable(
@@ -101,20 +101,20 @@ package final class FileInbox: InboxStoring {
     /// Makes the folder at the path the Inbox; creates it if it does not exist.
     ///
     /// - Throws: `storage` if the mark cannot be written or the memory cannot be updated.
-    package func adopt() throws(TransferFault) { try recognition?.adopt(try Self.opened(path)) }
+    package func adopt() throws(TransferError) { try recognition?.adopt(try Self.opened(path)) }
 
     /// Does the same while no receiver runs.
-    package static func adopt(_ path: String, memory: any InboxMemory) throws(TransferFault) {
+    package static func adopt(_ path: String, memory: any InboxMemory) throws(TransferError) {
         let recognition: InboxRecognition
         do {
             recognition = try InboxRecognition(at: path, memory)
         } catch {
-            throw TransferFault(.storage, error.description)
+            throw TransferError(.storage, error.description)
         }
         try recognition.adopt(try opened(path))
     }
 
-    private static func opened(_ path: String) throws(TransferFault) -> OpenFolder {
+    private static func opened(_ path: String) throws(TransferError) -> OpenFolder {
         do {
             return try openFolder(path, mayMake: true).folder
         } catch {
@@ -127,7 +127,7 @@ package final class FileInbox: InboxStoring {
         state.withLock { $0.checker = checker }
     }
 
-    package func freeRoom() throws(TransferFault) -> UInt64 {
+    package func freeRoom() throws(TransferError) -> UInt64 {
         let inbox = try currentInbox()
         do throws(SystemError) {
             if faccessat(inbox.raw, ".", W_OK | X_OK, AT_EACCESS) != 0, errno == EACCES || errno == EROFS {
@@ -142,7 +142,7 @@ package final class FileInbox: InboxStoring {
         }
     }
 
-    package func freeEntries() throws(TransferFault) -> UInt64 {
+    package func freeEntries() throws(TransferError) -> UInt64 {
         let inbox = try currentInbox()
         do throws(SystemError) {
             return try DiskRoom.freeEntries(
@@ -164,7 +164,7 @@ package final class FileInbox: InboxStoring {
 
     package func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
-    ) throws(TransferFault) -> any StagedItem {
+    ) throws(TransferError) -> any StagedItem {
         let checker = state.withLock { $0.checker }
         guard let staging else { throw .anotherInbox }
         if let partial {
@@ -184,8 +184,8 @@ package final class FileInbox: InboxStoring {
 
     package func commit(
         _ items: [ItemToCommit],
-        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
-    ) -> [Result<StoredItem, TransferFault>] {
+        announcing: ([FileIdentity?]) throws(TransferError) -> Void
+    ) -> [Result<StoredItem, TransferError>] {
         guard let staging else { return items.map { _ in .failure(.anotherInbox) } }
         var batch = Commit(
             staging: staging,
@@ -193,13 +193,13 @@ package final class FileInbox: InboxStoring {
             conflict: conflict,
             items: items.map { item in
                 guard let staged = item.staged as? StagedFiles, staged.staging === staging else {
-                    return .failure(TransferFault(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
+                    return .failure(TransferError(.unexpected, "cannot store \(item.name): it was staged elsewhere"))
                 }
                 return .success(Commit.Item(staged: staged, name: item.name, folder: item.folder))
             }
         )
         return batch.run(
-            into: { () throws(TransferFault) in try self.currentInbox() },
+            into: { () throws(TransferError) in try self.currentInbox() },
             at: path,
             lastNumber: { place in self.state.withLock { $0.numbers[place] } },
             remember: { number, place in self.state.withLock { $0.numbers.remember(number, for: place) } },
@@ -211,7 +211,7 @@ package final class FileInbox: InboxStoring {
     package var isThere: Bool { (try? currentInbox()) != nil }
 
     /// The Inbox at its path now: users move and remove folders at any time, and disks are mounted and unmounted.
-    func currentInbox() throws(TransferFault) -> OpenFolder {
+    func currentInbox() throws(TransferError) -> OpenFolder {
         var statuses = (stat(), stat())
         if let known = state.withLock({ $0.inbox }), fstat(known.raw, &statuses.0) == 0, stat(path, &statuses.1) == 0,
             statuses.0.st_dev == statuses.1.st_dev, statuses.0.st_ino == statuses.1.st_ino
@@ -222,7 +222,7 @@ package final class FileInbox: InboxStoring {
         let found: OpenFolder?
         do {
             found = try Self.recognized(path, recognition)
-        } catch let fault as TransferFault {
+        } catch let fault as TransferError {
             throw fault
         } catch {
             throw .unreachable(error as? SystemError ?? SystemError(EIO))
@@ -235,7 +235,7 @@ package final class FileInbox: InboxStoring {
     /// Opens the folder at the path; creates it if `InboxRecognition` allows it.
     ///
     /// - Returns: nil if the folder is not the known Inbox.
-    /// - Throws: `SystemError`, or a `TransferFault` if the folder cannot be marked.
+    /// - Throws: `SystemError`, or a `TransferError` if the folder cannot be marked.
     private static func recognized(_ path: String, _ recognition: InboxRecognition?) throws -> OpenFolder? {
         let mayMake = recognition?.mayMake ?? true
         do {
@@ -244,7 +244,7 @@ package final class FileInbox: InboxStoring {
             return opened.folder
         } catch let error as SystemError where error.number == ENOENT && !mayMake {
             return nil
-        } catch let fault as TransferFault where fault == .anotherInbox {
+        } catch let fault as TransferError where fault == .anotherInbox {
             return nil
         }
     }

@@ -16,8 +16,8 @@ package final class FileSource: ItemSource {
 
     /// - Parameters:
     ///   - path: its path; a link there is followed.
-    /// - Throws: `SourceFault` if it cannot be read.
-    init(path: String, name: SafeName, type: UniformType) throws(SourceFault) {
+    /// - Throws: `SourceError` if it cannot be read.
+    init(path: String, name: SafeName, type: UniformType) throws(SourceError) {
         var file = try Self.open(path)
         if file.size > Limits.itemBytes {
             throw .at(path, .unreadable, "is larger than \(ByteCount.text(Limits.itemBytes)) and cannot be sent")
@@ -27,13 +27,13 @@ package final class FileSource: ItemSource {
         (self.path, self.name, self.type, self.size) = (path, name, type, file.size)
     }
 
-    package func open() throws(SourceFault) -> any ItemReading {
+    package func open() throws(SourceError) -> any ItemReading {
         let file = try Self.open(path)
         guard file.size == size else { throw .changed(path, "its size changed") }
         return FileReading(file)
     }
 
-    private static func open(_ path: String) throws(SourceFault) -> OpenedFile {
+    private static func open(_ path: String) throws(SourceError) -> OpenedFile {
         do {
             let raw = try systemCall { Glibc.open(path, OpenedFile.flags) }
             if let file = try OpenedFile.make(FileDescriptor(owning: raw), display: path) { return file }
@@ -43,8 +43,8 @@ package final class FileSource: ItemSource {
         throw .changed(path, "it is no longer a file")
     }
 
-    private static func checkEmpty(_ file: inout OpenedFile) throws(SourceFault) {
-        _ = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer throws(SourceFault) in
+    private static func checkEmpty(_ file: inout OpenedFile) throws(SourceError) {
+        _ = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer throws(SourceError) in
             try file.read(into: buffer)
         }
     }
@@ -58,7 +58,7 @@ final class FileReading: ItemReading {
         self.file = consume file
     }
 
-    func next() throws(SourceFault) -> ContentStep? {
+    func next() throws(SourceError) -> ContentStep? {
         if hasBegun {
             precondition(file == nil, "the file was not read to its end")
             return nil
@@ -68,13 +68,13 @@ final class FileReading: ItemReading {
         return .file(entry)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         let count = try file?.read(into: buffer) ?? 0
         if count == 0 { file = nil }
         return count
     }
 
-    func seek(to offset: UInt64) throws(SourceFault) {
+    func seek(to offset: UInt64) throws(SourceError) {
         try file?.seek(to: offset)
     }
 }

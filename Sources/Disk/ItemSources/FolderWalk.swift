@@ -58,7 +58,7 @@ final class FolderWalk {
     private let isOffered: Bool
     private let selection: TreeSelection
     /// Called with each entry that cannot be sent and is left out.
-    var leftOut: ((SourceFault) -> Void)?
+    var leftOut: ((SourceError) -> Void)?
     /// The folder itself stays open after the end of the walk.
     private let root: Level
     private var levels: [Level]
@@ -70,7 +70,7 @@ final class FolderWalk {
     ///   - selection: the entries that the walk reaches.
     init(
         _ root: consuming FileDescriptor, origin: String, isOffered: Bool, selection: TreeSelection = .everything
-    ) throws(SourceFault) {
+    ) throws(SourceError) {
         self.selection = selection
         self.origin = origin
         self.isOffered = isOffered
@@ -95,14 +95,14 @@ final class FolderWalk {
     }
 
     /// - Throws: for an entry that cannot be sent, with its path and the reason, unless such entries are left out.
-    func next() throws(SourceFault) -> Step? {
+    func next() throws(SourceError) -> Step? {
         while let level = levels.last {
             guard level.advance() else {
                 levels.removeLast()
                 return .folderClosed(level.path, modified: level.modified)
             }
             if try isExcluded(in: level) { continue }
-            do throws(SourceFault) {
+            do throws(SourceError) {
                 return try reached(in: level)
             } catch {
                 try leaveOut(error)
@@ -113,12 +113,12 @@ final class FolderWalk {
 
     /// Continues without the last reached entry.
     /// - Throws: `fault`, unless entries that cannot be sent are left out.
-    func leaveOut(_ fault: SourceFault) throws(SourceFault) {
+    func leaveOut(_ fault: SourceError) throws(SourceError) {
         guard selection.skipsUnsendable else { throw fault }
         leftOut?(fault)
     }
 
-    private func reached(in level: Level) throws(SourceFault) -> Step {
+    private func reached(in level: Level) throws(SourceError) -> Step {
         let path = try currentPath(in: level)
         switch try currentKind(in: level) {
         case .file:
@@ -133,7 +133,7 @@ final class FolderWalk {
         }
     }
 
-    private func isExcluded(in level: Level) throws(SourceFault) -> Bool {
+    private func isExcluded(in level: Level) throws(SourceError) -> Bool {
         if selection.excluded.isEmpty { return false }
         let isFolder = try currentKind(in: level) == .folder
         return level.names.withName(at: level.index) { name in
@@ -165,9 +165,9 @@ final class FolderWalk {
 
     // MARK: Entries
 
-    private func currentPath(in level: Level) throws(SourceFault) -> SafeRelativePath {
-        do throws(NameRefusal) {
-            guard let text = level.names.text(at: level.index) else { throw NameRefusal.notUTF8 }
+    private func currentPath(in level: Level) throws(SourceError) -> SafeRelativePath {
+        do throws(NameError) {
+            guard let text = level.names.text(at: level.index) else { throw NameError.notUTF8 }
             let name = try SafeName(text)
             guard let folder = level.path else { return SafeRelativePath(name) }
             return try folder.appending(name)
@@ -177,12 +177,12 @@ final class FolderWalk {
         }
     }
 
-    private func currentKind(in level: Level) throws(SourceFault) -> FolderNames.Kind {
+    private func currentKind(in level: Level) throws(SourceError) -> FolderNames.Kind {
         let known = level.names.kind(at: level.index)
         return known == .unknown ? FolderNames.Kind(mode: try currentStatus(in: level).st_mode) : known
     }
 
-    private func currentStatus(in level: Level) throws(SourceFault) -> stat {
+    private func currentStatus(in level: Level) throws(SourceError) -> stat {
         var status = stat()
         do {
             try level.names.withName(at: level.index) { name throws(SystemError) in
@@ -194,7 +194,7 @@ final class FolderWalk {
         return status
     }
 
-    private func enter(_ path: SafeRelativePath, from level: Level) throws(SourceFault) {
+    private func enter(_ path: SafeRelativePath, from level: Level) throws(SourceError) {
         do {
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             let raw = try level.names.withName(at: level.index) { name throws(SystemError) in
@@ -206,7 +206,7 @@ final class FolderWalk {
         }
     }
 
-    private func target(of path: SafeRelativePath, in level: Level) throws(SourceFault) -> SafeLinkTarget {
+    private func target(of path: SafeRelativePath, in level: Level) throws(SourceError) -> SafeLinkTarget {
         let text: String?
         do {
             text = try level.names.withName(at: level.index) { name throws(SystemError) in
@@ -215,8 +215,8 @@ final class FolderWalk {
         } catch {
             throw fault(display(path), error)
         }
-        do throws(NameRefusal) {
-            guard let text else { throw NameRefusal.notUTF8 }
+        do throws(NameError) {
+            guard let text else { throw NameError.notUTF8 }
             return try SafeLinkTarget(text, of: path)
         } catch {
             if isOffered { throw .changed(display(path), "\(error)") }
@@ -229,14 +229,14 @@ final class FolderWalk {
         }
     }
 
-    private func special(in level: Level) throws(SourceFault) -> SourceFault {
+    private func special(in level: Level) throws(SourceError) -> SourceError {
         let path = displayCurrent(in: level)
         let status = try currentStatus(in: level)
         return isOffered ? .changed(path, "it is no longer a file") : .special(path, mode: status.st_mode)
     }
 
     /// The fault for the kernel's error on an entry whose name has just been read.
-    func fault(_ path: String, _ error: SystemError) -> SourceFault {
+    func fault(_ path: String, _ error: SystemError) -> SourceError {
         switch error.number {
         case ENOENT:
             // The entry has been removed since; the first walk can find this too.

@@ -16,16 +16,16 @@ package enum ItemSources {
     ///   - type: nil for the type by the name's extension and the kind.
     ///   - selection: the entries of a folder that are sent.
     ///   - leftOut: called with each entry of a folder that cannot be sent and is left out.
-    /// - Throws: `SourceFault`: `missing` or `unreadable`, with the path, the reason and advice.
+    /// - Throws: `SourceError`: `missing` or `unreadable`, with the path, the reason and advice.
     package static func make(
         path: String,
         name: SafeName? = nil,
         type: UniformType? = nil,
         registry: TypeRegistry = .system,
         selection: TreeSelection = .everything,
-        leftOut: @escaping (SourceFault) -> Void = { _ in }
-    ) throws(SourceFault) -> any ItemSource {
-        if path.utf8.isEmpty { throw SourceFault(.missing, "\"\": the path is empty") }
+        leftOut: @escaping (SourceError) -> Void = { _ in }
+    ) throws(SourceError) -> any ItemSource {
+        if path.utf8.isEmpty { throw SourceError(.missing, "\"\": the path is empty") }
         let mode = try self.mode(of: path)
         let name: SafeName = if let name { name } else { try self.name(of: path) }
         switch mode & S_IFMT {
@@ -43,11 +43,11 @@ package enum ItemSources {
 
     /// The type of a file or a folder by its name. The contents are not read.
     ///
-    /// - Throws: `SourceFault`, same as `make`.
+    /// - Throws: `SourceError`, same as `make`.
     package static func look(
         at path: String, registry: TypeRegistry = .system
-    ) throws(SourceFault) -> (type: UniformType, kind: FileKind) {
-        if path.utf8.isEmpty { throw SourceFault(.missing, "\"\": the path is empty") }
+    ) throws(SourceError) -> (type: UniformType, kind: FileKind) {
+        if path.utf8.isEmpty { throw SourceError(.missing, "\"\": the path is empty") }
         let mode = try self.mode(of: path)
         let name = try self.name(of: path).text
         switch mode & S_IFMT {
@@ -59,7 +59,7 @@ package enum ItemSources {
         }
     }
 
-    private static func mode(of path: String) throws(SourceFault) -> mode_t {
+    private static func mode(of path: String) throws(SourceError) -> mode_t {
         // The kernel would end the path at a NUL; this program would not.
         if path.utf8.contains(0) { throw .name(path, .unprintable, advice: "give another path") }
         var status = stat()
@@ -74,7 +74,7 @@ package enum ItemSources {
         }
     }
 
-    private static func name(of path: String) throws(SourceFault) -> SafeName {
+    private static func name(of path: String) throws(SourceError) -> SafeName {
         var last = PathText.lastName(of: path)
         if last.isEmpty || last == "." || last == ".." {
             guard let resolved = realpath(path, nil) else { throw .disk(path, .last) }

@@ -72,7 +72,7 @@ struct OpenedFile: ~Copyable {
     }
 
     /// Same as `ItemReading.read(into:)`.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         let remaining = size - offset
         if remaining == 0 {
             try checkEnd(buffer)
@@ -102,7 +102,7 @@ struct OpenedFile: ~Copyable {
     }
 
     /// Same as `ItemReading.seek(to:)`.
-    mutating func seek(to place: UInt64) throws(SourceFault) {
+    mutating func seek(to place: UInt64) throws(SourceError) {
         do {
             try systemCall { lseek(descriptor.raw, off_t(clamping: min(place, size)), SEEK_SET) }
         } catch {
@@ -111,7 +111,7 @@ struct OpenedFile: ~Copyable {
         offset = min(place, size)
     }
 
-    private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) {
+    private func checkEnd(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceError) {
         do throws(SystemError) {
             // Kernel files report 0 bytes and have contents; an empty file would be wrong.
             if size == 0, try systemCall({ Glibc.read(descriptor.raw, buffer.baseAddress, buffer.count) }) > 0 {

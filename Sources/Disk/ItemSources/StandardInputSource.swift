@@ -16,23 +16,23 @@ package final class StandardInputSource: ItemSource {
     ///   - descriptor: open for reading during the life of this object, which does not close it.
     ///   - name: nil for `piped-2026-11-21-100000`, after the local time, with the extension of the type.
     ///   - type: nil for the type by the name's extension, or `public.data`.
-    /// - Throws: `SourceFault.unreadable` if the descriptor cannot be read.
+    /// - Throws: `SourceError.unreadable` if the descriptor cannot be read.
     package init(
         descriptor: Int32 = STDIN_FILENO,
         name: SafeName? = nil,
         type: UniformType? = nil,
         registry: TypeRegistry = .system,
         origin: String = "-"
-    ) throws(SourceFault) {
+    ) throws(SourceError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw SourceFault(.unreadable, "standard input cannot be read (\(SystemError.last)); pipe something in")
+            throw SourceError(.unreadable, "standard input cannot be read (\(SystemError.last)); pipe something in")
         }
         guard fcntl(descriptor, F_GETFL) & O_ACCMODE != O_WRONLY else {
-            throw SourceFault(.unreadable, "standard input is closed; pipe something in")
+            throw SourceError(.unreadable, "standard input is closed; pipe something in")
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            throw SourceFault(.unreadable, "standard input is a folder; give its path instead of -")
+            throw SourceError(.unreadable, "standard input is a folder; give its path instead of -")
         }
         self.descriptor = descriptor
         self.origin = origin
@@ -46,9 +46,9 @@ package final class StandardInputSource: ItemSource {
 
     package var isRepeatable: Bool { false }
 
-    package func open() throws(SourceFault) -> any ItemReading {
+    package func open() throws(SourceError) -> any ItemReading {
         guard wasOpened.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else {
-            throw SourceFault(.unreadable, "standard input can be read only once; save it to a file and send that")
+            throw SourceError(.unreadable, "standard input can be read only once; save it to a file and send that")
         }
         return DescriptorReading(descriptor)
     }
@@ -92,11 +92,11 @@ private final class DescriptorReading: ItemReading {
         return .file(FileEntry(path: nil, executable: false, modified: nil, size: nil))
     }
 
-    func seek(to offset: UInt64) throws(SourceFault) {
-        throw SourceFault(.unreadable, "standard input can be read only once; save it to a file and send that")
+    func seek(to offset: UInt64) throws(SourceError) {
+        throw SourceError(.unreadable, "standard input can be read only once; save it to a file and send that")
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         if hasEnded { return 0 }
         while true {
             try waitForInput()
@@ -108,7 +108,7 @@ private final class DescriptorReading: ItemReading {
                 // The parent shares the descriptor and may have set it to non-blocking.
                 continue
             } catch {
-                throw SourceFault(.unreadable, "standard input cannot be read (\(error))")
+                throw SourceError(.unreadable, "standard input cannot be read (\(error))")
             }
         }
     }
@@ -117,11 +117,11 @@ private final class DescriptorReading: ItemReading {
     private static let cancellationInterval: Int32 = 100
 
     /// Returns when input is available, or the input has ended.
-    /// - Throws: `SourceFault.unreadable` when the task is cancelled: a pipe may stay silent forever.
-    private func waitForInput() throws(SourceFault) {
+    /// - Throws: `SourceError.unreadable` when the task is cancelled: a pipe may stay silent forever.
+    private func waitForInput() throws(SourceError) {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&waiting, 1, Self.cancellationInterval) <= 0 {
-            if Task.isCancelled { throw SourceFault(.unreadable, "standard input was not read to its end") }
+            if Task.isCancelled { throw SourceError(.unreadable, "standard input was not read to its end") }
         }
     }
 }

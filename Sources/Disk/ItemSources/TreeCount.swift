@@ -8,15 +8,15 @@ enum TreeCount {
     /// - Throws: one fault for the entries that cannot be sent, in walk order: path, reason and advice for each.
     static func totals(
         of root: consuming FileDescriptor, origin: String, selection: TreeSelection = .everything,
-        leftOut: @escaping (SourceFault) -> Void = { _ in }
-    ) throws(SourceFault) -> TreeTotals {
+        leftOut: @escaping (SourceError) -> Void = { _ in }
+    ) throws(SourceError) -> TreeTotals {
         let user = geteuid()
         let walk = try FolderWalk(root, origin: origin, isOffered: false, selection: selection)
         walk.leftOut = leftOut
         var totals = TreeTotals()
-        var found: SourceFault?
+        var found: SourceError?
         while true {
-            do throws(SourceFault) {
+            do throws(SourceError) {
                 guard let step = try walk.next() else { break }
                 if try totals.count(step, of: walk, for: user) { continue }
             } catch {

@@ -19,11 +19,11 @@ package final class TreeSource: ItemSource {
     ///   - name, type: of the item.
     ///   - selection: the entries that are sent.
     ///   - leftOut: called with each entry that cannot be sent and is left out.
-    /// - Throws: `SourceFault` for the entries that cannot be sent.
+    /// - Throws: `SourceError` for the entries that cannot be sent.
     init(
         path: String, name: SafeName, type: UniformType, selection: TreeSelection = .everything,
-        leftOut: @escaping (SourceFault) -> Void = { _ in }
-    ) throws(SourceFault) {
+        leftOut: @escaping (SourceError) -> Void = { _ in }
+    ) throws(SourceError) {
         self.path = path
         self.origin = path
         var selected = TreeSelection(excluded: selection.excluded)
@@ -38,12 +38,12 @@ package final class TreeSource: ItemSource {
 
     package var largestFile: UInt64? { totals.largestFile }
 
-    package func open() throws(SourceFault) -> any ItemReading {
+    package func open() throws(SourceError) -> any ItemReading {
         let walk = try FolderWalk(Self.open(path), origin: origin, isOffered: true, selection: selection)
         return TreeReading(walk, offered: totals, origin: origin)
     }
 
-    private static func open(_ path: String) throws(SourceFault) -> FileDescriptor {
+    private static func open(_ path: String) throws(SourceError) -> FileDescriptor {
         do {
             let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
             return FileDescriptor(owning: try systemCall { Glibc.open(path, flags) })
@@ -68,7 +68,7 @@ final class TreeReading: ItemReading {
         self.origin = origin
     }
 
-    func next() throws(SourceFault) -> ContentStep? {
+    func next() throws(SourceError) -> ContentStep? {
         precondition(file == nil, "the file before was not read to its end")
         while let step = try walk.next() {
             switch step {
@@ -79,7 +79,7 @@ final class TreeReading: ItemReading {
                 try count(totals.addEntry())
                 return .link(path, target: target)
             case .file(let path):
-                do throws(SourceFault) {
+                do throws(SourceError) {
                     return .file(try begin(path))
                 } catch {
                     guard error.code == .unreadable else { throw error }
@@ -93,7 +93,7 @@ final class TreeReading: ItemReading {
         return nil
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         // After its end a file has no more bytes.
         let count = try file?.read(into: buffer) ?? 0
         if count == 0 {
@@ -103,11 +103,11 @@ final class TreeReading: ItemReading {
         return count
     }
 
-    func seek(to offset: UInt64) throws(SourceFault) {
+    func seek(to offset: UInt64) throws(SourceError) {
         try file?.seek(to: offset)
     }
 
-    private func begin(_ path: SafeRelativePath) throws(SourceFault) -> FileEntry {
+    private func begin(_ path: SafeRelativePath) throws(SourceError) -> FileEntry {
         let display = walk.display(path)
         var opened: OpenedFile?
         do {
@@ -132,7 +132,7 @@ final class TreeReading: ItemReading {
     }
 
     /// Ends the reading as soon as the folder exceeds the offer, not only at the end.
-    private func count(_ fits: Bool) throws(SourceFault) {
+    private func count(_ fits: Bool) throws(SourceError) {
         if !fits || totals.entries > offered.entries || totals.bytes > offered.bytes {
             throw .changed(origin, "it has more entries")
         }

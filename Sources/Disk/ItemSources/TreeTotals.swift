@@ -28,7 +28,7 @@ struct TreeTotals: Equatable {
     /// Counts the entry that a walk has reached.
     /// - Returns: false if the item would exceed the limits of one item.
     /// - Throws: if the entry cannot be sent.
-    mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceFault) -> Bool {
+    mutating func count(_ step: FolderWalk.Step, of walk: FolderWalk, for user: uid_t) throws(SourceError) -> Bool {
         switch step {
         case .folder, .link: addEntry()
         case .file(let path): addFile(bytes: try Self.size(of: path, in: walk, for: user))
@@ -36,7 +36,7 @@ struct TreeTotals: Equatable {
         }
     }
 
-    static func tooMuch(_ origin: String) -> SourceFault {
+    static func tooMuch(_ origin: String) -> SourceError {
         .at(
             origin,
             .unreadable,
@@ -48,7 +48,7 @@ struct TreeTotals: Equatable {
     /// - Parameter user: the reading user.
     private static func size(
         of path: SafeRelativePath, in walk: FolderWalk, for user: uid_t
-    ) throws(SourceFault) -> UInt64 {
+    ) throws(SourceError) -> UInt64 {
         var status = stat()
         do {
             try walk.withFile { folder, name throws(SystemError) in

@@ -15,18 +15,18 @@ package final class URLSource: ItemSource {
     ///   - url: a URL that `InternetShortcut` accepts.
     ///   - name: nil for a name from the URL's host, or its scheme if it has no host.
     ///   - type: nil for `public.url`.
-    /// - Throws: `SourceFault.unreadable` if `url` is no URL.
+    /// - Throws: `SourceError.unreadable` if `url` is no URL.
     package init(
         _ url: String,
         name: SafeName? = nil,
         type: UniformType? = nil,
         origin: String = "url"
-    ) throws(SourceFault) {
+    ) throws(SourceError) {
         let shortcut: InternetShortcut
         do {
             shortcut = try InternetShortcut(url)
         } catch {
-            throw SourceFault(.unreadable, "the URL cannot be sent: \(error)")
+            throw SourceError(.unreadable, "the URL cannot be sent: \(error)")
         }
         self.contents = shortcut.contents
         self.origin = origin

@@ -2,7 +2,7 @@ import GRDB
 package import Sharing
 
 extension Journal: AmountReading {
-    package func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
+    package func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64 {
         try reading("could not count the bytes received in a day") {
             try DayAmounts.received(from: sender, on: day, in: $0)
         }
@@ -10,7 +10,7 @@ extension Journal: AmountReading {
 }
 
 extension JournalReader: AmountReading {
-    package func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 {
+    package func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64 {
         try read(orElse: 0) { try DayAmounts.received(from: sender, on: day, in: $0) }
     }
 }

@@ -2,11 +2,11 @@ import GRDB
 package import Sharing
 
 extension Journal {
-    package func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber] {
+    package func intend(_ arrivals: [IntendedArrival]) throws(TransferError) -> [ArrivalNumber] {
         if arrivals.isEmpty { return [] }
         let time = now()
-        do throws(JournalTrouble) {
-            guard place.isKept else { throw JournalTrouble(Self.placeLost, code: .noRoom) }
+        do throws(JournalAccessError) {
+            guard place.isKept else { throw JournalAccessError(Self.placeLost, code: .noRoom) }
             return try changing("could not record the arriving items") { database in
                 let insertion = try database.cachedStatement(sql: ArrivalRow.insertion)
                 return try arrivals.map { arrival in
@@ -15,11 +15,11 @@ extension Journal {
                 }
             }
         } catch {
-            throw error.transferFault
+            throw error.transferError
         }
     }
 
-    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
+    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival] {
         try reading("could not read the received items of a transfer") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
@@ -31,7 +31,7 @@ extension Journal {
 
     package func earlier(
         _ item: OfferedItem, from peer: PeerID, limit: Int
-    ) throws(JournalFault) -> [Arrival] {
+    ) throws(JournalError) -> [Arrival] {
         guard let size = item.size else { return [] }
         return try reading("could not read earlier items") { database in
             let statement = try database.cachedStatement(
@@ -47,16 +47,16 @@ extension Journal {
         }
     }
 
-    package func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState? {
+    package func deliveryState(of number: ArrivalNumber) throws(JournalError) -> DeliveryState? {
         try reading("could not read the state of a delivery") { database in
             let statement = try database.cachedStatement(sql: "SELECT state FROM arrivals WHERE number = ?")
             return try String.fetchOne(statement, arguments: [number.value]).flatMap(DeliveryState.init)
         }
     }
 
-    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
+    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferError) {
         if outcomes.isEmpty { return }
-        do throws(JournalTrouble) {
+        do throws(JournalAccessError) {
             try changing("could not record a received item") { database in
                 let settling = try database.cachedStatement(
                     sql: "UPDATE arrivals SET stored_name = ?, stored_path = ? WHERE number = ? AND stored_name IS NULL"
@@ -70,12 +70,12 @@ extension Journal {
                         try forgetting.execute(arguments: [number.value])
                     }
                     guard database.changesCount == 1 else {
-                        throw JournalTrouble("arrival \(number) does not wait to be settled")
+                        throw JournalAccessError("arrival \(number) does not wait to be settled")
                     }
                 }
             }
         } catch {
-            throw error.transferFault
+            throw error.transferError
         }
     }
 }

@@ -13,13 +13,13 @@ extension Journal {
         folder: String,
         dialects: DialectTable,
         now: (@Sendable () -> WallTime)? = nil,
-        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in },
+        unreadable: @escaping @Sendable (JournalError) -> Void = { _ in },
         damaged: (String) -> Void
-    ) throws(JournalFault) -> Journal {
+    ) throws(JournalError) -> Journal {
         let file = JournalFile(folder: folder)
         let now = now ?? { .now }
-        do throws(JournalTrouble) {
-            do throws(JournalTrouble) {
+        do throws(JournalAccessError) {
+            do throws(JournalAccessError) {
                 return try Journal(opening: file, dialects: dialects, now: now, unreadable: unreadable)
             } catch  where error.isDamage {
                 // While this lock is held, no other receiver has the file open.
@@ -36,7 +36,7 @@ extension Journal {
                 return journal
             }
         } catch {
-            throw error.journalFault
+            throw error.journalError
         }
     }
 
@@ -61,7 +61,7 @@ extension Journal {
 
     private func goOn(
         after number: Int64?, _ inboxes: [(path: DatabaseValue, inbox: KnownInbox)]
-    ) throws(JournalTrouble) {
+    ) throws(JournalAccessError) {
         try changing("could not start a new journal") { database in
             if let number {
                 try database.execute(
@@ -74,11 +74,11 @@ extension Journal {
 
 extension JournalFile {
     /// Moves the journal and its log files aside; returns the new path.
-    fileprivate func setAside() throws(JournalTrouble) -> String {
+    fileprivate func setAside() throws(JournalAccessError) -> String {
         do {
             return try DamagedFile.setAside(path, with: ["-wal", "-shm", "-journal"])
         } catch {
-            throw JournalTrouble("could not move the damaged journal \(path) away: \(error)")
+            throw JournalAccessError("could not move the damaged journal \(path) away: \(error)")
         }
     }
 }

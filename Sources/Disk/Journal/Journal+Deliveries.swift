@@ -2,7 +2,7 @@ import GRDB
 package import Sharing
 
 extension Journal {
-    package func waiting() throws(JournalFault) -> [WaitingDelivery] {
+    package func waiting() throws(JournalError) -> [WaitingDelivery] {
         try reading("could not read the waiting deliveries") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(DeliveryRow.columns) FROM arrivals "
@@ -11,13 +11,13 @@ extension Journal {
         }
     }
 
-    package func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival? {
+    package func arrival(_ number: ArrivalNumber) throws(JournalError) -> Arrival? {
         try reading("could not read arrival \(number)") {
             try JournalReader.entry(number, self.dialects, in: $0)?.arrival
         }
     }
 
-    package func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool {
+    package func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool {
         try reading("could not read whether item \(number) is in the Inbox") { database in
             // The path alone would be enough, but names are indexed.
             let statement = try database.cachedStatement(
@@ -34,7 +34,7 @@ extension Journal {
 
     package func began(
         _ numbers: [ArrivalNumber], handler: String, at time: WallTime
-    ) throws(JournalFault) -> [Int] {
+    ) throws(JournalError) -> [Int] {
         if numbers.isEmpty { return [] }
         return try writing("could not record the call of a handler") { database in
             let counting = try database.cachedStatement(
@@ -62,7 +62,7 @@ extension Journal {
 
     package func ended(
         _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
-    ) throws(JournalFault) {
+    ) throws(JournalError) {
         if numbers.isEmpty { return }
         try writing("could not record the end of a handler's call") { database in
             // Only the latest attempt can be under way: an older one without an end was cut off by a crash.
@@ -82,7 +82,7 @@ extension Journal {
                     standardError, number.value, number.value,
                 ])
                 guard database.changesCount == 1 else {
-                    throw JournalTrouble("no attempt is under way for arrival \(number)")
+                    throw JournalAccessError("no attempt is under way for arrival \(number)")
                 }
                 try Self.go(to: next, number, at: time, in: database)
             }
@@ -113,14 +113,14 @@ extension Journal {
         }
     }
 
-    package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault) {
+    package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalError) {
         if numbers.isEmpty { return }
         try writing("could not record the end of a delivery") { database in
             for number in numbers { try Self.change(number, "state = ?", [state.rawValue], in: database) }
         }
     }
 
-    package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
+    package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalError) -> WaitingDelivery? {
         try writing("could not restart the delivery of item \(number)") { database in
             // The entry is read first: a row that cannot be read cannot be delivered, and stays unchanged.
             guard let entry = try JournalReader.entry(number, self.dialects, in: database) else { return nil }
@@ -145,7 +145,7 @@ extension Journal {
         guard database.changesCount == 1 else { throw missing(number) }
     }
 
-    private static func missing(_ number: ArrivalNumber) -> JournalTrouble {
-        JournalTrouble("there is no stored item \(number)")
+    private static func missing(_ number: ArrivalNumber) -> JournalAccessError {
+        JournalAccessError("there is no stored item \(number)")
     }
 }

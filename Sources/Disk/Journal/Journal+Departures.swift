@@ -5,7 +5,7 @@ extension Journal {
     @discardableResult
     package func departed(
         _ numbers: [ArrivalNumber], _ departure: Departure
-    ) throws(JournalFault) -> [ArrivalNumber] {
+    ) throws(JournalError) -> [ArrivalNumber] {
         if numbers.isEmpty { return [] }
         return try writing("could not record that an item left the Inbox") { database in
             // An item that has left needs no delivery any more.
@@ -25,7 +25,7 @@ extension Journal {
                 ])
                 if database.changesCount == 1 { return true }
                 guard try Int.fetchOne(looking, arguments: [number.value]) != nil else {
-                    throw JournalTrouble("there is no stored item \(number)")
+                    throw JournalAccessError("there is no stored item \(number)")
                 }
                 return false
             }
@@ -35,7 +35,7 @@ extension Journal {
     /// Recorded bytes and entries of a peer's items in the Inbox, with their paths: users move items out by hand.
     package func lying(
         from peer: PeerID
-    ) throws(JournalFault) -> [(path: String, size: UInt64, entries: UInt64)] {
+    ) throws(JournalError) -> [(path: String, size: UInt64, entries: UInt64)] {
         try reading("could not read the items in the Inbox") { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT stored_path, size, coalesce(entries_came, entries) FROM arrivals "
@@ -63,7 +63,7 @@ enum DepartureRow {
     /// A condition: the item is in the Inbox according to the journal.
     static let isThere = "stored_name IS NOT NULL AND left_how IS NULL AND state != 'gone'"
 
-    static func departure(_ columns: inout ColumnReader) throws(UnreadableRow) -> Departure? {
+    static func departure(_ columns: inout ColumnReader) throws(UnreadableRowError) -> Departure? {
         let how = try columns.optionalText("departure", Departure.How.init(rawValue:))
         let time = try columns.optionalInteger("time of departure")
         let toward = try columns.optionalText("place it went to")

@@ -2,7 +2,7 @@ import GRDB
 package import Sharing
 
 extension Journal: InboxMemory {
-    package func knownInbox(at path: String) throws(JournalFault) -> KnownInbox? {
+    package func knownInbox(at path: String) throws(JournalError) -> KnownInbox? {
         try reading("could not read which Inbox this is") { database in
             try Row.fetchOne(
                 database, sql: "SELECT id, device, inode FROM inboxes WHERE path = ?",
@@ -11,7 +11,7 @@ extension Journal: InboxMemory {
         }
     }
 
-    package func remember(_ inbox: KnownInbox, at path: String) throws(JournalFault) {
+    package func remember(_ inbox: KnownInbox, at path: String) throws(JournalError) {
         try writing("could not record which Inbox this is") { database in
             try Self.insert(inbox, at: WrittenText.value(path), in: database)
         }

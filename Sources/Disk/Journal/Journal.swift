@@ -21,7 +21,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     /// monitor then wakes up each second until the process ends.
     private let closed: DatabaseQueue
     let now: @Sendable () -> WallTime
-    let unreadable: @Sendable (JournalFault) -> Void
+    let unreadable: @Sendable (JournalError) -> Void
     /// The number of the last arrival that an earlier process recorded.
     private let lastOfEarlier: Int64
     let place: JournalPlace
@@ -47,13 +47,13 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         folder: String,
         dialects: DialectTable,
         now: (@Sendable () -> WallTime)? = nil,
-        unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
-    ) throws(JournalFault) {
-        do throws(JournalTrouble) {
+        unreadable: @escaping @Sendable (JournalError) -> Void = { _ in }
+    ) throws(JournalError) {
+        do throws(JournalAccessError) {
             try self.init(
                 opening: JournalFile(folder: folder), dialects: dialects, now: now ?? { .now }, unreadable: unreadable)
         } catch {
-            throw error.journalFault
+            throw error.journalError
         }
     }
 
@@ -63,8 +63,8 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         dialects: DialectTable,
         lock: JournalLock? = nil,
         now: @escaping @Sendable () -> WallTime,
-        unreadable: @escaping @Sendable (JournalFault) -> Void
-    ) throws(JournalTrouble) {
+        unreadable: @escaping @Sendable (JournalError) -> Void
+    ) throws(JournalAccessError) {
         self.file = file
         self.dialects = dialects
         self.now = now
@@ -77,7 +77,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
             lastOfEarlier = try Self.makeReady(queue)
             place = JournalPlace(of: file)
         } catch {
-            throw JournalTrouble(error, doing: "could not open the journal", file: file, isOpening: true)
+            throw JournalAccessError(error, doing: "could not open the journal", file: file, isOpening: true)
         }
     }
 
@@ -118,7 +118,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         try queue.writeWithoutTransaction { database in
             // The library's own setting is not used, because it also sets `synchronous = NORMAL`.
             guard try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL") == "wal" else {
-                throw JournalTrouble("could not open the journal: its file system takes no write-ahead log")
+                throw JournalAccessError("could not open the journal: its file system takes no write-ahead log")
             }
             // This runs before the first table exists. A database with tables and without this id counts as another
             // program's; a crash between the first table and this statement would leave such a file.
@@ -137,7 +137,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
 
     /// Arrivals that an earlier process intended and never settled, by number. If the Inbox has an item with the
     /// recorded identity, the item was stored; otherwise it was not. The caller must `settle` each.
-    package func unsettled() throws(JournalFault) -> [UnsettledArrival] {
+    package func unsettled() throws(JournalError) -> [UnsettledArrival] {
         try reading("could not read unfinished items") { database in
             let statement = try database.cachedStatement(
                 sql:
@@ -149,7 +149,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     }
 
     /// The numbers of deliveries that wait, are parked, and have failed.
-    package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
+    package func summary() throws(JournalError) -> (waiting: Int, parked: Int, failed: Int) {
         try reading("could not count the deliveries") { try JournalReader.summary($0) }
     }
 
@@ -161,7 +161,7 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     ///   - time: arrivals from this time on are never removed.
     /// - Returns: the number of removed arrivals.
     @discardableResult
-    package func prune(keeping kept: Int, olderThan time: WallTime) throws(JournalFault) -> Int {
+    package func prune(keeping kept: Int, olderThan time: WallTime) throws(JournalError) -> Int {
         var removed = 0
         while true {
             // Several short transactions, so that arrivals in the meantime do not wait.
@@ -189,28 +189,28 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
     /// Reads through the writing connection, in sequence with its writes.
     ///
     /// - Parameter doing: names the failed action if `body` throws: `could not …`.
-    func reading<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
+    func reading<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalError) -> Result {
         // `read` is not used: it sets a PRAGMA, after which SQLite compiles every statement again.
         do {
             return try queue.unsafeRead(body)
         } catch {
-            throw noted(JournalTrouble(error, doing: doing, file: file)).journalFault
+            throw noted(JournalAccessError(error, doing: doing, file: file)).journalError
         }
     }
 
-    private func noted(_ trouble: JournalTrouble) -> JournalTrouble {
+    private func noted(_ trouble: JournalAccessError) -> JournalAccessError {
         if trouble.isDamage { firstDamage.withLock { $0 = $0 ?? trouble.line } }
         return trouble
     }
 
     /// Runs `body` in one transaction: on the disk when this returns, rolled back if `body` throws.
-    func changing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalTrouble) -> Result {
-        do { return try queue.write(body) } catch { throw noted(JournalTrouble(error, doing: doing, file: file)) }
+    func changing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalAccessError) -> Result {
+        do { return try queue.write(body) } catch { throw noted(JournalAccessError(error, doing: doing, file: file)) }
     }
 
     /// Same as `changing`, with another error type.
-    func writing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalFault) -> Result {
-        do throws(JournalTrouble) { return try changing(doing, body) } catch { throw error.journalFault }
+    func writing<Result>(_ doing: String, _ body: (Database) throws -> Result) throws(JournalError) -> Result {
+        do throws(JournalAccessError) { return try changing(doing, body) } catch { throw error.journalError }
     }
 }
 
@@ -222,15 +222,15 @@ extension RowCursor {
     ///   - isWanted: selects the returned elements.
     func readable<Element>(
         limit: Int = .max, where isWanted: (Element) -> Bool = { _ in true },
-        reporting unreadable: (JournalFault) -> Void, _ read: (Row) throws -> Element
+        reporting unreadable: (JournalError) -> Void, _ read: (Row) throws -> Element
     ) throws -> [Element] {
         var elements: [Element] = []
         while elements.count < limit, let row = try next() {
             do {
                 let element = try read(row)
                 if isWanted(element) { elements.append(element) }
-            } catch let error as UnreadableRow {
-                unreadable(JournalFault(error.line))
+            } catch let error as UnreadableRowError {
+                unreadable(JournalError(error.line))
             }
         }
         return elements

@@ -20,12 +20,12 @@ struct JournalFile: Sendable {
 
     /// Creates a missing folder (0700) and a missing file (0600), and removes all access of other users to the file and
     /// to the files beside it.
-    func prepare() throws(JournalTrouble) {
+    func prepare() throws(JournalAccessError) {
         try makeFolder()
         let size = try size()
         if size ?? 0 == 0, Self.size(of: logPath) ?? 0 > 0 {
             // SQLite would remove the log, which may hold the only remaining data.
-            throw JournalTrouble(
+            throw JournalAccessError(
                 "could not open the journal: \(path) is missing beside its log \(logPath): \(remedy)",
                 isDamage: true)
         }
@@ -39,37 +39,37 @@ struct JournalFile: Sendable {
     /// The size of the file in bytes; nil if it does not exist.
     ///
     /// - Throws: if the file cannot be a database. SQLite takes a file of one byte as an empty one, and writes to it.
-    func size() throws(JournalTrouble) -> Int64? {
+    func size() throws(JournalAccessError) -> Int64? {
         var status = stat()
         guard stat(path, &status) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw Self.failed("look at", path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw JournalTrouble("could not open the journal: \(path) is not a file: \(remedy)", isDamage: true)
+            throw JournalAccessError("could not open the journal: \(path) is not a file: \(remedy)", isDamage: true)
         }
         guard status.st_size == 0 || status.st_size >= 512 else {
-            throw JournalTrouble(
+            throw JournalAccessError(
                 "could not open the journal: \(path) is damaged, or is not a journal: \(remedy)", isDamage: true)
         }
         return Int64(status.st_size)
     }
 
-    private func makeFolder() throws(JournalTrouble) {
+    private func makeFolder() throws(JournalAccessError) {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) {
             if isFolder.boolValue { return }
-            throw JournalTrouble("could not open the journal: \(folder) is not a folder")
+            throw JournalAccessError("could not open the journal: \(folder) is not a folder")
         }
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw JournalTrouble("could not make the folder of the journal, \(folder): \(Self.reason(of: error))")
+            throw JournalAccessError("could not make the folder of the journal, \(folder): \(Self.reason(of: error))")
         }
     }
 
-    private func makeFile() throws(JournalTrouble) {
+    private func makeFile() throws(JournalAccessError) {
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if file < 0, errno == EEXIST { return }
         guard file >= 0 else { throw Self.failed("make", path) }
@@ -95,7 +95,7 @@ struct JournalFile: Sendable {
         }
     }
 
-    private func protect(_ path: String) throws(JournalTrouble) {
+    private func protect(_ path: String) throws(JournalAccessError) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 != 0o600 else {
             return
@@ -108,9 +108,9 @@ struct JournalFile: Sendable {
         return stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    private static func failed(_ what: String, _ path: String) -> JournalTrouble {
+    private static func failed(_ what: String, _ path: String) -> JournalAccessError {
         let cause = errno
-        return JournalTrouble(
+        return JournalAccessError(
             "could not \(what) \(path): \(String(cString: strerror(cause)))",
             code: cause == ENOSPC || cause == EDQUOT ? .noRoom : .storage)
     }
@@ -131,16 +131,17 @@ final class JournalLock: Sendable {
     /// Owned.
     private let descriptor: Int32
 
-    init(_ file: JournalFile) throws(JournalTrouble) {
+    init(_ file: JournalFile) throws(JournalAccessError) {
         let path = file.lockPath
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw JournalTrouble("could not make the lock of the journal, \(path): \(String(cString: strerror(errno)))")
+            throw JournalAccessError(
+                "could not make the lock of the journal, \(path): \(String(cString: strerror(errno)))")
         }
         guard Self.lock(descriptor) else {
             // `deinit` closes it.
             let cause = errno
-            throw JournalTrouble(
+            throw JournalAccessError(
                 cause == EWOULDBLOCK
                     ? "could not open the journal: another receiver is using \(file.path)"
                     : "could not lock the journal, \(path): \(String(cString: strerror(cause)))")
@@ -148,12 +149,12 @@ final class JournalLock: Sendable {
     }
 
     /// Commands hold the lock briefly to record their actions while no receiver runs. A starting receiver then waits.
-    private static let patience = 200
+    private static let timeout = 200
     private static let nap = timespec(tv_sec: 0, tv_nsec: 10_000_000)
 
     /// - Returns: false with `errno` set.
     private static func lock(_ descriptor: Int32) -> Bool {
-        for _ in 0..<patience {
+        for _ in 0..<timeout {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
             guard errno == EWOULDBLOCK || errno == EINTR else { return false }
             var nap = nap

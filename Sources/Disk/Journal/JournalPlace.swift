@@ -29,9 +29,9 @@ struct JournalPlace: Sendable {
 
 extension Journal {
     /// Checks that the journal's files are still where they were opened.
-    /// - Throws: `JournalFault` with a line without paths, because senders see it too.
-    package func checkPlace() throws(JournalFault) {
-        guard place.isKept else { throw JournalFault(Self.placeLost) }
+    /// - Throws: `JournalError` with a line without paths, because senders see it too.
+    package func checkPlace() throws(JournalError) {
+        guard place.isKept else { throw JournalError(Self.placeLost) }
     }
 
     static let placeLost =

@@ -6,18 +6,18 @@ package import Sharing
 /// A missing journal counts as an empty one. Each call sees the journal at one moment, and blocks on the disk.
 package struct JournalReader: Sendable {
     /// Maximum number of entries that `entries(named:)` returns.
-    package static let mostEntriesOfAName = 1_000
+    package static let maximumEntriesOfAName = 1_000
 
     private let file: JournalFile
     private let dialects: DialectTable
-    private let unreadable: @Sendable (JournalFault) -> Void
+    private let unreadable: @Sendable (JournalError) -> Void
 
     /// - Parameters:
     ///   - folder: an absolute path, without a slash at its end.
     ///   - dialects: for the names of protocols in it.
     ///   - unreadable: called for each damaged row that a list skips.
     package init(
-        folder: String, dialects: DialectTable, unreadable: @escaping @Sendable (JournalFault) -> Void = { _ in }
+        folder: String, dialects: DialectTable, unreadable: @escaping @Sendable (JournalError) -> Void = { _ in }
     ) {
         self.file = JournalFile(folder: folder)
         self.dialects = dialects
@@ -32,7 +32,7 @@ package struct JournalReader: Sendable {
     ///   - filter: selects the entries.
     package func entries(
         latest count: Int, before: ArrivalNumber? = nil, filter: ArrivalFilter = .all
-    ) throws(JournalFault) -> [JournalEntry] {
+    ) throws(JournalError) -> [JournalEntry] {
         try read(orElse: []) { database in
             // The query has no limit, because skipped rows do not count.
             let statement = try database.cachedStatement(
@@ -47,14 +47,14 @@ package struct JournalReader: Sendable {
     }
 
     /// The arrivals stored under a name in the Inbox, the last one first, without their attempts.
-    package func entries(named name: String) throws(JournalFault) -> [JournalEntry] {
+    package func entries(named name: String) throws(JournalError) -> [JournalEntry] {
         // SQLite would use only the part of a text before a NUL.
         guard let name = try? SafeName(name) else { return [] }
         return try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals WHERE stored_name = ? ORDER BY number DESC")
             return try Row.fetchCursor(statement, arguments: [name.text])
-                .readable(limit: Self.mostEntriesOfAName, reporting: self.unreadable) {
+                .readable(limit: Self.maximumEntriesOfAName, reporting: self.unreadable) {
                     try ArrivalRow.entry($0, self.dialects)
                 }
         }
@@ -68,7 +68,7 @@ package struct JournalReader: Sendable {
     ///   - filter: selects the entries.
     package func entriesThere(
         after: ArrivalNumber? = nil, count: Int, filter: ArrivalFilter = .all
-    ) throws(JournalFault) -> [JournalEntry] {
+    ) throws(JournalError) -> [JournalEntry] {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT \(ArrivalRow.columns) FROM arrivals "
@@ -88,15 +88,16 @@ package struct JournalReader: Sendable {
     }
 
     /// Maximum number of senders that `senders` returns.
-    private static let mostSenders = 10_000
+    private static let maximumSenders = 10_000
 
     /// All senders, with one element for each name of a sender, the latest first.
-    package func senders() throws(JournalFault) -> [(peer: PeerID, name: String)] {
+    package func senders() throws(JournalError) -> [(peer: PeerID, name: String)] {
         try read(orElse: []) { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT peer, sender_name FROM arrivals WHERE stored_name IS NOT NULL "
                     + "GROUP BY peer, sender_name ORDER BY max(number) DESC")
-            return try Row.fetchCursor(statement).readable(limit: Self.mostSenders, reporting: self.unreadable) { row in
+            return try Row.fetchCursor(statement).readable(limit: Self.maximumSenders, reporting: self.unreadable) {
+                row in
                 var columns = ColumnReader(row, "arrival")
                 let peer = try columns.text("peer", PeerID.init(bareText:))
                 return (peer: peer, name: try columns.text("sender's name"))
@@ -105,7 +106,7 @@ package struct JournalReader: Sendable {
     }
 
     /// The number of arrivals in the Inbox according to the journal, and their total bytes.
-    package func totalsThere() throws(JournalFault) -> (count: Int, bytes: UInt64) {
+    package func totalsThere() throws(JournalError) -> (count: Int, bytes: UInt64) {
         try read(orElse: (count: 0, bytes: 0)) { database in
             // Sizes are bit patterns. The total is a floating-point number: it cannot overflow, and is only shown.
             let row = try Row.fetchOne(
@@ -119,7 +120,7 @@ package struct JournalReader: Sendable {
     ///
     /// - Returns: nil if the number does not exist or is not settled.
     /// - Throws: also if the row of the arrival cannot be read; unreadable attempts are skipped.
-    package func entry(_ number: ArrivalNumber) throws(JournalFault) -> JournalEntry? {
+    package func entry(_ number: ArrivalNumber) throws(JournalError) -> JournalEntry? {
         try read(orElse: nil) { database in
             guard var entry = try Self.entry(number, self.dialects, in: database) else { return nil }
             let statement = try database.cachedStatement(
@@ -131,7 +132,7 @@ package struct JournalReader: Sendable {
     }
 
     /// The numbers of deliveries that wait, are parked, and have failed.
-    package func summary() throws(JournalFault) -> (waiting: Int, parked: Int, failed: Int) {
+    package func summary() throws(JournalError) -> (waiting: Int, parked: Int, failed: Int) {
         try read(orElse: (waiting: 0, parked: 0, failed: 0)) { try Self.summary($0) }
     }
 
@@ -169,21 +170,21 @@ package struct JournalReader: Sendable {
     /// Opens a connection for this call alone: the file may be created or moved away between two calls.
     func read<Result>(
         orElse nothing: Result, _ body: (Database) throws -> Result
-    ) throws(JournalFault) -> Result {
+    ) throws(JournalError) -> Result {
         do {
             // An empty file is no database yet: SQLite would have to write to it before it reads.
             guard let size = try file.size(), size > 0 else { return nothing }
             return try DatabaseQueue(path: file.path, configuration: Self.configuration).read { database in
                 guard let version = try JournalSchema.version(database, file: file) else { return nothing }
                 guard version == JournalSchema.migrator.migrations.last else {
-                    throw JournalTrouble(
+                    throw JournalAccessError(
                         "could not read the journal: \(file.path) was written by an older version of Waft, and is "
                             + "brought up to date when a receiver of this one starts")
                 }
                 return try body(database)
             }
         } catch {
-            throw JournalTrouble(error, doing: "could not read the journal", file: file).journalFault
+            throw JournalAccessError(error, doing: "could not read the journal", file: file).journalError
         }
     }
 }

@@ -5,11 +5,11 @@ enum JournalSchema {
     /// Marks a database as a journal of Waft: `Waft` in ASCII.
     static let applicationID = 0x5761_6674
 
-    /// Throws a `JournalTrouble` if the database is damaged, of another program, or from a newer version of Waft.
+    /// Throws a `JournalAccessError` if the database is damaged, of another program, or from a newer version of Waft.
     /// Changes nothing.
     static func check(_ database: Database, file: JournalFile) throws {
         if let damage = try String.fetchOne(database, sql: "PRAGMA quick_check(1)"), damage != "ok" {
-            throw JournalTrouble(
+            throw JournalAccessError(
                 "could not open the journal: \(file.path) is damaged "
                     + "(\(damage.split(whereSeparator: \.isNewline).joined(separator: " "))): \(file.remedy)",
                 isDamage: true)
@@ -24,12 +24,12 @@ enum JournalSchema {
         let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id")
         guard isEmpty || application == applicationID else {
-            throw JournalTrouble(
+            throw JournalAccessError(
                 "could not open the journal: \(file.path) is a database of another program: \(file.remedy)",
                 isDamage: true)
         }
         guard try !migrator.hasBeenSuperseded(database) else {
-            throw JournalTrouble(
+            throw JournalAccessError(
                 "could not open the journal: \(file.path) was written by a newer version of Waft: "
                     + "use that one, or \(file.wayOut)")
         }

@@ -96,20 +96,20 @@ package final class OutboxDraft {
     /// Adds a file or folder at a path. It must stay unchanged until it is sent.
     ///
     /// - Parameter path: absolute.
-    /// - Throws: `SourceFault` if it cannot be examined.
+    /// - Throws: `SourceError` if it cannot be examined.
     package func addReference(_ source: any ItemSource, path: String) throws {
         let stamp: SourceStamp
         do {
             stamp = try SourceStamp(of: path)
         } catch {
-            throw SourceFault(.unreadable, "\(source.origin): cannot be read (\(error))")
+            throw SourceError(.unreadable, "\(source.origin): cannot be read (\(error))")
         }
         try add(OutboxItem(source.offered, origin: source.origin, content: .path(path), stamp: stamp))
     }
 
     /// Adds a copy of the present contents of a source: piped input, or an item of a snapshot.
     ///
-    /// - Throws: `SourceFault`, `OutboxError`, `CancellationError`.
+    /// - Throws: `SourceError`, `OutboxError`, `CancellationError`.
     package func addCopy(of source: any ItemSource) throws {
         let folder = path + "/items"
         let name = String(items.count)

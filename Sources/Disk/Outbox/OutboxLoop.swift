@@ -306,14 +306,14 @@ struct OutboxLoop {
     ) async -> OutboxResult {
         let (job, standing) = (record.job, record.standing)
         let open = job.items.indices.filter { standing.outcomes[$0] == nil }
-        do throws(OutboxFailure) {
+        do throws(OutboxJobError) {
             guard let transfer = TransferID(standing.transfer) else {
-                throw OutboxFailure(.unexpected, "job \(job.number) of the outbox is damaged", isFinal: true)
+                throw OutboxJobError(.unexpected, "job \(job.number) of the outbox is damaged", isFinal: true)
             }
             let store = engine.store
             let shipment = OutboxShipment(
                 job: job, open: open,
-                sources: { items throws(OutboxFailure) in try OutboxSources.make(job, items, in: store) },
+                sources: { items throws(OutboxJobError) in try OutboxSources.make(job, items, in: store) },
                 transfer: transfer, peer: job.destination.key ?? standing.peer, wasOffered: wasOffered,
                 offered: standing.offered ?? Array(job.items.indices),
                 progressed: { bytes, total in
@@ -382,7 +382,7 @@ struct OutboxLoop {
         if record.standing.state.isFinal { close(record, &group) } else { enter(record) }
     }
 
-    private static let leftPlace = OutboxFailure(
+    private static let leftPlace = OutboxJobError(
         .noAnswer, "it made little progress, and another job was waiting", isFinal: false)
 
     private func log(_ record: OutboxStore.Record) {

@@ -7,7 +7,7 @@ package struct OutboxShipment: Sendable {
     package var open: [Int]
     /// Opens the sources of the items at these indices, in the given order; blocks on the disk. A source changed since
     /// queueing is a final failure; even then the peer must be asked whether it already has the items.
-    package var sources: @Sendable ([Int]) throws(OutboxFailure) -> [any ItemSource]
+    package var sources: @Sendable ([Int]) throws(OutboxJobError) -> [any ItemSource]
     /// The identifier of the earlier offer, or of the next one.
     package var transfer: TransferID
     /// The required key of the peer; nil allows any peer of that name.
@@ -23,7 +23,7 @@ package struct OutboxShipment: Sendable {
 /// A step of an attempt that is recorded before the attempt continues.
 package enum OutboxStep: Sendable {
     /// The peer's answer about an earlier attempt.
-    case settled([Int: OutboxOutcome])
+    case settled([Int: SettledItem])
     /// The offer is about to be sent.
     case offering(TransferID, [Int], to: PeerID, callingItself: String?)
 }
@@ -31,11 +31,11 @@ package enum OutboxStep: Sendable {
 /// The end of an attempt.
 package struct OutboxResult: Sendable {
     /// The outcomes of the settled items, by the items' indices in the job.
-    package var outcomes: [Int: OutboxOutcome]
+    package var outcomes: [Int: SettledItem]
     /// Why items are left; nil if none is left.
-    package var failure: OutboxFailure?
+    package var failure: OutboxJobError?
 
-    package init(outcomes: [Int: OutboxOutcome] = [:], failure: OutboxFailure? = nil) {
+    package init(outcomes: [Int: SettledItem] = [:], failure: OutboxJobError? = nil) {
         self.outcomes = outcomes
         self.failure = failure
     }

@@ -6,10 +6,10 @@ import UniformTypes
 /// Creates the item sources of a job.
 enum OutboxSources {
     /// - Parameter items: indices of the wanted items.
-    /// - Throws: `OutboxFailure`, final: the queued file or folder is missing, or is another one.
+    /// - Throws: `OutboxJobError`, final: the queued file or folder is missing, or is another one.
     static func make(
         _ job: OutboxJob, _ items: [Int], in store: OutboxStore
-    ) throws(OutboxFailure) -> [any ItemSource] {
+    ) throws(OutboxJobError) -> [any ItemSource] {
         var sources: [any ItemSource] = []
         for number in items { sources.append(try source(job.items[number], job.number, store)) }
         return sources
@@ -17,11 +17,11 @@ enum OutboxSources {
 
     private static func source(
         _ item: OutboxItem, _ number: JobNumber, _ store: OutboxStore
-    ) throws(OutboxFailure) -> any ItemSource {
+    ) throws(OutboxJobError) -> any ItemSource {
         guard let name = try? SafeName(item.name), let type = UniformType(item.type) else {
-            throw OutboxFailure(.unexpected, "job \(number) of the outbox is damaged: a name in it", isFinal: true)
+            throw OutboxJobError(.unexpected, "job \(number) of the outbox is damaged: a name in it", isFinal: true)
         }
-        do throws(SourceFault) {
+        do throws(SourceError) {
             switch item.content {
             case .text(let text):
                 return TextSource(text, name: name, type: type)
@@ -36,20 +36,20 @@ enum OutboxSources {
                 return source
             }
         } catch {
-            throw OutboxFailure(error)
+            throw OutboxJobError(error)
         }
     }
 
     /// Checked after the offered size was taken; the reading notices later changes.
-    private static func check(_ item: OutboxItem, _ source: any ItemSource, _ path: String) throws(SourceFault) {
+    private static func check(_ item: OutboxItem, _ source: any ItemSource, _ path: String) throws(SourceError) {
         let now: SourceStamp
         do {
             now = try SourceStamp(of: path)
         } catch {
-            throw SourceFault(.missing, "\(path): cannot be read any more (\(error))")
+            throw SourceError(.missing, "\(path): cannot be read any more (\(error))")
         }
         guard item.stamp == nil || item.stamp == now, source.offered.kind == item.kind else {
-            throw SourceFault(
+            throw SourceError(
                 .changed,
                 "\(path) has changed since it was queued; queue it again (--snapshot copies it when it is queued)"
             )
@@ -57,8 +57,8 @@ enum OutboxSources {
     }
 }
 
-extension OutboxFailure {
-    init(_ fault: SourceFault) {
+extension OutboxJobError {
+    init(_ fault: SourceError) {
         self.init(fault.code == .changed ? .changed : .inputMissing, fault.message, isFinal: true)
     }
 }

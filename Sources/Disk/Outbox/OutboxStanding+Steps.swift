@@ -19,7 +19,7 @@ extension OutboxStanding {
     }
 
     /// Records final outcomes of items, from the peer or the disk.
-    mutating func settle(_ outcomes: [Int: OutboxOutcome]) {
+    mutating func settle(_ outcomes: [Int: SettledItem]) {
         for (item, outcome) in outcomes where self.outcomes[item]?.isStored != true { self.outcomes[item] = outcome }
     }
 
@@ -28,7 +28,7 @@ extension OutboxStanding {
     /// - Parameters:
     ///   - failure: why items are left; nil if none is left.
     ///   - isTimeUp: whether a job with items left is given up; nil compares `now` with the expiry.
-    mutating func end(_ job: OutboxJob, _ failure: OutboxFailure?, at now: WallTime, isTimeUp: Bool? = nil) {
+    mutating func end(_ job: OutboxJob, _ failure: OutboxJobError?, at now: WallTime, isTimeUp: Bool? = nil) {
         if isDelivered(job) {
             // This includes a job that was cancelled too late.
             isReported = false
@@ -38,7 +38,7 @@ extension OutboxStanding {
         if job.items.indices.allSatisfy({ outcomes[$0] != nil }) {
             return finish(.failed, firstFailure ?? failure, at: now)
         }
-        let reason = failure ?? OutboxFailure(.unexpected, "it ended without a receipt", isFinal: false)
+        let reason = failure ?? OutboxJobError(.unexpected, "it ended without a receipt", isFinal: false)
         if reason.isFinal { return finish(.failed, reason, at: now) }
         if isTimeUp ?? (now.milliseconds >= expires) { return expire(reason, at: now) }
         state = .waiting
@@ -54,9 +54,9 @@ extension OutboxStanding {
     }
 
     /// The job has reached its expiry.
-    mutating func expire(_ last: OutboxFailure?, at now: WallTime) {
+    mutating func expire(_ last: OutboxJobError?, at now: WallTime) {
         let why = last.map { "; the last reason: \($0.reason)" } ?? ""
-        finish(.failed, OutboxFailure(.expired, "it could not be sent in time\(why)", isFinal: true), at: now)
+        finish(.failed, OutboxJobError(.expired, "it could not be sent in time\(why)", isFinal: true), at: now)
     }
 
     /// - Returns: whether the job could be cancelled.
@@ -82,13 +82,13 @@ extension OutboxStanding {
         return true
     }
 
-    private mutating func finish(_ state: State, _ failure: OutboxFailure?, at now: WallTime) {
+    private mutating func finish(_ state: State, _ failure: OutboxJobError?, at now: WallTime) {
         self.state = state
         self.failure = state == .done ? nil : failure
         finished = now.milliseconds
     }
 
-    private var firstFailure: OutboxFailure? {
+    private var firstFailure: OutboxJobError? {
         outcomes.sorted { $0.key < $1.key }.lazy.compactMap(\.value.failure).first
     }
 }

@@ -34,9 +34,9 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
     /// The peer's own name.
     package var peerName: String?
     /// The failure of the last attempt, or of the job.
-    package var failure: OutboxFailure?
+    package var failure: OutboxJobError?
     /// The outcomes of the settled items, by their indices; other items are still to be sent.
-    package var outcomes: [Int: OutboxOutcome] = [:]
+    package var outcomes: [Int: SettledItem] = [:]
     /// When the job became final; milliseconds since 1970-01-01 UTC.
     package var finished: Int64?
     /// Whether the end was reported to the user.
@@ -58,7 +58,7 @@ package struct OutboxStanding: Codable, Sendable, Equatable {
 }
 
 /// The final outcome of one item.
-package struct OutboxOutcome: Codable, Sendable, Equatable {
+package struct SettledItem: Codable, Sendable, Equatable {
     /// The name under which the receiver stored it.
     package var stored: String?
     package var size: UInt64?
@@ -67,11 +67,11 @@ package struct OutboxOutcome: Codable, Sendable, Equatable {
     package var handler: String?
     package var handlerExit: Int?
     /// Why it is not stored, or not as requested.
-    package var failure: OutboxFailure?
+    package var failure: OutboxJobError?
 
     package var isStored: Bool { stored != nil && failure == nil }
 
-    package init(stored: String, size: UInt64, digest: String, handler: HandlerAnswer, failure: OutboxFailure? = nil) {
+    package init(stored: String, size: UInt64, digest: String, handler: HandlerAnswer, failure: OutboxJobError? = nil) {
         self.stored = stored
         self.size = size
         self.digest = digest
@@ -80,13 +80,13 @@ package struct OutboxOutcome: Codable, Sendable, Equatable {
         self.failure = failure
     }
 
-    package init(_ failure: OutboxFailure) {
+    package init(_ failure: OutboxJobError) {
         self.failure = failure
     }
 }
 
 /// The reason why an item or a job was not sent.
-package struct OutboxFailure: Codable, Sendable, Equatable, Error {
+package struct OutboxJobError: Codable, Sendable, Equatable, Error {
     package enum Code: String, Codable, Sendable, CaseIterable {
         case peerNotFound
         case unreachable

@@ -15,7 +15,7 @@ struct Spool {
     /// Copies an item to a path that does not exist yet.
     ///
     /// - Returns: bytes of its contents.
-    /// - Throws: `SourceFault` if the source cannot be read, `OutboxError` if the copy cannot be written,
+    /// - Throws: `SourceError` if the source cannot be read, `OutboxError` if the copy cannot be written,
     ///   `CancellationError`.
     func copy(_ source: any ItemSource, to path: String) throws -> UInt64 {
         let reading = try source.open()

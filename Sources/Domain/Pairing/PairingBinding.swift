@@ -16,15 +16,15 @@ struct PairingBinding: Sendable {
     // MARK: By comparing (Pairing, section 4)
 
     /// The commitment that the initiator sends.
-    func commitment(to nonce: [UInt8]) throws(PairingFault) -> [UInt8] {
+    func commitment(to nonce: [UInt8]) throws(PairingError) -> [UInt8] {
         let text = SecretBytes(KeyDerivation.joined([Self.label("commitment")] + parts + [nonce]))
         return try KeyDerivation.sha256(text).revealed
     }
 
     /// The values that both sides derive from both nonces.
-    func comparison(initiatorNonce: [UInt8], responderNonce: [UInt8]) throws(PairingFault) -> Comparison {
+    func comparison(initiatorNonce: [UInt8], responderNonce: [UInt8]) throws(PairingError) -> Comparison {
         let nonces = SecretBytes(KeyDerivation.joined([initiatorNonce, responderNonce]))
-        func derive(_ purpose: String, _ count: Int) throws(PairingFault) -> [UInt8] {
+        func derive(_ purpose: String, _ count: Int) throws(PairingError) -> [UInt8] {
             let info = KeyDerivation.joined([Self.label(purpose)] + parts)
             return try KeyDerivation.hkdf(salt: Self.name, secret: nonces, info: info, count: count).revealed
         }
@@ -38,19 +38,19 @@ struct PairingBinding: Sendable {
     // MARK: By a code (Pairing, section 5)
 
     /// The stretched code as a scalar.
-    func scalar(of code: PairingCode) throws(PairingFault) -> SecretBytes {
+    func scalar(of code: PairingCode) throws(PairingError) -> SecretBytes {
         let salt = KeyDerivation.joined([Self.label("code"), initiator.bytes, responder.bytes])
         return try P256().scalar(
             reducing: try KeyDerivation.scrypt(password: code.digits, salt: salt, count: 48))
     }
 
     /// This side of SPAKE2.
-    func spake2(_ role: PairingRole, code: PairingCode) throws(PairingFault) -> SPAKE2 {
+    func spake2(_ role: PairingRole, code: PairingCode) throws(PairingError) -> SPAKE2 {
         try SPAKE2(role == .initiator ? .a : .b, w: try scalar(of: code))
     }
 
     /// The proofs of both sides.
-    func proofs(_ spake2: SPAKE2, share: [UInt8]) throws(PairingFault) -> SPAKE2.Confirmations {
+    func proofs(_ spake2: SPAKE2, share: [UInt8]) throws(PairingError) -> SPAKE2.Confirmations {
         try spake2.confirmations(
             share: share, identityA: initiator.bytes, identityB: responder.bytes,
             additionalData: KeyDerivation.joined([Self.name, exporter]))

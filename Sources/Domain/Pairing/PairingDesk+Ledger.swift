@@ -17,7 +17,7 @@ extension PairingDesk.Ledger {
     /// Admits a stranger, or returns the reason why not. A refusal is no try: the stranger has learnt nothing.
     mutating func admit(
         _ message: PairingMessage, from peer: PeerID, _ limits: PairingLimits, at now: ContinuousClock.Instant
-    ) -> Result<(UInt64, PairingMethod), PairingFault> {
+    ) -> Result<(UInt64, PairingMethod), PairingError> {
         expire(at: now)
         guard tries.locked(peer, at: now) == nil else { return .failure(.locked) }
         guard let opening else { return .failure(tries.locked(at: now) == nil ? .closed : .locked) }

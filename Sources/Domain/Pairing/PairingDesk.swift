@@ -52,10 +52,10 @@ package final class PairingDesk: Sendable {
     /// - Parameters:
     ///   - peer: the only peer that may pair; nil for any.
     ///   - until: when it ends by itself; `PairingLimits.openness` from now at the latest.
-    /// - Throws: `PairingFault` (`locked`).
+    /// - Throws: `PairingError` (`locked`).
     package func open(
         _ method: PairingMethod, for peer: PeerID? = nil, until: ContinuousClock.Instant, now: ContinuousClock.Instant
-    ) throws(PairingFault) {
+    ) throws(PairingError) {
         let isLocked = ledger.withLock { ledger in
             ledger.expire(at: now)
             guard !ledger.isLocked(for: peer, at: now) else { return true }
@@ -71,7 +71,7 @@ package final class PairingDesk: Sendable {
     }
 
     /// The state of the desk for the user.
-    package struct Standing: Sendable {
+    package struct Status: Sendable {
         /// The end of open pairing mode; nil if it is not open.
         package let openUntil: ContinuousClock.Instant?
         /// The only peer that may pair; nil for any.
@@ -85,10 +85,10 @@ package final class PairingDesk: Sendable {
     }
 
     /// The current state of the desk.
-    package func standing(now: ContinuousClock.Instant) -> Standing {
+    package func standing(now: ContinuousClock.Instant) -> Status {
         ledger.withLock { ledger in
             ledger.expire(at: now)
-            return Standing(
+            return Status(
                 openUntil: ledger.opening?.until,
                 openFor: ledger.opening?.peer,
                 lockedUntil: ledger.tries.locked(at: now),
@@ -105,20 +105,20 @@ package final class PairingDesk: Sendable {
     ///   - peer: the peer whose key the connection's handshake proved.
     ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
     /// - Returns: the pairing, and the first message.
-    /// - Throws: `PairingFault` (`sameKey`, `locked` by this peer's own tries, `busy`).
+    /// - Throws: `PairingError` (`sameKey`, `locked` by this peer's own tries, `busy`).
     package func initiate(
         with peer: PeerID, _ method: PairingMethod, exporter: [UInt8], now: ContinuousClock.Instant
-    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
+    ) throws(PairingError) -> (session: PairingSession, message: [UInt8]) {
         precondition(exporter.count == PairingSession.exporterBytes, "an exporter of another length")
         guard peer != own else { throw .sameKey }
-        let admission = ledger.withLock { ledger -> Result<UInt64, PairingFault> in
+        let admission = ledger.withLock { ledger -> Result<UInt64, PairingError> in
             ledger.expire(at: now)
             guard ledger.tries.locked(peer, at: now) == nil else { return .failure(.locked) }
             guard ledger.active == nil else { return .failure(.busy) }
             return .success(ledger.admit(peer, .initiator, until: now + limits.exchange))
         }
         let ticket = try admission.get()
-        return try begin(ticket, now) { () throws(PairingFault) in
+        return try begin(ticket, now) { () throws(PairingError) in
             let binding = PairingBinding(initiator: own, responder: peer, exporter: exporter)
             return try PairingMachine.initiate(binding, method)
         }
@@ -130,16 +130,16 @@ package final class PairingDesk: Sendable {
     ///   - peer: the peer whose key the connection's handshake proved.
     ///   - exporter: the bytes that the connection exports by `PairingSession.exporterLabel`.
     /// - Returns: the pairing, and the answer.
-    /// - Throws: `PairingFault`; its `reply` is then the answer.
+    /// - Throws: `PairingError`; its `reply` is then the answer.
     package func respond(
         to message: [UInt8], from peer: PeerID, exporter: [UInt8], now: ContinuousClock.Instant
-    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
+    ) throws(PairingError) -> (session: PairingSession, message: [UInt8]) {
         precondition(exporter.count == PairingSession.exporterBytes, "an exporter of another length")
         guard peer != own else { throw .sameKey }
         let message = try PairingMessage(message, from: .initiator)
         let admission = ledger.withLock { ledger in ledger.admit(message, from: peer, limits, at: now) }
         let (ticket, method) = try admission.get()
-        return try begin(ticket, now) { () throws(PairingFault) in
+        return try begin(ticket, now) { () throws(PairingError) in
             let binding = PairingBinding(initiator: peer, responder: own, exporter: exporter)
             return try PairingMachine.respond(to: message, binding, method)
         }
@@ -147,9 +147,9 @@ package final class PairingDesk: Sendable {
 
     private func begin(
         _ ticket: UInt64, _ now: ContinuousClock.Instant,
-        _ make: () throws(PairingFault) -> (PairingMachine, [UInt8])
-    ) throws(PairingFault) -> (session: PairingSession, message: [UInt8]) {
-        do throws(PairingFault) {
+        _ make: () throws(PairingError) -> (PairingMachine, [UInt8])
+    ) throws(PairingError) -> (session: PairingSession, message: [UInt8]) {
+        do throws(PairingError) {
             let (machine, message) = try make()
             let session = PairingSession(
                 machine, peer: machine.peer, ticket: ticket, desk: self, now: now, deadline: now + limits.exchange)

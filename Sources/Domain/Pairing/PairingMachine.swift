@@ -37,7 +37,7 @@ struct PairingMachine: Sendable {
         case awaitingShare(SPAKE2)
         case awaitingProof(expected: [UInt8], own: [UInt8])
         case verified
-        case ended(PairingFault)
+        case ended(PairingError)
     }
 
     let role: PairingRole
@@ -76,7 +76,7 @@ struct PairingMachine: Sendable {
     /// Begins, and returns the first message.
     static func initiate(
         _ binding: PairingBinding, _ method: PairingMethod
-    ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
+    ) throws(PairingError) -> (PairingMachine, [UInt8]) {
         switch method {
         case .compare:
             let nonce = KeyDerivation.random(KeyDerivation.hashBytes)
@@ -92,7 +92,7 @@ struct PairingMachine: Sendable {
     /// Takes the first message, and returns the answer.
     static func respond(
         to message: PairingMessage, _ binding: PairingBinding, _ method: PairingMethod
-    ) throws(PairingFault) -> (PairingMachine, [UInt8]) {
+    ) throws(PairingError) -> (PairingMachine, [UInt8]) {
         switch (message, method) {
         case (.commit(let commitment), .compare):
             let nonce = KeyDerivation.random(KeyDerivation.hashBytes)
@@ -113,15 +113,15 @@ struct PairingMachine: Sendable {
     // MARK: Messages and answers
 
     /// Takes a message of the other side. After a fault every call throws it again.
-    mutating func receive(_ bytes: [UInt8]) throws(PairingFault) -> [PairingAction] {
+    mutating func receive(_ bytes: [UInt8]) throws(PairingError) -> [PairingAction] {
         switch state {
         case .ended(let fault): throw fault
         case .verified: throw .outOfOrder("another message")
         default: break
         }
-        do throws(PairingFault) {
+        do throws(PairingError) {
             let message = try PairingMessage(bytes, from: role.other)
-            if case .refused(let refusal) = message { throw PairingFault.refused(refusal) }
+            if case .refused(let refusal) = message { throw PairingError.refused(refusal) }
             return try take(message)
         } catch {
             state = .ended(error)
@@ -129,7 +129,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    private mutating func take(_ message: PairingMessage) throws(PairingFault) -> [PairingAction] {
+    private mutating func take(_ message: PairingMessage) throws(PairingError) -> [PairingAction] {
         switch (state, message) {
         case (.awaitingNonce(let own), .nonce(let nonce)):
             isTry = true
@@ -177,11 +177,11 @@ struct PairingMachine: Sendable {
 
     /// Takes this side's user's answer. A second confirmation, or an answer without a comparison, is a fault that
     /// changes nothing.
-    mutating func confirm(_ isSame: Bool) throws(PairingFault) -> [PairingAction] {
+    mutating func confirm(_ isSame: Bool) throws(PairingError) -> [PairingAction] {
         switch state {
         case .comparing(_, _, _) where !isSame:
             state = .ended(.declined)
-            return [.send(PairingFault.declined.reply)]
+            return [.send(PairingError.declined.reply)]
         case .comparing(let comparison, false, let heard):
             state = .comparing(comparison, said: true, heard: heard)
             return role == .initiator ? [send(.confirm(comparison.confirmation(of: role)))] : advance()
@@ -201,7 +201,7 @@ struct PairingMachine: Sendable {
     }
 
     /// Ends the pairing. Does nothing if it is over.
-    mutating func end(by fault: PairingFault) {
+    mutating func end(by fault: PairingError) {
         if !isOver { state = .ended(fault) }
     }
 

@@ -68,8 +68,8 @@ private struct WireMessage: Codable {
 extension PairingMessage {
     /// Reads a message of the side with the role `sender`.
     ///
-    /// - Throws: `PairingFault` (`malformed`); an invalid message is refused as a whole.
-    init(_ bytes: [UInt8], from sender: PairingRole) throws(PairingFault) {
+    /// - Throws: `PairingError` (`malformed`); an invalid message is refused as a whole.
+    init(_ bytes: [UInt8], from sender: PairingRole) throws(PairingError) {
         guard bytes.count <= PairingLimits.messageBytes else { throw .malformed("it is too long") }
         let message: WireMessage
         do {

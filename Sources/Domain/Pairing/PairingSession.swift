@@ -60,22 +60,22 @@ package final class PairingSession: Sendable {
 
     /// Takes a message of the peer.
     ///
-    /// - Throws: `PairingFault`: the pairing has ended, now or before.
+    /// - Throws: `PairingError`: the pairing has ended, now or before.
     package func receive(
         _ message: [UInt8], now: ContinuousClock.Instant
-    ) throws(PairingFault) -> [PairingAction] {
-        try advance(now) { (machine) throws(PairingFault) in try machine.receive(message) }
+    ) throws(PairingError) -> [PairingAction] {
+        try advance(now) { (machine) throws(PairingError) in try machine.receive(message) }
     }
 
     /// Takes the answer of this side's user: whether both sides show the same string.
     ///
     /// A negative answer ends the pairing; the returned action tells the peer. Only the first positive answer counts; a
     /// further one is a fault (`outOfOrder`) that changes nothing.
-    /// - Throws: `PairingFault`; `declined` and the others if the pairing had ended before.
+    /// - Throws: `PairingError`; `declined` and the others if the pairing had ended before.
     package func confirm(
         _ isSame: Bool, now: ContinuousClock.Instant
-    ) throws(PairingFault) -> [PairingAction] {
-        try advance(now) { (machine) throws(PairingFault) in try machine.confirm(isSame) }
+    ) throws(PairingError) -> [PairingAction] {
+        try advance(now) { (machine) throws(PairingError) in try machine.confirm(isSame) }
     }
 
     /// Ends the pairing because the connection broke, the time is over or the program stops. Does nothing if the
@@ -90,13 +90,13 @@ package final class PairingSession: Sendable {
 
     private func advance(
         _ now: ContinuousClock.Instant,
-        _ step: (inout PairingMachine) throws(PairingFault) -> [PairingAction]
-    ) throws(PairingFault) -> [PairingAction] {
-        let result = state.withLock { state -> Result<[PairingAction], PairingFault> in
+        _ step: (inout PairingMachine) throws(PairingError) -> [PairingAction]
+    ) throws(PairingError) -> [PairingAction] {
+        let result = state.withLock { state -> Result<[PairingAction], PairingError> in
             state.latest = now
             if now >= state.deadline { state.machine.end(by: .timedOut) }
             let wasShown = state.machine.shown != nil
-            let result = Result { () throws(PairingFault) in try step(&state.machine) }
+            let result = Result { () throws(PairingError) in try step(&state.machine) }
             guard case .success(let actions) = result, !state.machine.isOver else {
                 return settle(&state, result, now)
             }
@@ -115,8 +115,8 @@ package final class PairingSession: Sendable {
 
     /// Reports the result to the desk. A fault that changes nothing has not ended the pairing.
     private func settle(
-        _ state: inout State, _ result: Result<[PairingAction], PairingFault>, _ now: ContinuousClock.Instant
-    ) -> Result<[PairingAction], PairingFault> {
+        _ state: inout State, _ result: Result<[PairingAction], PairingError>, _ now: ContinuousClock.Instant
+    ) -> Result<[PairingAction], PairingError> {
         guard state.machine.isOver else { return result }
         let isVerified = if case .success(let actions) = result { actions.contains(.verified(peer)) } else { false }
         let isCurrent =

@@ -18,7 +18,7 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
     /// Maximum number of places that stay closed.
     package static let maximumForbiddenPlaces = 64
     /// Maximum number of arguments of a hook.
-    package static let mostArguments = 64
+    package static let maximumArguments = 64
     /// Maximum length of a path, in bytes: `PATH_MAX` without its NUL.
     package static let longestPath = 4095
     /// Maximum length of the encoded plan, in bytes. The kernel takes 128 KiB in one variable.
@@ -105,8 +105,8 @@ package struct SandboxPlan: Codable, Hashable, Sendable {
         guard forbiddenPlaces.count <= Self.maximumForbiddenPlaces else {
             throw .invalidPlan("more than \(Self.maximumForbiddenPlaces) forbidden places")
         }
-        guard arguments.count <= Self.mostArguments else {
-            throw .invalidPlan("more than \(Self.mostArguments) arguments")
+        guard arguments.count <= Self.maximumArguments else {
+            throw .invalidPlan("more than \(Self.maximumArguments) arguments")
         }
         let paths =
             [executable, bundle, dataFolder, temporaryFolder, inbox] + readablePaths + writablePaths + forbiddenPlaces
@@ -127,12 +127,12 @@ package struct ResourceLimits: Codable, Hashable, Sendable {
     /// Initial limit of the hook's open descriptors. Programs that use select(2) break above 1,024.
     package var openFiles: UInt64
     /// Limit up to which the hook can raise its number of open descriptors.
-    package var mostOpenFiles: UInt64
+    package var maximumOpenFiles: UInt64
 
     /// - Parameters: see the properties. A limit that is already lower stays unchanged.
-    package init(coreBytes: UInt64 = 0, openFiles: UInt64 = 1024, mostOpenFiles: UInt64 = 16_384) {
+    package init(coreBytes: UInt64 = 0, openFiles: UInt64 = 1024, maximumOpenFiles: UInt64 = 16_384) {
         self.coreBytes = coreBytes
         self.openFiles = openFiles
-        self.mostOpenFiles = mostOpenFiles
+        self.maximumOpenFiles = maximumOpenFiles
     }
 }

@@ -46,7 +46,7 @@ package final class AnswerWatch: ChannelInboundHandler, Sendable {
                 return state.bodyBytes <= limit
             }
             guard fits else {
-                context.fireErrorCaught(HTTPFault.tooLarge)
+                context.fireErrorCaught(HTTPError.tooLarge)
                 return context.close(promise: nil)
             }
         case .end:

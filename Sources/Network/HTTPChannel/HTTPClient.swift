@@ -33,8 +33,8 @@ package final class HTTPClient {
         }
     }
 
-    private struct Timeout {
-        var patience: Duration
+    private struct AnswerTime {
+        var timeout: Duration
         var maximum: Duration?
     }
 
@@ -91,23 +91,23 @@ package final class HTTPClient {
     /// Sends a request without a body, or with a body that is in memory, and waits for the answer.
     ///
     /// - Parameters:
-    ///   - patience: how long the other side may take to begin its answer.
-    ///   - maximum: the limit if the other side sends interim answers, each of which restarts `patience`. Nil: interim
+    ///   - timeout: how long the other side may take to begin its answer.
+    ///   - maximum: the limit if the other side sends interim answers, each of which restarts `timeout`. Nil: interim
     ///     answers do not extend the wait.
-    /// - Throws: `HTTPFault`, or the error of `reader`: then the connection is of no further use.
+    /// - Throws: `HTTPError`, or the error of `reader`: then the connection is of no further use.
     package func exchange(
         _ method: HTTPMethod,
         _ path: String,
         contentType: String = "application/json",
         body: ByteBuffer? = nil,
-        patience: Duration,
+        timeout: Duration,
         maximum: Duration? = nil,
         reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
         var headers: HTTPHeaders = ["host": Self.host]
         if body != nil { headers.add(name: "content-type", value: contentType) }
         return try await exchange(
-            method, path, headers: headers, body: body, patience: patience, maximum: maximum, reader: reader)
+            method, path, headers: headers, body: body, timeout: timeout, maximum: maximum, reader: reader)
     }
 
     /// The same with the caller's headers, to which the length of the body is added.
@@ -117,11 +117,11 @@ package final class HTTPClient {
         _ path: String,
         headers: HTTPHeaders,
         body: ByteBuffer?,
-        patience: Duration,
+        timeout: Duration,
         maximum: Duration? = nil,
         reader: BodyReader? = nil
     ) async throws -> HTTPAnswer {
-        let timeout = Timeout(patience: patience, maximum: maximum)
+        let time = AnswerTime(timeout: timeout, maximum: maximum)
         var headers = headers
         if let body { headers.add(name: "content-length", value: String(body.readableBytes)) }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
@@ -129,11 +129,11 @@ package final class HTTPClient {
         if let body { parts.append(.body(.byteBuffer(body))) }
         parts.append(.end(nil))
         do {
-            try await isWritten(write(parts), timeout)
-        } catch let fault as HTTPFault {
-            return try await earlyAnswer(after: fault, timeout, reader)
+            try await isWritten(write(parts), time)
+        } catch let fault as HTTPError {
+            return try await earlyAnswer(after: fault, time, reader)
         }
-        return try await answer(timeout, reader)
+        return try await answer(time, reader)
     }
 
     /// The answer to a request for another protocol.
@@ -146,11 +146,11 @@ package final class HTTPClient {
     /// Asks for another protocol (RFC 9110, section 7.8), and leaves HTTP and the channel if the other side agrees.
     ///
     /// - Parameter timeout: how long the other side may take to begin its answer.
-    /// - Throws: `HTTPFault`.
+    /// - Throws: `HTTPError`.
     package func switchProtocols(_ path: String, to name: String, timeout: Duration) async throws -> Switching {
         var headers = HTTPHeaders.switching(to: name)
         headers.add(name: "host", value: Self.host)
-        let answer = try await exchange(.POST, path, headers: headers, body: ByteBuffer(), patience: timeout)
+        let answer = try await exchange(.POST, path, headers: headers, body: ByteBuffer(), timeout: timeout)
         guard answer.status == .switchingProtocols, answer.headers.switchProtocols(to: name) else {
             return .refused(answer)
         }
@@ -158,7 +158,7 @@ package final class HTTPClient {
         do {
             return .switched(try await channel.eventLoop.flatSubmit { exit.value.leave(channel) }.get())
         } catch {
-            throw HTTPFault.closed
+            throw HTTPError.closed
         }
     }
 
@@ -166,19 +166,19 @@ package final class HTTPClient {
     ///
     /// - Parameters:
     ///   - headers: those of the request, to which `transfer-encoding: chunked` is added.
-    ///   - patience: how long the other side may take to accept a piece of the body, and then to begin its answer.
+    ///   - timeout: how long the other side may take to accept a piece of the body, and then to begin its answer.
     ///   - maximum: as for `exchange`, for each piece and for the answer.
     ///   - next: the next piece, nil at the end. Not called again once the other side has answered.
     /// - Returns: the answer, which may have come before the end of the body: then the connection is of no further use.
-    /// - Throws: `HTTPFault`, or the error of `next`: then the connection is of no further use.
+    /// - Throws: `HTTPError`, or the error of `next`: then the connection is of no further use.
     package func upload(
         _ path: String,
         headers: HTTPHeaders,
-        patience: Duration,
+        timeout: Duration,
         maximum: Duration? = nil,
         next: () async throws -> ByteBuffer?
     ) async throws -> HTTPAnswer {
-        let timeout = Timeout(patience: patience, maximum: maximum)
+        let time = AnswerTime(timeout: timeout, maximum: maximum)
         var headers = headers
         headers.add(name: "transfer-encoding", value: "chunked")
         do {
@@ -189,23 +189,23 @@ package final class HTTPClient {
             var leaving = write([.head(head)])
             var waiting = leaving
             while !connection.answers.hasAnswer, let piece = try await next() {
-                try await isWritten(leaving, timeout)
+                try await isWritten(leaving, time)
                 leaving = waiting
                 waiting = write([.body(.byteBuffer(piece))])
             }
-            try await isWritten(waiting, timeout)
-            if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), timeout) }
-        } catch let fault as HTTPFault {
-            return try await earlyAnswer(after: fault, timeout, nil)
+            try await isWritten(waiting, time)
+            if !connection.answers.hasAnswer { try await isWritten(write([.end(nil)]), time) }
+        } catch let fault as HTTPError {
+            return try await earlyAnswer(after: fault, time, nil)
         }
-        return try await answer(timeout, nil)
+        return try await answer(time, nil)
     }
 
     /// Reads the answer that the other side may have sent before it closed: it explains more than `fault`.
     private func earlyAnswer(
-        after fault: HTTPFault, _ timeout: Timeout, _ reader: BodyReader?
+        after fault: HTTPError, _ time: AnswerTime, _ reader: BodyReader?
     ) async throws -> HTTPAnswer {
-        guard let early = try? await answer(timeout, reader) else { throw fault }
+        guard let early = try? await answer(time, reader) else { throw fault }
         return early
     }
 
@@ -217,12 +217,12 @@ package final class HTTPClient {
         return written
     }
 
-    private func expect(_ timeout: Timeout) {
-        connection.watch.expect(within: timeout.patience, atMost: timeout.maximum)
+    private func expect(_ time: AnswerTime) {
+        connection.watch.expect(within: time.timeout, atMost: time.maximum)
     }
 
-    private func isWritten(_ written: EventLoopFuture<Void>, _ timeout: Timeout) async throws {
-        expect(timeout)
+    private func isWritten(_ written: EventLoopFuture<Void>, _ time: AnswerTime) async throws {
+        expect(time)
         defer { connection.watch.rest() }
         do {
             try await withTaskCancellationHandler {
@@ -232,23 +232,23 @@ package final class HTTPClient {
             }
         } catch {
             try Task.checkCancellation()
-            throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed
+            throw connection.watch.expired ? HTTPError.silence : HTTPError.closed
         }
     }
 
-    private func answer(_ timeout: Timeout, _ reader: BodyReader?) async throws -> HTTPAnswer {
-        expect(timeout)
+    private func answer(_ time: AnswerTime, _ reader: BodyReader?) async throws -> HTTPAnswer {
+        expect(time)
         defer { connection.watch.rest() }
         guard case .head(let head) = try await nextPart() else { throw Self.disorder }
-        connection.watch.expect(within: timeout.patience)
+        connection.watch.expect(within: time.timeout)
         var answer = HTTPAnswer(status: head.status, headers: head.headers, body: ByteBuffer())
         var unhurried = 0
         while true {
             switch try await nextPart() {
             case .body(var bytes):
                 unhurried += bytes.readableBytes
-                if unhurried >= Self.bytesInPatience {
-                    connection.watch.expect(within: timeout.patience)
+                if unhurried >= Self.bytesInTimeout {
+                    connection.watch.expect(within: time.timeout)
                     unhurried = 0
                 }
                 if let reader, head.status == .ok {
@@ -269,26 +269,26 @@ package final class HTTPClient {
         let part: HTTPClientResponsePart?
         do {
             part = try await parts.next()
-        } catch let error as HTTPFault {
+        } catch let error as HTTPError {
             throw error
         } catch  where connection.watch.expired {
-            throw HTTPFault.silence
+            throw HTTPError.silence
         } catch  where error is HTTPParserError || error is ByteToMessageDecoderError.PayloadTooLargeError {
-            throw HTTPFault.malformed("the answer is not HTTP: \(error)")
+            throw HTTPError.malformed("the answer is not HTTP: \(error)")
         } catch {
             // TCP or TLS cut the connection off.
-            throw HTTPFault.closed
+            throw HTTPError.closed
         }
         try Task.checkCancellation()
-        guard let part else { throw connection.watch.expired ? HTTPFault.silence : HTTPFault.closed }
+        guard let part else { throw connection.watch.expired ? HTTPError.silence : HTTPError.closed }
         return part
     }
 
-    private static let disorder = HTTPFault.malformed("an answer began inside another")
+    private static let disorder = HTTPError.malformed("an answer began inside another")
 
     /// Bytes of an answer's body that must arrive within the limit. With a lower number the other side could make us
     /// wait for a day.
-    private static let bytesInPatience = 1 << 20
+    private static let bytesInTimeout = 1 << 20
 
     /// Contains no name: a peer is identified by its key.
     private static let host = "waft"

@@ -13,12 +13,12 @@ package final class HTTPExchange {
     private let channel: any Channel
     private let exit: NIOLoopBound<ProtocolSwitch>
     private let departure: Departure
-    private let patience: Patience
+    private let timeout: Timeouts
     private var bodyEnded = false
     private var mustClose: Bool
 
     /// The times of `HTTPServer.serve`.
-    struct Patience {
+    struct Timeouts {
         var silence: Duration
         var interim: Duration
         var lingering: Duration
@@ -31,7 +31,7 @@ package final class HTTPExchange {
         channel: any Channel,
         exit: NIOLoopBound<ProtocolSwitch>,
         departure: Departure,
-        patience: Patience
+        timeout: Timeouts
     ) {
         self.head = head
         self.stream = stream
@@ -41,7 +41,7 @@ package final class HTTPExchange {
         // Behind such a head no further request is read.
         mustClose = head.headers.switchProtocols
         self.departure = departure
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// Ends the connection, from any thread: code that waits for the client learns that the connection is closed, or
@@ -60,7 +60,7 @@ package final class HTTPExchange {
     /// Answers `101`, and leaves HTTP and the channel. The request must have no body.
     ///
     /// - Returns: the connection, which the caller closes. This exchange is over.
-    /// - Throws: `HTTPFault`.
+    /// - Throws: `HTTPError`.
     package func switchProtocols(to name: String) async throws -> SecureStream {
         _ = try await body(upTo: 0)
         hasAnswered = true
@@ -72,32 +72,32 @@ package final class HTTPExchange {
                 exit.value.leave(channel)
             }.get()
         } catch {
-            throw HTTPFault.closed
+            throw HTTPError.closed
         }
     }
 
     // MARK: The body
 
     /// The next bytes of the body, nil at its end.
-    /// - Throws: `HTTPFault`.
+    /// - Throws: `HTTPError`.
     package func nextBytes() async throws -> ByteBuffer? {
         if bodyEnded { return nil }
-        switch try await stream.next(within: patience.silence) {
+        switch try await stream.next(within: timeout.silence) {
         case .body(let bytes):
             return bytes
         case .end:
             bodyEnded = true
             return nil
         case .head:
-            throw HTTPFault.malformed("a request began inside another")
+            throw HTTPError.malformed("a request began inside another")
         case nil:
             mustClose = true
-            throw HTTPFault.closed
+            throw HTTPError.closed
         }
     }
 
     /// The whole body.
-    /// - Throws: `HTTPFault`; `tooLarge` at the first byte over `limit`.
+    /// - Throws: `HTTPError`; `tooLarge` at the first byte over `limit`.
     package func body(upTo limit: Int) async throws -> ByteBuffer {
         var body = ByteBuffer()
         try await readBody(upTo: limit) { bytes in
@@ -110,16 +110,16 @@ package final class HTTPExchange {
     /// Passes the body to `read` as it arrives.
     /// - Parameter read: takes the next bytes; returns whether more are wanted.
     /// - Returns: whether the body was read to its end.
-    /// - Throws: `HTTPFault`, or the error of `read`; `tooLarge` at the first byte over `limit`.
+    /// - Throws: `HTTPError`, or the error of `read`; `tooLarge` at the first byte over `limit`.
     @discardableResult
     package func readBody(upTo limit: Int, _ read: (ByteBuffer) throws -> Bool) async throws -> Bool {
         if let announced = head.headers.first(name: "content-length").flatMap(Int.init), announced > limit {
-            throw HTTPFault.tooLarge
+            throw HTTPError.tooLarge
         }
         var count = 0
         while let bytes = try await nextBytes() {
             count += bytes.readableBytes
-            if count > limit { throw HTTPFault.tooLarge }
+            if count > limit { throw HTTPError.tooLarge }
             guard try read(bytes) else { return false }
         }
         return true
@@ -184,7 +184,7 @@ package final class HTTPExchange {
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
         // Straight to the channel, which ignores the cancellation of this task: a receiver that stops can still answer.
         // At the end the kernel has all written bytes: closing afterwards loses nothing.
-        stream.watch.expect(within: patience.silence)
+        stream.watch.expect(within: timeout.silence)
         defer { stream.watch.rest() }
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
         var piece = try next()
@@ -196,7 +196,7 @@ package final class HTTPExchange {
                 channel.write(part, promise: nil)
             } else {
                 try await channel.writeAndFlush(part).get()
-                stream.watch.expect(within: patience.silence)
+                stream.watch.expect(within: timeout.silence)
             }
         }
         try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
@@ -253,13 +253,13 @@ package final class HTTPExchange {
     /// bytes that the socket has not taken yet would be lost. After `HTTPLimits.unwantedBytes` reading stops, because
     /// unwanted bytes would slow down other clients.
     func linger() async throws {
-        let end = ContinuousClock.now + patience.lingering
+        let end = ContinuousClock.now + timeout.lingering
         var skipped = 0
         while ContinuousClock.now < end {
             if skipped > HTTPLimits.unwantedBytes {
                 stream.stop.stop()
             }
-            guard let part = try await stream.next(within: patience.lingering) else { return }
+            guard let part = try await stream.next(within: timeout.lingering) else { return }
             if case .body(let bytes) = part { skipped += bytes.readableBytes }
         }
     }
@@ -270,7 +270,7 @@ package final class HTTPExchange {
     package func keepingClientInformed<Result>(_ operation: () async -> Result) async -> Result {
         // HTTP/1.0 has no interim answers.
         guard head.version.minor > 0 else { return await operation() }
-        let (outbound, watch, interval) = (self.outbound, stream.watch, patience.interim)
+        let (outbound, watch, interval) = (self.outbound, stream.watch, timeout.interim)
         return await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.inform(outbound, Reminders(every: interval, from: .now()), watch) }
             let result = await operation()

@@ -58,7 +58,7 @@ package enum HTTPServer {
     ///   - lingering: how long the server reads on after an early answer, so that no reset destroys the answer.
     ///   - isIdle: called with true when the wait for the next request begins, and with false when its head has
     ///     arrived.
-    ///   - respond: answers one request, on the caller's executor. An `HTTPFault` it throws is answered with its
+    ///   - respond: answers one request, on the caller's executor. An `HTTPError` it throws is answered with its
     ///     status; any other error closes the connection.
     package static func serve(
         _ connection: Connection,
@@ -84,11 +84,11 @@ package enum HTTPServer {
                     channel: connection.channel.channel,
                     exit: connection.exit,
                     departure: departure,
-                    patience: HTTPExchange.Patience(silence: silence, interim: interim, lingering: lingering)
+                    timeout: HTTPExchange.Timeouts(silence: silence, interim: interim, lingering: lingering)
                 )
                 do {
                     try await respond(exchange)
-                } catch let fault as HTTPFault {
+                } catch let fault as HTTPError {
                     guard let status = fault.status, !exchange.hasAnswered else { throw fault }
                     try await exchange.respondAndClose(status, text: fault.description)
                 }
@@ -116,16 +116,16 @@ final class InboundParts {
     }
 
     /// - Returns: nil when the other side has closed.
-    /// - Throws: `HTTPFault.silence` when the watch closed the connection.
-    func next(within patience: Duration) async throws -> HTTPServerRequestPart? {
-        watch.expect(within: patience)
+    /// - Throws: `HTTPError.silence` when the watch closed the connection.
+    func next(within timeout: Duration) async throws -> HTTPServerRequestPart? {
+        watch.expect(within: timeout)
         defer { watch.rest() }
         do {
             if let part = try await iterator.next() { return part }
         } catch  where watch.expired {
-            throw HTTPFault.silence
+            throw HTTPError.silence
         }
-        if watch.expired { throw HTTPFault.silence }
+        if watch.expired { throw HTTPError.silence }
         return nil
     }
 }

@@ -13,7 +13,7 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
     /// Uptime in nanoseconds when the waiting last began.
     private let beginning = Atomic<UInt64>(0)
     /// Nanoseconds of further silence that a sign of life allows.
-    private let patience = Atomic<UInt64>(0)
+    private let timeout = Atomic<UInt64>(0)
     /// Uptime in nanoseconds beyond which signs of life do not extend the wait.
     private let end = Atomic<UInt64>(0)
     private let hasExpired = Atomic<Bool>(false)
@@ -24,25 +24,25 @@ package final class SilenceWatch: ChannelInboundHandler, Sendable {
         self.interval = interval
     }
 
-    /// From now on, the other side must act within `patience`.
+    /// From now on, the other side must act within `timeout`.
     ///
     /// - Parameter maximum: the longest wait if signs of life extend it; nil: they do not.
-    package func expect(within patience: Duration, atMost maximum: Duration? = nil) {
-        let wait = Self.nanoseconds(patience)
+    package func expect(within timeout: Duration, atMost maximum: Duration? = nil) {
+        let wait = Self.nanoseconds(timeout)
         let most = maximum.map(Self.nanoseconds) ?? wait
         let now = NIODeadline.now().uptimeNanoseconds
         beginning.store(now, ordering: .relaxed)
-        self.patience.store(wait, ordering: .relaxed)
+        self.timeout.store(wait, ordering: .relaxed)
         end.store(now + most, ordering: .relaxed)
         deadline.store(now + min(wait, most), ordering: .relaxed)
     }
 
-    /// The other side has shown that it is alive: `patience` starts again, within the maximum. Has no effect unless
+    /// The other side has shown that it is alive: `timeout` starts again, within the maximum. Has no effect unless
     /// code is waiting.
     func signOfLife() {
         let before = deadline.load(ordering: .relaxed)
         let later = min(
-            NIODeadline.now().uptimeNanoseconds + patience.load(ordering: .relaxed), end.load(ordering: .relaxed))
+            NIODeadline.now().uptimeNanoseconds + timeout.load(ordering: .relaxed), end.load(ordering: .relaxed))
         guard before != .max, later > before else { return }
         // Another thread may have begun another wait meanwhile, or ended this one.
         _ = deadline.compareExchange(expected: before, desired: later, ordering: .relaxed)

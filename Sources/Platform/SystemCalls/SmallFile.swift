@@ -3,7 +3,7 @@ package import Glibc
 /// Reading and writing files that fit in memory.
 package enum SmallFile {
     /// Why a file could not be read.
-    package enum Fault: Error, Hashable {
+    package enum AccessError: Error, Hashable {
         case missing
         case link
         case notRegular
@@ -14,19 +14,19 @@ package enum SmallFile {
     /// Reads a whole regular file. A link in its last place is not followed, and pipes and devices are not read.
     ///
     /// - Parameter limit: maximum size in bytes; checked before memory is allocated.
-    package static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+    package static func read(_ path: String, limit: Int) throws(AccessError) -> [UInt8] {
         try stamped(path, limit: limit).bytes
     }
 
     /// Reads a file as `read` does, with the stamp it had before.
-    package static func stamped(_ path: String, limit: Int) throws(Fault) -> (bytes: [UInt8], stamp: FileStamp) {
+    package static func stamped(_ path: String, limit: Int) throws(AccessError) -> (bytes: [UInt8], stamp: FileStamp) {
         do {
             // Non-blocking: opening a pipe would wait for its other end.
             let file = try FileDescriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
             var status = stat()
             try systemCall { fstat(file.raw, &status) }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw Fault.notRegular }
-            guard status.st_size <= limit else { throw Fault.tooLarge }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw AccessError.notRegular }
+            guard status.st_size <= limit else { throw AccessError.tooLarge }
             // One more byte than the size: the file may be growing.
             return (try read(file.raw, capacity: Int(status.st_size) + 1, limit: limit), FileStamp(status))
         } catch let error as SystemError {
@@ -37,7 +37,7 @@ package enum SmallFile {
             default: throw .system(error)
             }
         } catch {
-            throw error as? Fault ?? .notRegular
+            throw error as? AccessError ?? .notRegular
         }
     }
 
@@ -46,7 +46,7 @@ package enum SmallFile {
         var filled = 0
         while true {
             if filled == bytes.count {
-                guard filled <= limit else { throw Fault.tooLarge }
+                guard filled <= limit else { throw AccessError.tooLarge }
                 bytes += [UInt8](repeating: 0, count: min(max(filled, 1), limit + 1 - filled))
             }
             let room = bytes.count - filled

@@ -10,9 +10,9 @@ import Testing
 struct DesktopNotifierTests {
     private let log = RecordingLog.make()
 
-    private func notifier(_ environment: [String: String], patience: Duration = .seconds(3_600)) -> DesktopNotifier {
+    private func notifier(_ environment: [String: String], timeout: Duration = .seconds(3_600)) -> DesktopNotifier {
         DesktopNotifier(
-            environment: environment, burst: 1_000, pace: .zero, patience: patience, logger: log.logger,
+            environment: environment, burst: 1_000, pace: .zero, timeout: timeout, logger: log.logger,
             surplus: NotificationRequest.rest)
     }
 
@@ -152,7 +152,7 @@ struct DesktopNotifierTests {
     func silent() async throws {
         let bus = try await TestBus()
         let mute = try await FakeServer(bus, FakeServer.Behaviour(notify: { _, _ in .nothing }))
-        let notifier = notifier(bus.environment, patience: .milliseconds(1))
+        let notifier = notifier(bus.environment, timeout: .milliseconds(1))
         for number in 0..<200 {
             let ticket = notifier.show(.sample("churn \(number)"))
             ticket.close()
@@ -161,7 +161,7 @@ struct DesktopNotifierTests {
         let kept = notifier.show(.sample("kept"))
         try await log.states.first { $0 == "the notification server does not answer" || $0.contains("bus") }
         try await mute.leave()
-        // With so little patience the bus may have been given up in between.
+        // With so short a timeout the bus may have been given up in between.
         #expect(mute.notifications.count <= NotificationLimits.open + 1)
         let server = try await FakeServer(bus)
         let call = try await server.notified { $0.summary == "kept" }
@@ -302,7 +302,7 @@ struct DesktopNotifierTests {
             }
         }
         #expect(isBound && listen(listener, 8) == 0)
-        let notifier = notifier(["XDG_RUNTIME_DIR": folder.path], patience: .milliseconds(1))
+        let notifier = notifier(["XDG_RUNTIME_DIR": folder.path], timeout: .milliseconds(1))
         let ticket = notifier.show(.sample("one"))
         try await log.states.first { $0 == "the session bus does not answer" }
         ticket.close()

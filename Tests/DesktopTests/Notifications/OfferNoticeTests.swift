@@ -8,10 +8,10 @@ import UniformTypes
 @Suite("The text of a notification of an offer")
 struct OfferNoticeTests {
     private func notice(
-        _ offer: Offer, _ standing: PeerStanding = .stranger, freeRoom: UInt64 = 5_000_000_000
+        _ offer: Offer, _ sender: OfferSender = .stranger, freeRoom: UInt64 = 5_000_000_000
     ) -> NotificationRequest {
         let waiting = WaitingOffer(number: 3, offer: offer, peer: .sample(7), freeRoom: freeRoom)
-        return OfferNotice.request(for: waiting, from: standing)
+        return OfferNotice.request(for: waiting, from: sender)
     }
 
     @Test("it names the sender, the items, their size and the other ways to answer")

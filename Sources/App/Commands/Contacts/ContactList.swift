@@ -8,39 +8,39 @@ enum ContactList {
     static let maximumBytes = 2 << 20
 
     /// - Parameter path: `-` for standard input.
-    /// - Throws: `CommandFailure` that names the line with the error.
-    static func read(_ path: String) throws(CommandFailure) -> [ContactAllowance] {
+    /// - Throws: `CommandError` that names the line with the error.
+    static func read(_ path: String) throws(CommandError) -> [ContactAllowance] {
         if path == "-" { return try parse(try bytes(of: STDIN_FILENO, "standard input"), "standard input") }
         let shown = TerminalText.escaped(path, limit: 400)
         let file = path.utf8.contains(0) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {
-            throw CommandFailure(.inputMissing, "\(shown) cannot be read: \(String(cString: strerror(errno)))")
+            throw CommandError(.inputMissing, "\(shown) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
         return try parse(try bytes(of: file, shown), shown)
     }
 
-    private static func bytes(of file: Int32, _ shown: String) throws(CommandFailure) -> [UInt8] {
+    private static func bytes(of file: Int32, _ shown: String) throws(CommandError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = Glibc.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw CommandFailure(.inputMissing, "\(shown) cannot be read: \(String(cString: strerror(errno)))")
+                throw CommandError(.inputMissing, "\(shown) cannot be read: \(String(cString: strerror(errno)))")
             }
             if count == 0 { return bytes }
             guard bytes.count + count <= maximumBytes else {
-                throw CommandFailure(.usage, "\(shown) is larger than \(maximumBytes >> 20) MiB")
+                throw CommandError(.usage, "\(shown) is larger than \(maximumBytes >> 20) MiB")
             }
             bytes += buffer[..<count]
         }
     }
 
     /// - Parameter shown: the name of the input in error messages.
-    static func parse(_ bytes: [UInt8], _ shown: String) throws(CommandFailure) -> [ContactAllowance] {
+    static func parse(_ bytes: [UInt8], _ shown: String) throws(CommandError) -> [ContactAllowance] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.usage, "\(shown) is not UTF-8 text")
+            throw CommandError(.usage, "\(shown) is not UTF-8 text")
         }
         var read: [ContactAllowance] = []
         // A line end of two bytes is one character, and a line end too.
@@ -49,19 +49,19 @@ enum ContactList {
             if line.isEmpty || line.hasPrefix("#") { continue }
             let place = "\(shown), line \(index + 1)"
             let words = line.split(maxSplits: 1, whereSeparator: \.isWhitespace)
-            do throws(CommandFailure) {
-                guard words.count == 2 else { throw CommandFailure(.usage, "a KEY-ID, a space and a NAME are needed") }
+            do throws(CommandError) {
+                guard words.count == 2 else { throw CommandError(.usage, "a KEY-ID, a space and a NAME are needed") }
                 let id = try KeyWord.whole(String(words[0]))
                 let name = words[1].trimmingCharacters(in: .whitespaces)
-                read.append(ContactAllowance(id: id, name: try CommandFailure.contactName(name), place: place))
+                read.append(ContactAllowance(id: id, name: try CommandError.contactName(name), place: place))
             } catch {
-                throw CommandFailure(error.exit, "\(place): \(error.message)", hint: error.hint)
+                throw CommandError(error.exit, "\(place): \(error.message)", hint: error.hint)
             }
             guard read.count <= ContactBounds.contacts else {
-                throw CommandFailure(.usage, "\(shown) has more than \(ContactBounds.contacts) contacts")
+                throw CommandError(.usage, "\(shown) has more than \(ContactBounds.contacts) contacts")
             }
         }
-        guard !read.isEmpty else { throw CommandFailure(.usage, "\(shown) has no contacts in it") }
+        guard !read.isEmpty else { throw CommandError(.usage, "\(shown) has no contacts in it") }
         return read
     }
 }
@@ -73,7 +73,7 @@ struct ContactAllowance {
     /// File and line, escaped; nil for the command line.
     let place: String?
 
-    func failure(_ message: String, hint: String? = nil) -> CommandFailure {
-        CommandFailure(.usage, place.map { "\($0): \(message)" } ?? message, hint: hint)
+    func failure(_ message: String, hint: String? = nil) -> CommandError {
+        CommandError(.usage, place.map { "\($0): \(message)" } ?? message, hint: hint)
     }
 }

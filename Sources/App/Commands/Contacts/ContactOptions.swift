@@ -5,14 +5,14 @@ import HandlerCatalog
 import Sharing
 import UniformTypes
 
-extension Outcome: ExpressibleByArgument {}
+extension PolicyAction: ExpressibleByArgument {}
 
 /// Flags of `allow` and `set`: which offers of a contact are accepted, and where their items go.
 struct ContactOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp("What to do with its offers: ask, accept or decline.", valueName: "ask|accept|decline"))
-    var policy: Outcome?
+    var policy: PolicyAction?
 
     @Option(
         name: .customLong("for"),
@@ -69,13 +69,13 @@ struct ContactOptions: ParsableArguments {
 
     /// The values of the flags, read once and applied to one contact or many.
     struct Change {
-        var policy: Outcome?
+        var policy: PolicyAction?
         /// The outer nil keeps the value, the inner nil removes it; the same holds for all fields below.
         var until: WallTime??
         var types: [UniformType]?
         var largestOffer: UInt64??
         var sizePerDay: UInt64??
-        var mostItems: Int??
+        var maximumItems: Int??
         var times: TimeWindow??
         var handler: Destination?
         var folder: Destination?
@@ -86,7 +86,7 @@ struct ContactOptions: ParsableArguments {
             if let types { contact.limits.types = types }
             if let largestOffer { contact.limits.largestOffer = largestOffer }
             if let sizePerDay { contact.limits.sizePerDay = sizePerDay }
-            if let mostItems { contact.limits.mostItems = mostItems }
+            if let maximumItems { contact.limits.maximumItems = maximumItems }
             if let times { contact.limits.times = times }
             let (handler, folder) = (handler ?? contact.destination, folder ?? contact.destination)
             // Both were read before, so that this cannot fail.
@@ -96,8 +96,8 @@ struct ContactOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `CommandFailure` `usage` that names the flag.
-    func change(on place: ContactsPlace) throws(CommandFailure) -> Change {
+    /// - Throws: `CommandError` `usage` that names the flag.
+    func change(on place: ContactsPlace) throws(CommandError) -> Change {
         var change = Change(policy: policy)
         if let duration {
             change.until = .some(try until(duration, place))
@@ -111,7 +111,7 @@ struct ContactOptions: ParsableArguments {
             change.sizePerDay = .some(
                 sizePerDay == "any" ? nil : try Self.read("--size-per-day", sizePerDay, ByteCountText.read))
         }
-        if let itemsAtMost { change.mostItems = .some(itemsAtMost == "any" ? nil : try count(itemsAtMost)) }
+        if let itemsAtMost { change.maximumItems = .some(itemsAtMost == "any" ? nil : try count(itemsAtMost)) }
         if let time {
             change.times = .some(
                 time == "any"
@@ -125,7 +125,7 @@ struct ContactOptions: ParsableArguments {
                 do throws(CatalogError) {
                     try place.findHandler(name)
                 } catch {
-                    throw CommandFailure(error, at: "--handler")
+                    throw CommandError(error, at: "--handler")
                 }
             }
         }
@@ -133,19 +133,19 @@ struct ContactOptions: ParsableArguments {
         return change
     }
 
-    private func until(_ text: String, _ place: ContactsPlace) throws(CommandFailure) -> WallTime? {
+    private func until(_ text: String, _ place: ContactsPlace) throws(CommandError) -> WallTime? {
         if text == "ever" { return nil }
         let seconds = try Self.read("--for", text, DurationText.read).components.seconds
         // At most some years from now.
         let (sum, overflow) = place.now().milliseconds.addingReportingOverflow(seconds * 1_000)
-        guard !overflow else { throw CommandFailure(.usage, "--for: this machine's clock is wrong") }
+        guard !overflow else { throw CommandError(.usage, "--for: this machine's clock is wrong") }
         return WallTime(milliseconds: sum)
     }
 
-    private func types(_ registry: () -> TypeRegistry) throws(CommandFailure) -> [UniformType] {
+    private func types(_ registry: () -> TypeRegistry) throws(CommandError) -> [UniformType] {
         if types == ["any"] { return [] }
         guard types.count <= ContactBounds.types else {
-            throw CommandFailure(.usage, "--types: at most \(ContactBounds.types) types, not \(types.count)")
+            throw CommandError(.usage, "--types: at most \(ContactBounds.types) types, not \(types.count)")
         }
         let registry = registry()
         var read: [UniformType] = []
@@ -154,17 +154,17 @@ struct ContactOptions: ParsableArguments {
                 let type = try registry.type(named: text)
                 if !read.contains(type) { read.append(type) }
             } catch {
-                throw CommandFailure(.usage, "--types: \(TerminalText.escaped(error.description, limit: 400))")
+                throw CommandError(.usage, "--types: \(TerminalText.escaped(error.description, limit: 400))")
             }
         }
         return read
     }
 
-    private func count(_ text: String) throws(CommandFailure) -> Int {
+    private func count(_ text: String) throws(CommandError) -> Int {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text),
             (1...Limits.items).contains(count)
         else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "--items-at-most: \"\(TerminalText.escaped(text, limit: 64))\" is not a number from 1 to \(Limits.items)"
             )
@@ -172,12 +172,12 @@ struct ContactOptions: ParsableArguments {
         return count
     }
 
-    private func destination(_ text: String) throws(CommandFailure) -> Destination {
+    private func destination(_ text: String) throws(CommandError) -> Destination {
         if text.isEmpty { return .usual }
         do {
             return try Destination(folder: try SafeRelativePath(text))
         } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "--folder: \"\(TerminalText.escaped(text, limit: 64))\" is not a folder below the Inbox: \(error)")
         }
@@ -185,11 +185,11 @@ struct ContactOptions: ParsableArguments {
 
     private static func read<Value>(
         _ flag: String, _ text: String, _ read: (String) throws(ContactError) -> Value
-    ) throws(CommandFailure) -> Value {
+    ) throws(CommandError) -> Value {
         do throws(ContactError) {
             return try read(text)
         } catch {
-            throw CommandFailure(error, at: flag)
+            throw CommandError(error, at: flag)
         }
     }
 }

@@ -41,7 +41,7 @@ struct ContactsAllowCommand: ContactsVerb {
         }
     }
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let wanted = try wanted()
         let change = try options.change(on: place)
         let own = try? place.ownID()
@@ -50,7 +50,7 @@ struct ContactsAllowCommand: ContactsVerb {
         }
         let verification = Verification(.keyID, at: place.now())
         var current: ContactAllowance?
-        var refusal: CommandFailure?
+        var refusal: CommandError?
         do throws(ContactError) {
             try place.book.change { draft throws(ContactError) in
                 refusal = Self.misnamed(wanted, draft.before)
@@ -66,7 +66,7 @@ struct ContactsAllowCommand: ContactsVerb {
                 }
             }
         } catch {
-            throw CommandFailure(error, at: current?.place)
+            throw CommandError(error, at: current?.place)
         }
         if let refusal { throw refusal }
         let (snapshot, text) = (try place.snapshot(), ContactText(place))
@@ -78,15 +78,15 @@ struct ContactsAllowCommand: ContactsVerb {
             isChange: true)
     }
 
-    private func wanted() throws(CommandFailure) -> [ContactAllowance] {
+    private func wanted() throws(CommandError) -> [ContactAllowance] {
         if let from { return try ContactList.read(from) }
-        guard let id, let name else { throw CommandFailure(.usage, "give a KEY-ID and --name") }
+        guard let id, let name else { throw CommandError(.usage, "give a KEY-ID and --name") }
         let key = try KeyWord.whole(id)
-        return [ContactAllowance(id: key, name: try CommandFailure.contactName(name), place: nil)]
+        return [ContactAllowance(id: key, name: try CommandError.contactName(name), place: nil)]
     }
 
     /// A failure if a key is known already by another name, or stands in the list twice with different names.
-    private static func misnamed(_ wanted: [ContactAllowance], _ before: ContactSnapshot) -> CommandFailure? {
+    private static func misnamed(_ wanted: [ContactAllowance], _ before: ContactSnapshot) -> CommandError? {
         var names: [PeerID: ContactName] = [:]
         for allowance in wanted {
             if let contact = before[allowance.id], contact.name != allowance.name {

@@ -16,13 +16,13 @@ struct ContactsBlockCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let snapshot = try place.snapshot()
         let peer = try KeyWord.peer(id, in: snapshot)
         if let own = try? place.ownID(), own == peer {
-            throw CommandFailure(.usage, "this is the key of this machine itself")
+            throw CommandError(.usage, "this is the key of this machine itself")
         }
-        try CommandFailure.catching { () throws(ContactError) in
+        try CommandError.catching { () throws(ContactError) in
             try place.book.block(peer, callingItself: "", at: place.now())
         }
         let event = EventLine.blocked(StandingFields(peer, snapshot[peer], isBlocked: true))

@@ -18,8 +18,8 @@ struct ContactsForgetCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
-        let contact = try CommandFailure.catching { () throws(ContactError) in
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
+        let contact = try CommandError.catching { () throws(ContactError) in
             try place.book.forget(name, at: place.now())
         }
         let event = EventLine.forgotten(StandingFields(contact.id, contact, isBlocked: contact.isBlocked))

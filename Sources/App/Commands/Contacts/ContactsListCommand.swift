@@ -12,7 +12,7 @@ struct ContactsListCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let (snapshot, text) = (try place.snapshot(), ContactText(place))
         if output.json {
             return VerbReport(

@@ -18,12 +18,12 @@ struct ContactsMeCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let id: PeerID
         do {
             id = try place.ownID()
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
         if output.json {
             let fields = Fields(name: place.ownName, id: id.text, short: id.short)

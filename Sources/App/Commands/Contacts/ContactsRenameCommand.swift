@@ -21,9 +21,9 @@ struct ContactsRenameCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
-        let new = try CommandFailure.contactName(new)
-        let contact = try CommandFailure.catching { () throws(ContactError) in try place.book.rename(name, to: new) }
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
+        let new = try CommandError.contactName(new)
+        let contact = try CommandError.catching { () throws(ContactError) in try place.book.rename(name, to: new) }
         var report = try ContactText(place).changed(
             contact.id, output,
             "\(TerminalText.escaped(contact.name.text)) is now called \(TerminalText.escaped(new.text))"

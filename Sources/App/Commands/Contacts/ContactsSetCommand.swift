@@ -28,9 +28,9 @@ struct ContactsSetCommand: ContactsVerb {
         if options.isEmpty { throw ValidationError("give at least one setting, such as --policy accept") }
     }
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let change = try options.change(on: place)
-        let contact = try CommandFailure.catching { () throws(ContactError) in
+        let contact = try CommandError.catching { () throws(ContactError) in
             try place.book.set(name) { change.apply(to: &$0) }
         }
         return try ContactText(place).changed(contact.id, output)

@@ -17,9 +17,9 @@ struct ContactsShowCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let snapshot = try place.snapshot()
-        let contact = try CommandFailure.catching { () throws(ContactError) in try snapshot.find(name) }
+        let contact = try CommandError.catching { () throws(ContactError) in try snapshot.find(name) }
         return VerbReport(
             results: output.json
                 ? [EventLine.contact(ContactFields(contact)).text] : ContactText(place).description(of: contact))

@@ -16,13 +16,13 @@ struct ContactsUnblockCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let snapshot = try place.snapshot()
         let peer = try KeyWord.peer(id, in: snapshot)
-        let wasBlocked = try CommandFailure.catching { () throws(ContactError) in try place.book.unblock(peer) }
+        let wasBlocked = try CommandError.catching { () throws(ContactError) in try place.book.unblock(peer) }
         let name = ContactText.name(peer, snapshot)
         guard wasBlocked else {
-            throw CommandFailure(.usage, "\(name) is not blocked", hint: "see: waft contacts")
+            throw CommandError(.usage, "\(name) is not blocked", hint: "see: waft contacts")
         }
         let event = EventLine.unblocked(StandingFields(peer, snapshot[peer], isBlocked: false))
         let line = "\(name) is no longer blocked"

@@ -10,7 +10,7 @@ import UniformTypes
 
 /// A verb about contacts, visibility or rules. It returns a report, and does not print it.
 protocol ContactsVerb: AsyncParsableCommand {
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport
     /// Called after a change if no receiver is running.
     func sayThatNoneRuns()
 }
@@ -21,7 +21,7 @@ extension ContactsVerb {
     func sayThatNoneRuns() {}
 
     func carryOut() async throws {
-        let report = try report(on: ContactsPlace(try Surroundings()))
+        let report = try report(on: ContactsPlace(try CommandContext()))
         report.show()
         if report.isChange, await !Daemon.tell(.lookAgain) { sayThatNoneRuns() }
     }

@@ -7,9 +7,9 @@ import Sharing
 
 /// Asks the running receiver.
 enum Daemon {
-    /// - Throws: `CommandFailure`, 69 when none is running.
-    static func ask(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply {
-        let home = try Surroundings().home
+    /// - Throws: `CommandError`, 69 when none is running.
+    static func ask(_ request: ControlRequest) async throws(CommandError) -> ControlReply {
+        let home = try CommandContext().home
         do {
             let socket = try ControlSocket(folder: home.run)
             return try await ControlClient.ask(request, at: socket, on: MultiThreadedEventLoopGroup.singleton)
@@ -19,9 +19,9 @@ enum Daemon {
     }
 
     /// - Returns: nil if no receiver is running.
-    /// - Throws: `CommandFailure`.
-    static func askIfRunning(_ request: ControlRequest) async throws(CommandFailure) -> ControlReply? {
-        do throws(CommandFailure) {
+    /// - Throws: `CommandError`.
+    static func askIfRunning(_ request: ControlRequest) async throws(CommandError) -> ControlReply? {
+        do throws(CommandError) {
             return try await ask(request)
         } catch {
             guard error.exit == .notRunning else { throw error }
@@ -33,7 +33,7 @@ enum Daemon {
     /// - Returns: whether one is running.
     @discardableResult
     static func tell(_ request: ControlRequest) async -> Bool {
-        do throws(CommandFailure) {
+        do throws(CommandError) {
             _ = try await ask(request)
         } catch {
             if error.exit == .notRunning { return false }
@@ -44,9 +44,9 @@ enum Daemon {
     }
 
     /// Watches the running receiver, until it has gone.
-    /// - Throws: `CommandFailure`, 69 when none is running; `CancellationError`.
+    /// - Throws: `CommandError`, 69 when none is running; `CancellationError`.
     static func watch(_ see: @Sendable (ControlEvent) async -> Void) async throws {
-        let home = try Surroundings().home
+        let home = try CommandContext().home
         do {
             let socket = try ControlSocket(folder: home.run)
             try await ControlClient.watch(at: socket, on: MultiThreadedEventLoopGroup.singleton, see)
@@ -55,12 +55,12 @@ enum Daemon {
         }
     }
 
-    static func failure(_ error: ControlError) -> CommandFailure {
+    static func failure(_ error: ControlError) -> CommandError {
         let line = TerminalText.escaped("\(error)", limit: 1_000)
         return switch error.code {
-        case .notRunning: CommandFailure(.notRunning, line, hint: "start one with: waftd, or: waft receive")
-        case .denied: CommandFailure(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
-        case .pathTooLong, .alreadyRunning, .refused, .broken: CommandFailure(.unexpected, line)
+        case .notRunning: CommandError(.notRunning, line, hint: "start one with: waftd, or: waft receive")
+        case .denied: CommandError(.notPermitted, line, hint: "run it in a terminal that no handler has opened")
+        case .pathTooLong, .alreadyRunning, .refused, .broken: CommandError(.unexpected, line)
         }
     }
 }

@@ -16,7 +16,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard case .status(let status) = try await Daemon.ask(.status) else {
-            throw CommandFailure(.unexpected, "the receiver gave no status")
+            throw CommandError(.unexpected, "the receiver gave no status")
         }
         if output.json { return EventLine.status(StatusFields(status)).print() }
         let free = status.freeRoom.map(ByteCount.text) ?? status.inboxFault ?? "unknown: the Inbox cannot be reached"
@@ -38,7 +38,7 @@ struct StatusCommand: AsyncParsableCommand {
         if status.settingsChanged == true {
             lines.append(("settings", "config.yaml has changed since the start: restart the receiver to use it"))
         }
-        if let fault = status.journalFault { lines.append(("journal", fault)) }
+        if let fault = status.journalError { lines.append(("journal", fault)) }
         lines += (status.damage ?? []).map { ("damaged", $0) }
         for (label, value) in lines {
             let padding = String(repeating: " ", count: 17 - label.count)

@@ -13,7 +13,7 @@ struct StatusFields: Encodable {
     /// Bytes free for the Inbox; nil if it cannot be reached, and the reason.
     var free: UInt64?
     var inboxFault: String?
-    var journalFault: String?
+    var journalError: String?
     var waitingOffers: Int
     var activeTransfers: Int
     var processID: Int
@@ -42,7 +42,7 @@ extension StatusFields {
         (name, id, port, inbox) = (status.name, status.id, status.port, status.inbox)
         (accept, discovery) = (status.accept, status.discovery)
         dialects = status.dialects.map { all in Dictionary(all.map { ($0.name, $0.words) }) { first, _ in first } }
-        (free, inboxFault, journalFault) = (status.freeRoom, status.inboxFault, status.journalFault)
+        (free, inboxFault, journalError) = (status.freeRoom, status.inboxFault, status.journalError)
         (waitingOffers, activeTransfers) = (status.waitingOffers, status.activeTransfers)
         (processID, hook, kernel) = (status.processID, status.hook, status.sandbox)
         (visibility, visibilityStored) = (status.visible, status.visibleStored)

@@ -7,7 +7,7 @@ extension EventLine {
         /// Of a receiver, as is `handler`: it goes on.
         case transfer(Transfer, reason: String)
         case handler(Arrived, HandlerReply, reason: String)
-        case url(URLOutcome.Failed)
+        case url(URLResult.Failed)
 
         var groups: [any Encodable] {
             switch self {
@@ -30,7 +30,7 @@ extension EventLine {
         var others: [String]?
         var exit: WaftExit
 
-        init(_ failure: CommandFailure) {
+        init(_ failure: CommandError) {
             (reason, hint, exit) = (failure.message, failure.hint, failure.exit)
             others = failure.others.isEmpty ? nil : failure.others
         }
@@ -58,11 +58,11 @@ extension EventLine {
         }
     }
 
-    init(_ failure: CommandFailure) {
+    init(_ failure: CommandError) {
         self = .failed(.command(Failure(failure)))
     }
 
-    init(_ failure: CommandFailure, of subject: Subject) {
+    init(_ failure: CommandError, of subject: Subject) {
         self = .failed(.part(Failure(failure), of: subject))
     }
 }

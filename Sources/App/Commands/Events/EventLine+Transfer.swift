@@ -47,7 +47,7 @@ extension EventLine {
         case received(Arrived, HandlerReply)
         /// By `waft inbox open`.
         case onDesktop(ArrivalName, WaftExit)
-        case url(URLOutcome.Opened)
+        case url(URLResult.Opened)
 
         var groups: [any Encodable] {
             switch self {

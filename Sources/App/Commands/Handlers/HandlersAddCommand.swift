@@ -53,11 +53,11 @@ struct HandlersAddCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let recipe = HandlerRecipe(
             name: name, types: type, schemes: scheme, run: run, readable: readable, writable: writable,
             network: network, sockets: sockets, copying: copy)
-        let addition = try CommandFailure.catching { () throws(CatalogError) in
+        let addition = try CommandError.catching { () throws(CatalogError) in
             try place.catalog.add(recipe, workingDirectory: place.workingDirectory)
         }
         let text = HandlerText(place)

@@ -66,13 +66,13 @@ struct HandlersDefaultCommand: HandlersVerb {
         }
     }
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let snapshot = place.catalog.load()
         guard let what else { return all(snapshot) }
-        let subject = try CommandFailure.catching { () throws(CatalogError) in try self.subject(what, snapshot) }
+        let subject = try CommandError.catching { () throws(CatalogError) in try self.subject(what, snapshot) }
         if remove { return try removed(subject, place.catalog) }
         guard let name else { return HandlersReport(results: [line(subject, snapshot)]) }
-        let bundle = try CommandFailure.catching { () throws(CatalogError) in
+        let bundle = try CommandError.catching { () throws(CatalogError) in
             switch subject {
             case .type(let type): try place.catalog.setDefault(name, for: type)
             case .scheme(let scheme): try place.catalog.setDefault(name, for: scheme)
@@ -94,8 +94,8 @@ struct HandlersDefaultCommand: HandlersVerb {
         return .type(snapshot.registry.resolved(try snapshot.registry.type(named: text)))
     }
 
-    private func removed(_ subject: Subject, _ catalog: HandlerCatalog) throws(CommandFailure) -> HandlersReport {
-        let was = try CommandFailure.catching { () throws(CatalogError) in
+    private func removed(_ subject: Subject, _ catalog: HandlerCatalog) throws(CommandError) -> HandlersReport {
+        let was = try CommandError.catching { () throws(CatalogError) in
             switch subject {
             case .type(let type): try catalog.removeDefault(for: type)
             case .scheme(let scheme): try catalog.removeDefault(for: scheme)

@@ -16,8 +16,8 @@ struct HandlersDisableCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
-        let bundle = try CommandFailure.catching { () throws(CatalogError) in try place.catalog.disable(name) }
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
+        let bundle = try CommandError.catching { () throws(CatalogError) in try place.catalog.disable(name) }
         return HandlerText(place).changed(
             bundle, output, "\(HandlerText.escaped(bundle.name)) is disabled: it gets no items and no URLs")
     }

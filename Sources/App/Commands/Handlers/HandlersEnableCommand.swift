@@ -16,8 +16,8 @@ struct HandlersEnableCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
-        let bundle = try CommandFailure.catching { () throws(CatalogError) in try place.catalog.enable(name) }
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
+        let bundle = try CommandError.catching { () throws(CatalogError) in try place.catalog.enable(name) }
         return HandlerText(place).changed(bundle, output, "\(HandlerText.escaped(bundle.name)) is enabled")
     }
 }

@@ -21,11 +21,11 @@ struct HandlersPlace {
 }
 
 extension HandlersPlace {
-    init(_ surroundings: Surroundings) {
-        catalog = surroundings.home.handlerCatalog(surroundings.settings, includingHook: true)
+    init(_ context: CommandContext) {
+        catalog = context.home.handlerCatalog(context.settings, includingHook: true)
         catalog.languages = UserLanguages.names(ProcessInfo.processInfo.environment)
-        inbox = surroundings.home.inbox
-        usualTimeLimit = surroundings.settings.hookTimeout
-        openedSchemes = Set(surroundings.settings.openReceivedURLs)
+        inbox = context.home.inbox
+        usualTimeLimit = context.settings.hookTimeout
+        openedSchemes = Set(context.settings.openReceivedURLs)
     }
 }

@@ -32,7 +32,7 @@ struct HandlersRemoveCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let before = place.catalog.load()
         let removal: HandlerCatalog.Removal
         do throws(CatalogError) {
@@ -41,7 +41,7 @@ struct HandlersRemoveCommand: HandlersVerb {
             // Handlers that other users installed can be disabled.
             let bundle = try? before.bundle(named: name)
             let canBeDisabled = error.code == .notYours && bundle.map { $0.origin < .configuration } == true
-            throw CommandFailure(
+            throw CommandError(
                 error, hint: canBeDisabled ? "waft handlers disable \(TerminalText.shellWord(name))" : nil)
         }
         if data, let folder = removal.dataFolder { try Self.removeData(folder) }
@@ -67,11 +67,11 @@ struct HandlersRemoveCommand: HandlersVerb {
         return report
     }
 
-    private static func removeData(_ folder: String) throws(CommandFailure) {
+    private static func removeData(_ folder: String) throws(CommandError) {
         do {
             try DataFolder.remove(folder)
         } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .unexpected, "the handler is removed, but not its data folder \(HandlerText.path(folder)): \(error)")
         }
     }

@@ -14,7 +14,7 @@ struct HandlersShowCommand: HandlersVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let text = HandlerText(place)
         do throws(CatalogError) {
             let bundle = try text.snapshot.bundle(named: name)
@@ -23,7 +23,7 @@ struct HandlersShowCommand: HandlersVerb {
         } catch {
             // For a handler that cannot be used, only the reason is shown.
             let problems = text.loose.filter { $0.severity == .unusable && $0.isMeant(by: name) }
-            guard error.code == .unknownHandler, !problems.isEmpty else { throw CommandFailure(error) }
+            guard error.code == .unknownHandler, !problems.isEmpty else { throw CommandError(error) }
             return HandlersReport(
                 results: output.json
                     ? problems.map { EventLine.problem(text.fields($0)).text } : problems.flatMap(text.block))

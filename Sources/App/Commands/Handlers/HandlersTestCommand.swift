@@ -32,9 +32,9 @@ struct HandlersTestCommand: HandlersVerb {
         if items.isEmpty, type == nil { throw ValidationError("a file, a folder, a URL or --type is needed") }
     }
 
-    func report(on place: HandlersPlace) throws(CommandFailure) -> HandlersReport {
+    func report(on place: HandlersPlace) throws(CommandError) -> HandlersReport {
         let text = HandlerText(place)
-        let declared = try CommandFailure.catching { () throws(CatalogError) in
+        let declared = try CommandError.catching { () throws(CatalogError) in
             try type.map { name throws(CatalogError) in try text.snapshot.registry.type(named: name) }
         }
         var report = HandlersReport()
@@ -43,7 +43,7 @@ struct HandlersTestCommand: HandlersVerb {
         }
         let checker = ContentChecker(types: text.snapshot.registry)
         for item in items {
-            do throws(CommandFailure) {
+            do throws(CommandError) {
                 if declared == nil, let url = try Self.url(item) {
                     report.add(SchemeChoice(url, in: text.snapshot), text, output)
                 } else {
@@ -63,20 +63,20 @@ struct HandlersTestCommand: HandlersVerb {
     }
 
     /// The URL in the argument; nil if the argument is a file, or looks like one.
-    private static func url(_ text: String) throws(CommandFailure) -> URLParts? {
+    private static func url(_ text: String) throws(CommandError) -> URLParts? {
         var status = stat()
         guard lstat(text, &status) != 0, let colon = text.firstIndex(of: ":"),
             URLScheme(String(text[..<colon])) != nil
         else { return nil }
-        do throws(URLRefusal) {
+        do throws(URLPartsError) {
             return try URLParts(text)
         } catch {
             let shown = TerminalText.escaped(text)
             // `notes: monday.txt` is more likely a file that does not exist.
             guard text[colon...].hasPrefix("://") else {
-                throw CommandFailure(.inputMissing, "\(shown): there is no such file, and as a URL: \(error)")
+                throw CommandError(.inputMissing, "\(shown): there is no such file, and as a URL: \(error)")
             }
-            throw CommandFailure(.usage, "\(shown): \(error)")
+            throw CommandError(.usage, "\(shown): \(error)")
         }
     }
 }

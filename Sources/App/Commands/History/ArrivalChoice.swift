@@ -51,42 +51,42 @@ struct ArrivalChoice: Sendable {
     /// Senders that the error message lists if `--from` names none.
     private static let namedSenders = 12
 
-    /// - Throws: `CommandFailure` `usage` for a value that has no meaning, with the values that have one.
-    init(_ options: ArrivalFilterOptions, _ surroundings: Surroundings) throws(CommandFailure) {
-        let registry = options.type == nil ? TypeRegistry.system : surroundings.home.typeRegistry()
+    /// - Throws: `CommandError` `usage` for a value that has no meaning, with the values that have one.
+    init(_ options: ArrivalFilterOptions, _ context: CommandContext) throws(CommandError) {
+        let registry = options.type == nil ? TypeRegistry.system : context.home.typeRegistry()
         self.registry = registry
-        type = try options.type.map { text throws(CommandFailure) in
+        type = try options.type.map { text throws(CommandError) in
             do throws(CatalogError) {
                 return try registry.type(named: text)
             } catch {
-                throw CommandFailure(.usage, "--type: \(TerminalText.escaped("\(error)", limit: 400))")
+                throw CommandError(.usage, "--type: \(TerminalText.escaped("\(error)", limit: 400))")
             }
         }
-        state = try options.state.map { text throws(CommandFailure) in
+        state = try options.state.map { text throws(CommandError) in
             guard let state = ArrivalState(rawValue: text) else {
-                throw CommandFailure(.usage, "--state is one of \(ArrivalState.words)")
+                throw CommandError(.usage, "--state is one of \(ArrivalState.words)")
             }
             return state
         }
-        since = try options.since.map { text throws(CommandFailure) in
+        since = try options.since.map { text throws(CommandError) in
             do throws(ContactError) {
                 let seconds = try DurationText.read(text).components.seconds
                 return WallTime(milliseconds: WallTime.now.milliseconds - seconds * 1_000)
             } catch {
-                throw CommandFailure(error, at: "--since")
+                throw CommandError(error, at: "--since")
             }
         }
-        peers = try options.from.map { text throws(CommandFailure) in try Self.peers(text, surroundings.people) }
+        peers = try options.from.map { text throws(CommandError) in try Self.peers(text, context.people) }
     }
 
     /// The senders that `text` means: a contact, or all with an id that begins so, or all with this name.
-    private static func peers(_ text: String, _ people: Acquaintances) throws(CommandFailure) -> Set<PeerID> {
+    private static func peers(_ text: String, _ people: Acquaintances) throws(CommandError) -> Set<PeerID> {
         do throws(ContactError) {
             return [try people.contact(text).id]
         } catch {
-            guard error.code == .unknownContact else { throw CommandFailure(error, at: "--from") }
+            guard error.code == .unknownContact else { throw CommandError(error, at: "--from") }
         }
-        let senders = try JournalReading.read { reader throws(JournalFault) in try reader.senders() }
+        let senders = try JournalReading.read { reader throws(JournalError) in try reader.senders() }
         let named = senders.filter { $0.peer.hasPrefix(text) }
         let found = named.isEmpty ? senders.filter { $0.name.lowercased() == text.lowercased() } : named
         guard found.isEmpty else { return Set(found.map(\.peer)) }
@@ -97,7 +97,7 @@ struct ArrivalChoice: Sendable {
         let others = seen.count > names.count ? " and \(seen.count - names.count) more" : ""
         let hint =
             names.isEmpty ? "nothing has arrived yet" : "the senders are: \(names.joined(separator: ", "))\(others)"
-        throw CommandFailure(
+        throw CommandError(
             .usage,
             "--from: no contact or sender is named \"\(TerminalText.escaped(text, limit: 64))\"; \(hint)")
     }

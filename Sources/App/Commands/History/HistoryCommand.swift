@@ -31,25 +31,25 @@ struct HistoryCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        guard (1...100_000).contains(limit) else { throw CommandFailure(.usage, "--limit is 1 to 100000") }
+        guard (1...100_000).contains(limit) else { throw CommandError(.usage, "--limit is 1 to 100000") }
         if sent {
             guard before == nil, filter.isEmpty else {
-                throw CommandFailure(
+                throw CommandError(
                     .usage, "--before, --type, --from, --since and --state are for received items only")
             }
             return try SentHistory.show(latest: limit, json: output.json)
         }
         let (limit, before) = (self.limit, self.before.map(ArrivalNumber.init))
-        let surroundings = try Surroundings()
-        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, surroundings)
-        let entries = try JournalReading.read { reader throws(JournalFault) in
+        let context = try CommandContext()
+        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
+        let entries = try JournalReading.read { reader throws(JournalError) in
             try reader.entries(latest: limit, before: before, filter: choice?.filter ?? .all)
         }
         if entries.isEmpty, !output.json {
             return Console.shared.note(
                 choice == nil ? "nothing has arrived yet" : "no such items")
         }
-        let people = surroundings.people
+        let people = context.people
         for entry in entries.sorted(by: { $0.arrival.number < $1.arrival.number }) {
             let line = output.json ? EventLine.arrival(JournalFields(entry)).text : JournalText.line(entry, people)
             Console.shared.result(line)

@@ -15,22 +15,22 @@ enum JournalWriting {
 
     static func departed(
         _ number: ArrivalNumber, _ how: Departure.How, toward: String
-    ) async throws(CommandFailure) {
-        let folder = try Surroundings().home.state
-        var failure = CommandFailure(.unexpected, "the receiver gave no answer")
+    ) async throws(CommandError) {
+        let folder = try CommandContext().home.state
+        var failure = CommandError(.unexpected, "the receiver gave no answer")
         for _ in 0..<tries {
             switch try await Daemon.askIfRunning(.departed(arrival: number.value, how: how, toward: toward)) {
             case .done: return
-            case .refused(let reason): throw CommandFailure(.unexpected, reason)
+            case .refused(let reason): throw CommandError(.unexpected, reason)
             case nil: break
             default: throw failure
             }
-            do throws(JournalFault) {
+            do throws(JournalError) {
                 try Journal(folder: folder, dialects: .known).departed(
                     [number], Departure(how, at: .now, toward: toward))
                 return
             } catch {
-                failure = CommandFailure(.unexpected, error.description)
+                failure = CommandError(.unexpected, error.description)
             }
         }
         throw failure

@@ -23,12 +23,12 @@ struct InboxAdoptCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let home = try Surroundings().home
+        let home = try CommandContext().home
         switch try await Daemon.askIfRunning(.adoptInbox) {
         case .done: break
-        case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
+        case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))
         case nil: try Self.adopt(home)
-        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
         if output.json {
             return EventLine.adopted(EventLine.Adopted(inbox: home.inbox)).print()
@@ -36,11 +36,11 @@ struct InboxAdoptCommand: AsyncParsableCommand {
         Console.shared.result("the Inbox is \(TerminalText.escaped(home.inbox, limit: 400)) now")
     }
 
-    private static func adopt(_ home: Home) throws(CommandFailure) {
+    private static func adopt(_ home: Home) throws(CommandError) {
         do {
             try FileInbox.adopt(home.inbox, memory: try Journal(folder: home.state, dialects: .known))
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 400))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 400))
         }
     }
 }

@@ -36,19 +36,19 @@ struct InboxListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let surroundings = try Surroundings()
-        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, surroundings)
+        let context = try CommandContext()
+        let choice = try filter.isEmpty ? nil : ArrivalChoice(filter, context)
         if watch {
-            return try await InboxWatch(choice: choice, people: surroundings.people, json: output.json).run()
+            return try await InboxWatch(choice: choice, people: context.people, json: output.json).run()
         }
-        let inbox = try surroundings.inbox
+        let inbox = try context.inbox
         let rows =
-            try choice.map { choice throws(CommandFailure) in try Self.rows(choice, in: inbox) } ?? Self.rows(inbox)
+            try choice.map { choice throws(CommandError) in try Self.rows(choice, in: inbox) } ?? Self.rows(inbox)
         if rows.isEmpty, !output.json {
             let what = choice == nil ? "nothing" : "no such items"
-            return Console.shared.note("\(what) in \(TerminalText.escaped(surroundings.home.inbox))")
+            return Console.shared.note("\(what) in \(TerminalText.escaped(context.home.inbox))")
         }
-        let people = surroundings.people
+        let people = context.people
         for row in rows {
             guard !output.json else {
                 EventLine.entry(row.fields(people)).print()
@@ -61,12 +61,12 @@ struct InboxListCommand: AsyncParsableCommand {
     }
 
     /// Everything in the Inbox's own folder.
-    private static func rows(_ inbox: String) throws(CommandFailure) -> [InboxRow] {
+    private static func rows(_ inbox: String) throws(CommandError) -> [InboxRow] {
         let entries: [InboxListing.Entry]
         do throws(InboxError) {
             entries = try InboxListing.entries(at: inbox)
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped(error.message))
+            throw CommandError(.unexpected, TerminalText.escaped(error.message))
         }
         // Items that were accepted into a folder have no rows here: the folder has one.
         let own = ((try? arrivals(.all)) ?? []).filter { $0.destination.folder == nil }
@@ -75,7 +75,7 @@ struct InboxListCommand: AsyncParsableCommand {
     }
 
     /// The wanted arrivals that are in the Inbox.
-    private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandFailure) -> [InboxRow] {
+    private static func rows(_ choice: ArrivalChoice, in inbox: String) throws(CommandError) -> [InboxRow] {
         try arrivals(choice.filter).compactMap { arrival in
             let path = arrival.stored.path
             guard let name = PathText.part(of: path, below: inbox), let entry = InboxListing.entry(at: path) else {
@@ -89,8 +89,8 @@ struct InboxListCommand: AsyncParsableCommand {
     private static let page = 1_024
 
     /// The arrivals of the journal without a recorded departure from the Inbox.
-    private static func arrivals(_ filter: ArrivalFilter) throws(CommandFailure) -> [Arrival] {
-        try JournalReading.read { reader throws(JournalFault) in
+    private static func arrivals(_ filter: ArrivalFilter) throws(CommandError) -> [Arrival] {
+        try JournalReading.read { reader throws(JournalError) in
             var arrivals: [Arrival] = []
             while true {
                 let entries = try reader.entriesThere(after: arrivals.last?.number, count: page, filter: filter)

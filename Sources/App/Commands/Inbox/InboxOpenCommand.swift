@@ -32,29 +32,29 @@ struct InboxOpenCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let entry = try JournalReading.entry(arrival) else {
-            throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
+            throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
         if let left = JournalText.departure(entry) {
-            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): \(left)")
+            throw CommandError(.inputMissing, "\(FindingText.head(entry)): \(left)")
         }
         if let content = entry.arrival.content, content.outcome == .lying {
-            throw CommandFailure(
+            throw CommandError(
                 .ineligible, "\(FindingText.head(entry)): \(TerminalText.escaped(content.explanation))",
                 hint: "to open it with another program, move it out: "
                     + "waft inbox take \(entry.arrival.number) DIR")
         }
         let path = entry.arrival.stored.path
         guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandFailure(.inputMissing, "\(FindingText.head(entry)): it is no longer in the Inbox")
+            throw CommandError(.inputMissing, "\(FindingText.head(entry)): it is no longer in the Inbox")
         }
         guard let opener = SystemOpener() else {
-            throw CommandFailure(.unexpected, "xdg-open is missing; install xdg-utils")
+            throw CommandError(.unexpected, "xdg-open is missing; install xdg-utils")
         }
         let url = try OpenCommand.parts(URL(fileURLWithPath: path).absoluteString)
         let outcome = await opener.open(url)
         let reason = TerminalText.escaped(outcome.reason, limit: 400)
         guard outcome.answer == .yes else {
-            throw CommandFailure(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
+            throw CommandError(.handlerSaidNo, "\(FindingText.head(entry)): \(reason)")
         }
         if output.json { return EventLine.opened(.onDesktop(EventLine.ArrivalName(entry.arrival), .done)).print() }
         Console.shared.result("\(FindingText.head(entry)): \(reason)")

@@ -17,13 +17,13 @@ enum InboxReaders {
     ///
     /// - Parameter now: does not wait.
     /// - Returns: the handler that still reads the item, escaped; nil if none does, or with `now`.
-    static func reader(of number: ArrivalNumber, now: Bool) async throws(CommandFailure) -> String? {
+    static func reader(of number: ArrivalNumber, now: Bool) async throws(CommandError) -> String? {
         switch try await Daemon.askIfRunning(.release(arrival: number.value, now: now)) {
         case .done, nil: return nil
         case .beingRead(let handler, let seconds):
             return "\(TerminalText.escaped(handler, limit: 64)) is reading it (\(seconds) s)"
-        case .refused(let reason): throw CommandFailure(.unexpected, TerminalText.escaped(reason, limit: 400))
-        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        case .refused(let reason): throw CommandError(.unexpected, TerminalText.escaped(reason, limit: 400))
+        default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
     }
 
@@ -37,8 +37,8 @@ enum InboxReaders {
         renew: @escaping @Sendable (ArrivalNumber) async -> Void = { number in
             _ = try? await Daemon.askIfRunning(.release(arrival: number.value, now: true))
         },
-        _ leave: () throws(LeavingFault) -> Result
-    ) throws(LeavingFault) -> Result {
+        _ leave: () throws(LeavingError) -> Result
+    ) throws(LeavingError) -> Result {
         let renewal = Task {
             while true {
                 try await Task.sleep(for: period)

@@ -30,11 +30,11 @@ struct InboxRetryCommand: AsyncParsableCommand {
     }
 
     /// - Returns: the failure, which has been shown; nil after a success.
-    private func retry(_ wanted: String) async throws(CommandFailure) -> CommandFailure? {
+    private func retry(_ wanted: String) async throws(CommandError) -> CommandError? {
         let named = Int64(wanted) == nil ? try JournalReading.entry(wanted) : nil
         guard let number = Int64(wanted) ?? named?.arrival.number.value else {
             return show(
-                CommandFailure(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox"), .wanted(wanted))
+                CommandError(.inputMissing, JournalReading.unknown(wanted), hint: "see: waft inbox"), .wanted(wanted))
         }
         switch try await Daemon.ask(.retry(arrival: number)) {
         case .done:
@@ -43,15 +43,15 @@ struct InboxRetryCommand: AsyncParsableCommand {
                 : Console.shared.result("item \(number): given to its handler again")
             return nil
         case .unknown(let reason):
-            return show(CommandFailure(.inputMissing, TerminalText.escaped(reason)), .arrival(number))
+            return show(CommandError(.inputMissing, TerminalText.escaped(reason)), .arrival(number))
         case .refused(let reason):
             return show(
-                CommandFailure(.unexpected, "item \(number): \(TerminalText.escaped(reason))"), .arrival(number))
-        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+                CommandError(.unexpected, "item \(number): \(TerminalText.escaped(reason))"), .arrival(number))
+        default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
     }
 
-    private func show(_ failure: CommandFailure, _ subject: EventLine.Subject) -> CommandFailure {
+    private func show(_ failure: CommandError, _ subject: EventLine.Subject) -> CommandError {
         output.json ? EventLine(failure, of: subject).print() : Console.shared.note("waft: \(failure)")
         return failure
     }

@@ -23,9 +23,9 @@ struct InboxShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let entry = try JournalReading.entry(arrival) else {
-            throw CommandFailure(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
+            throw CommandError(.inputMissing, JournalReading.unknown(arrival), hint: "see: waft history")
         }
         if output.json { return EventLine.arrival(JournalFields(entry)).print() }
-        for line in JournalText.lines(entry, try Surroundings().people) { Console.shared.result(line) }
+        for line in JournalText.lines(entry, try CommandContext().people) { Console.shared.result(line) }
     }
 }

@@ -44,14 +44,14 @@ struct InboxTakeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let name = try self.name.map { text throws(CommandFailure) in
-            do throws(NameRefusal) { return try SafeName(text) } catch {
-                throw CommandFailure(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
+        let name = try self.name.map { text throws(CommandError) in
+            do throws(NameError) { return try SafeName(text) } catch {
+                throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: text)))")
             }
         }
-        let leaving = Leaving(inbox: try Surroundings().inbox, now: readers.now, json: output.json)
+        let leaving = Leaving(inbox: try CommandContext().inbox, now: readers.now, json: output.json)
         let directory = words[words.count - 1]
-        let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingFault) in
+        let exit = try await leaving.each(Array(words.dropLast())) { entry throws(LeavingError) in
             let size = entry.arrival.size
             var progress = ProgressLine(total: size)
             var bytes: UInt64 = 0
@@ -61,7 +61,7 @@ struct InboxTakeCommand: AsyncParsableCommand {
                 Console.shared.status(progress.text(bytes: bytes, at: .now, width: Console.shared.width))
             }
             Console.shared.endStatus()
-            return Leaving.Outcome(
+            return Leaving.Ending(
                 how: .taken, toward: taken.path,
                 words: "\(Glyph.arrow) \(TerminalText.escaped(taken.path, limit: 4_096))",
                 remark: taken.remark, hasLeft: taken.hasLeft)

@@ -31,15 +31,15 @@ struct InboxVerifyCommand: AsyncParsableCommand {
     private static let page = 500
 
     func run() async throws {
-        let inbox = try Surroundings().inbox
+        let inbox = try CommandContext().inbox
         var verifying = Verifying(inbox: inbox, json: output.json)
         if arrivals.isEmpty {
-            let totals = try JournalReading.read { reader throws(JournalFault) in try reader.totalsThere() }
+            let totals = try JournalReading.read { reader throws(JournalError) in try reader.totalsThere() }
             try verifying.begin(totals.count, bytes: totals.bytes)
             var last: ArrivalNumber?
             while true {
                 let after = last
-                let entries = try JournalReading.read { reader throws(JournalFault) in
+                let entries = try JournalReading.read { reader throws(JournalError) in
                     try reader.entriesThere(after: after, count: Self.page)
                 }
                 for entry in entries { verifying.verify(entry) }

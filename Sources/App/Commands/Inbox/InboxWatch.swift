@@ -58,7 +58,7 @@ struct InboxWatch {
 extension Daemon {
     /// Shows the events of the running receiver until Ctrl-C, which is the normal end.
     ///
-    /// - Throws: `CommandFailure`, 69 if no receiver is running, or if it ends.
+    /// - Throws: `CommandError`, 69 if no receiver is running, or if it ends.
     static func follow(_ see: @escaping @Sendable (ControlEvent) -> Void) async throws {
         let end = Cancellation()
         do {
@@ -71,6 +71,6 @@ extension Daemon {
             return
         }
         guard !end.isRequested else { return }
-        throw CommandFailure(.notRunning, "the receiver ended, or its events were read too slowly")
+        throw CommandError(.notRunning, "the receiver ended, or its events were read too slowly")
     }
 }

@@ -11,7 +11,7 @@ import Sharing
 
 /// Moves items out of the Inbox, one after the other: each is moved on the disk, recorded, and reported.
 struct Leaving {
-    struct Outcome {
+    struct Ending {
         var how: Departure.How
         var toward = ""
         /// The outcome, escaped.
@@ -29,8 +29,8 @@ struct Leaving {
 
     /// - Returns: the code of the first item that failed; the other items are still moved.
     func each(
-        _ wanted: [String], _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
-    ) async throws(CommandFailure) -> WaftExit {
+        _ wanted: [String], _ leave: (JournalEntry) throws(LeavingError) -> Ending
+    ) async throws(CommandError) -> WaftExit {
         var exit = WaftExit.done
         for wanted in wanted {
             let code = try await one(wanted, leave)
@@ -40,8 +40,8 @@ struct Leaving {
     }
 
     private func one(
-        _ wanted: String, _ leave: (JournalEntry) throws(LeavingFault) -> Outcome
-    ) async throws(CommandFailure) -> WaftExit {
+        _ wanted: String, _ leave: (JournalEntry) throws(LeavingError) -> Ending
+    ) async throws(CommandError) -> WaftExit {
         guard let entry = try JournalReading.entry(wanted) else {
             return fail(.inputMissing, JournalReading.unknown(wanted), name: wanted, nil)
         }
@@ -52,9 +52,9 @@ struct Leaving {
         if let reader = try await InboxReaders.reader(of: entry.arrival.number, now: now) {
             return fail(.noAnswer, "\(FindingText.head(entry)): \(reader); --now does it anyway", name: wanted, entry)
         }
-        let outcome: Outcome
-        do throws(LeavingFault) {
-            outcome = try InboxReaders.keepingAway(from: entry.arrival.number) { () throws(LeavingFault) in
+        let outcome: Ending
+        do throws(LeavingError) {
+            outcome = try InboxReaders.keepingAway(from: entry.arrival.number) { () throws(LeavingError) in
                 try leave(entry)
             }
         } catch {
@@ -63,7 +63,7 @@ struct Leaving {
         }
         var remarks = [outcome.remark].compactMap(\.self)
         if outcome.hasLeft {
-            do throws(CommandFailure) {
+            do throws(CommandError) {
                 try await JournalWriting.departed(entry.arrival.number, outcome.how, toward: outcome.toward)
             } catch {
                 remarks.append("the journal still lists it: \(error.message)")
@@ -87,14 +87,14 @@ struct Leaving {
     private func fail(_ code: WaftExit, _ reason: String, name: String, _ entry: JournalEntry?) -> WaftExit {
         if json {
             let subject = entry.map { EventLine.Subject.item(EventLine.ArrivalName($0.arrival)) } ?? .wanted(name)
-            EventLine(CommandFailure(code, reason), of: subject).print()
+            EventLine(CommandError(code, reason), of: subject).print()
         } else {
             Console.shared.note("waft: \(reason)")
         }
         return code
     }
 
-    private static func exit(_ fault: LeavingFault) -> WaftExit {
+    private static func exit(_ fault: LeavingError) -> WaftExit {
         switch fault.code {
         case .gone, .noDestination: .inputMissing
         case .different, .mismatch: .contentChanged

@@ -19,12 +19,12 @@ struct Verifying {
     }
 
     /// - Throws: if there are items to be read, but no Inbox.
-    mutating func begin(_ count: Int, bytes: UInt64) throws(CommandFailure) {
+    mutating func begin(_ count: Int, bytes: UInt64) throws(CommandError) {
         progress = ProgressLine(total: bytes)
         var isFolder: ObjCBool = false
         guard count > 0 else { return }
         guard FileManager.default.fileExists(atPath: inbox, isDirectory: &isFolder), isFolder.boolValue else {
-            throw CommandFailure(
+            throw CommandError(
                 .inputMissing, "the Inbox \(TerminalText.escaped(inbox, limit: 400)) does not exist",
                 hint: "is its disk mounted?")
         }

@@ -34,7 +34,7 @@ struct AcceptCommand: AsyncParsableCommand {
             _ = try to.map { try SafeRelativePath($0) }
         } catch {
             let shown = TerminalText.escaped(to ?? "", limit: 64)
-            throw CommandFailure(.usage, "--to: \"\(shown)\" is not a folder below the Inbox: \(error)")
+            throw CommandError(.usage, "--to: \"\(shown)\" is not a folder below the Inbox: \(error)")
         }
         let numbers = try self.numbers()
         let isWhole = items == nil && to == nil
@@ -53,13 +53,13 @@ struct AcceptCommand: AsyncParsableCommand {
     }
 
     /// - Returns: places in the offer, from 0; nil for all.
-    private func numbers() throws(CommandFailure) -> [Int]? {
+    private func numbers() throws(CommandError) -> [Int]? {
         guard let items else { return nil }
         let numbers = items.split(separator: ",", omittingEmptySubsequences: false).map { word in
             Int(word.trimmingCharacters(in: .whitespaces)) ?? 0
         }
         guard numbers.count <= Limits.items, numbers.allSatisfy({ (1...Limits.items).contains($0) }) else {
-            throw CommandFailure(.usage, "--items is a list of numbers from 1, such as 1,3")
+            throw CommandError(.usage, "--items is a list of numbers from 1, such as 1,3")
         }
         return numbers.map { $0 - 1 }
     }

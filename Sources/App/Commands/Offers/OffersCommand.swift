@@ -32,11 +32,11 @@ struct OffersCommand: AsyncParsableCommand {
     func run() async throws {
         if watch { return try await follow() }
         guard case .offers(var offers) = try await Daemon.ask(.offers) else {
-            throw CommandFailure(.unexpected, "the receiver gave no offers")
+            throw CommandError(.unexpected, "the receiver gave no offers")
         }
         if let number = offer {
             guard var wanted = offers.first(where: { $0.number == number }) else {
-                throw CommandFailure(.inputMissing, "no offer \(number) waits for an answer", hint: "see: waft offers")
+                throw CommandError(.inputMissing, "no offer \(number) waits for an answer", hint: "see: waft offers")
             }
             try await complete(&wanted)
             offers = [wanted]
@@ -58,8 +58,8 @@ struct OffersCommand: AsyncParsableCommand {
             switch try await Daemon.ask(.items(offer: offer.number, from: offer.items.count)) {
             case .items(let more) where !more.isEmpty: offer.items += more
             case .unknown(let reason):
-                throw CommandFailure(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
-            default: throw CommandFailure(.unexpected, "the receiver did not show all items of the offer")
+                throw CommandError(.inputMissing, TerminalText.escaped(reason), hint: "see: waft offers")
+            default: throw CommandError(.unexpected, "the receiver did not show all items of the offer")
             }
         }
     }

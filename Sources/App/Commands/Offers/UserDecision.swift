@@ -11,11 +11,11 @@ protocol UserDecision {
 extension UserDecision {
     var decides: Bool { true }
 
-    /// - Throws: `CommandFailure` `notPermitted` if a handler has started this command.
-    func refuseHandlers() throws(CommandFailure) {
+    /// - Throws: `CommandError` `notPermitted` if a handler has started this command.
+    func refuseHandlers() throws(CommandError) {
         // If the descent of this process is unknown, the receiver still checks its caller.
         guard decides, [.handler, .receiver].contains(ProcessDescent.of(getpid())) else { return }
-        throw CommandFailure(
+        throw CommandError(
             .notPermitted, "a handler has started this command, and handlers do not decide for the user",
             hint: "run it in a terminal that no handler has opened")
     }

@@ -29,8 +29,8 @@ struct OpenCommand: AsyncParsableCommand {
     func run() async throws {
         // All URLs are checked before the first is opened.
         let urls = try self.urls.map(Self.parts)
-        let surroundings = try Surroundings()
-        let opening = try Self.opening(surroundings)
+        let context = try CommandContext()
+        let opening = try Self.opening(context)
         let json = output.json
         let cancellation = Cancellation()
         let exits = try await Interruption.watching(cancellation, goodbye: .zero) {
@@ -50,26 +50,26 @@ struct OpenCommand: AsyncParsableCommand {
         if exit != .done { throw exit.code }
     }
 
-    static func parts(_ text: String) throws(CommandFailure) -> URLParts {
-        do throws(URLRefusal) {
+    static func parts(_ text: String) throws(CommandError) -> URLParts {
+        do throws(URLPartsError) {
             return try URLParts(text)
         } catch {
-            throw CommandFailure(.usage, "\(TerminalText.escaped(text)): \(error)")
+            throw CommandError(.usage, "\(TerminalText.escaped(text)): \(error)")
         }
     }
 
-    private static func opening(_ surroundings: Surroundings) throws(CommandFailure) -> URLOpening {
-        let (home, settings) = (surroundings.home, surroundings.settings)
-        let inbox = try surroundings.inbox
+    private static func opening(_ context: CommandContext) throws(CommandError) -> URLOpening {
+        let (home, settings) = (context.home, context.settings)
+        let inbox = try context.inbox
         do {
             try home.makeFolders()
             // The sandbox has a rule for the Inbox, even before anything has arrived.
             try FileManager.default.createDirectory(
                 atPath: inbox, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
-        var logger = surroundings.logger("waft")
+        var logger = context.logger("waft")
         // Warnings about a handler are shown with its answer.
         if logger.logLevel >= .notice { logger.logLevel = .error }
         let catalog = home.handlerCatalog(settings)
@@ -85,7 +85,7 @@ struct OpenCommand: AsyncParsableCommand {
         )
     }
 
-    private static func show(_ outcome: URLOutcome, json: Bool) {
+    private static func show(_ outcome: URLResult, json: Bool) {
         if json { return outcome.event.print() }
         if outcome.exit == .done { return Console.shared.result(outcome.text) }
         Console.shared.note("waft: \(outcome.text)")

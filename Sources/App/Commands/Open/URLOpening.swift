@@ -17,8 +17,8 @@ struct URLOpening: Sendable {
     let opener: SystemOpener?
 
     /// - Throws: `CancellationError` when the task is cancelled; by then the handler has been ended.
-    func open(_ url: URLParts) async throws(CancellationError) -> URLOutcome {
-        var outcome = URLOutcome(url)
+    func open(_ url: URLParts) async throws(CancellationError) -> URLResult {
+        var outcome = URLResult(url)
         switch snapshot.schemeHandlers(for: url) {
         case .builtIn(let scheme):
             guard let opener else {

@@ -11,12 +11,12 @@ struct OutboxAccess {
     let store: OutboxStore
     private let home: Home
 
-    init() throws(CommandFailure) {
-        home = try Surroundings().home
+    init() throws(CommandError) {
+        home = try CommandContext().home
         store = OutboxStore(folder: home.outbox)
     }
 
-    func contents() throws(CommandFailure) -> OutboxStore.Contents {
+    func contents() throws(CommandError) -> OutboxStore.Contents {
         do {
             return try store.contents()
         } catch {
@@ -24,7 +24,7 @@ struct OutboxAccess {
         }
     }
 
-    func record(_ number: Int) throws(CommandFailure) -> OutboxStore.Record {
+    func record(_ number: Int) throws(CommandError) -> OutboxStore.Record {
         do {
             return try store.record(JobNumber(number))
         } catch {
@@ -60,7 +60,7 @@ struct OutboxAccess {
     @discardableResult
     func change(
         _ request: OutboxRequest, here body: () throws(OutboxError) -> Void
-    ) async throws(CommandFailure) -> Bool {
+    ) async throws(CommandError) -> Bool {
         let reply: ControlReply
         do throws(ControlError) {
             let socket = try ControlSocket(folder: home.run)
@@ -77,13 +77,13 @@ struct OutboxAccess {
         }
         switch reply {
         case .done: return true
-        case .unknown(let reason): throw CommandFailure(.inputMissing, TerminalText.escaped(reason, limit: 1_000))
-        case .refused(let reason): throw CommandFailure(.usage, TerminalText.escaped(reason, limit: 1_000))
-        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        case .unknown(let reason): throw CommandError(.inputMissing, TerminalText.escaped(reason, limit: 1_000))
+        case .refused(let reason): throw CommandError(.usage, TerminalText.escaped(reason, limit: 1_000))
+        default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
     }
 
-    static func failure(_ error: OutboxError) -> CommandFailure {
+    static func failure(_ error: OutboxError) -> CommandError {
         let exit: WaftExit =
             switch error.code {
             case .unknown: .inputMissing
@@ -91,6 +91,6 @@ struct OutboxAccess {
             default: .unexpected
             }
         let hint = error.code == .unknown ? "see: waft outbox list --all" : nil
-        return CommandFailure(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
+        return CommandError(exit, TerminalText.escaped(error.description, limit: 1_000), hint: hint)
     }
 }

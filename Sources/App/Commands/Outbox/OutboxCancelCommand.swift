@@ -22,7 +22,7 @@ struct OutboxCancelCommand: AsyncParsableCommand {
     func run() async throws {
         let access = try OutboxAccess()
         let now = WallTime.now
-        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandError) in
             try await access.change(.cancel(number)) { () throws(OutboxError) in
                 try access.store.cancel(JobNumber(number), at: now)
             }

@@ -7,10 +7,10 @@ import Sharing
 
 /// Handles jobs one after another: each failure is reported, and the first decides the exit code.
 enum OutboxEach {
-    static func run(_ jobs: [Int], json: Bool, _ body: (Int) async throws(CommandFailure) -> Void) async throws {
-        var first: CommandFailure?
+    static func run(_ jobs: [Int], json: Bool, _ body: (Int) async throws(CommandError) -> Void) async throws {
+        var first: CommandError?
         for job in jobs {
-            do throws(CommandFailure) {
+            do throws(CommandError) {
                 try await body(job)
             } catch {
                 json

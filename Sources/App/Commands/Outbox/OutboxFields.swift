@@ -65,7 +65,7 @@ extension OutboxFields {
 }
 
 extension OutboxFields.Item {
-    fileprivate init(_ number: Int, _ item: OutboxItem, _ outcome: OutboxOutcome?) {
+    fileprivate init(_ number: Int, _ item: OutboxItem, _ outcome: SettledItem?) {
         let (source, path): (String, String?) =
             switch item.content {
             case .path(let path): ("path", path)

@@ -48,7 +48,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
                 ? EventLine.jobsRemoved(EventLine.RemovedJobs(jobCount: count)).print()
                 : Console.shared.result(count == 1 ? "1 job removed" : "\(count) jobs removed")
         }
-        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandError) in
             do throws(OutboxError) {
                 try access.store.remove(JobNumber(number))
             } catch {

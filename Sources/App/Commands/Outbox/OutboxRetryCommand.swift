@@ -22,7 +22,7 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     func run() async throws {
         let access = try OutboxAccess()
         let now = WallTime.now
-        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandFailure) in
+        try await OutboxEach.run(jobs, json: output.json) { number throws(CommandError) in
             let isRunning = try await access.change(.retry(number)) { () throws(OutboxError) in
                 try access.store.retry(JobNumber(number), at: now)
             }

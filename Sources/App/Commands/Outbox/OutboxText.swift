@@ -92,7 +92,7 @@ enum OutboxText {
         return "\(TerminalText.escaped(item.name)) (\(item.type)\(size)\(place))"
     }
 
-    private static func outcome(_ outcome: OutboxOutcome?, _ state: OutboxStanding.State) -> String {
+    private static func outcome(_ outcome: SettledItem?, _ state: OutboxStanding.State) -> String {
         guard let outcome else { return state.isFinal ? "not sent" : "to be sent" }
         if let failure = outcome.failure { return TerminalText.escaped(failure.reason, limit: 400) }
         let handler = outcome.handler.map { "; its handler: \($0)" } ?? ""

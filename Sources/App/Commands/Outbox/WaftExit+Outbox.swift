@@ -5,7 +5,7 @@ import Sharing
 
 extension WaftExit {
     /// The code for the failure of a job.
-    init(_ code: OutboxFailure.Code) {
+    init(_ code: OutboxJobError.Code) {
         switch code {
         case .peerNotFound: self = .peerNotFound
         case .unreachable: self = .unreachable

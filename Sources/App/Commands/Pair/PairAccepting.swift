@@ -11,16 +11,16 @@ struct PairAccepting: Sendable {
     let seconds: Double
     let rendering: PairRendering
 
-    /// - Throws: `CommandFailure`, 69 if no receiver is running.
+    /// - Throws: `CommandError`, 69 if no receiver is running.
     func run() async throws -> PairRendering.End {
         let seconds = min(seconds, 600)
-        let own = try Surroundings().settings.name
+        let own = try CommandContext().settings.name
         let opening = PairingOpening(method: byCode ? .code : .compare, seconds: seconds, name: name)
-        let standing: PairingStanding
+        let standing: PairingProgress
         switch try await Daemon.ask(.pairing(.open(opening))) {
         case .pairing(let opened): standing = opened
         case .refused(let reason): return .failed(.declined, reason)
-        default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+        default: throw CommandError(.unexpected, "the receiver gave no answer")
         }
         rendering.opened(code: standing.code, seconds: seconds, name: own)
         let cancellation = Cancellation()
@@ -36,7 +36,7 @@ struct PairAccepting: Sendable {
         return .failed(.interrupted, "interrupted")
     }
 
-    private func follow(_ opened: PairingStanding) async throws -> PairRendering.End {
+    private func follow(_ opened: PairingProgress) async throws -> PairRendering.End {
         var standing = opened
         var asking: Task<Void, Never>?
         defer { asking?.cancel() }
@@ -53,7 +53,7 @@ struct PairAccepting: Sendable {
             switch reply {
             case .pairing(let now): standing = now
             case .refused(let reason): return .failed(.declined, reason)
-            default: throw CommandFailure(.unexpected, "the receiver gave no answer")
+            default: throw CommandError(.unexpected, "the receiver gave no answer")
             }
             if let peer = standing.peer, before.peer != peer { rendering.came(peer) }
             if let digits = standing.digits, before.digits == nil {
@@ -68,7 +68,7 @@ struct PairAccepting: Sendable {
                 let peer = standing.peer
                 return .paired(id: peer?.id ?? "", key: peer?.key ?? "", contact: standing.contact ?? "")
             case .failed:
-                let end = standing.failure ?? PairingEnd(.failed, "the receiver does not say why")
+                let end = standing.failure ?? PairingEndError(.failed, "the receiver does not say why")
                 return PairRendering.End(end.code, end.reason)
             }
         }

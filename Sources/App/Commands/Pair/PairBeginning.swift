@@ -16,11 +16,11 @@ struct PairBeginning: Sendable {
 
     /// - Parameter code: nil where people compare.
     func run(code: PairingCode?) async throws -> PairRendering.End {
-        let surroundings = try Surroundings()
-        let finder = try CommandFinder.make(surroundings)
+        let context = try CommandContext()
+        let finder = try CommandFinder.make(context)
         let initiator = PairingInitiator(
-            own: try surroundings.home.ownID(), finder: finder, contacts: surroundings.home.contactBook(),
-            ownName: surroundings.settings.name)
+            own: try context.home.ownID(), finder: finder, contacts: context.home.contactBook(),
+            ownName: context.settings.name)
         let cancellation = Cancellation()
         let end = try await Interruption.watching(cancellation, goodbye: .zero) {
             await pair(initiator, code.map { .code($0) } ?? .compare)
@@ -30,13 +30,13 @@ struct PairBeginning: Sendable {
 
     private func pair(_ initiator: PairingInitiator, _ method: PairingMethod) async -> PairRendering.End {
         let rendering = self.rendering
-        do throws(PairingFailure) {
+        do throws(PairingStartError) {
             let contact = try await initiator.pair(
                 with: peer, method, name: name, finding: timeout ?? .seconds(5)
             ) { question in
                 let shown = question.introduction
                 rendering.came(
-                    PairingStanding.Peer(
+                    PairingProgress.Peer(
                         id: question.peer.text, key: question.peer.short, name: shown.name, isContact: shown.isContact,
                         warning: shown.warning))
                 rendering.compare(digits: question.string.digits, words: question.string.words)

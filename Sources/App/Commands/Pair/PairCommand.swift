@@ -57,9 +57,9 @@ struct PairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let name = try contactName()
-        let timeout = try self.timeout.map { seconds throws(CommandFailure) in
+        let timeout = try self.timeout.map { seconds throws(CommandError) in
             guard let duration = Seconds.duration(seconds) else {
-                throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+                throw CommandError(.usage, "--timeout is a number of seconds above 0")
             }
             return duration
         }
@@ -77,43 +77,43 @@ struct PairCommand: AsyncParsableCommand {
         if exit != .done { throw exit.code }
     }
 
-    private func contactName() throws(CommandFailure) -> ContactName? {
+    private func contactName() throws(CommandError) -> ContactName? {
         do {
             return try name.map { text throws(ContactError) in try ContactName(text) }
         } catch {
-            throw CommandFailure(.usage, TerminalText.escaped(error.description, limit: 400))
+            throw CommandError(.usage, TerminalText.escaped(error.description, limit: 400))
         }
     }
 
     /// - Returns: nil if this side waits for a peer.
-    private func wantedPeer() throws(CommandFailure) -> PeerReference? {
+    private func wantedPeer() throws(CommandError) -> PeerReference? {
         if peer.count > 1 {
             let isCode = code && PairingCode(text: peer[1]) != nil
             let hint = "leave it out: waft asks for it, or reads it from standard input or --code-file"
-            throw CommandFailure(
+            throw CommandError(
                 .usage, isCode ? "other users can see a code among the arguments" : "one peer at a time",
                 hint: isCode ? hint : nil)
         }
         guard let text = peer.first else {
             guard accept || code, codeFile == nil else {
-                throw CommandFailure(.usage, "give a peer, or --accept, or --code")
+                throw CommandError(.usage, "give a peer, or --accept, or --code")
             }
             try needTerminal(accepting: true)
             return nil
         }
-        guard !accept else { throw CommandFailure(.usage, "--accept takes no peer") }
+        guard !accept else { throw CommandError(.usage, "--accept takes no peer") }
         try needTerminal(accepting: false)
         do {
             return try PeerReference(text)
         } catch {
-            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+            throw CommandError(.usage, TerminalText.escaped(error.description))
         }
     }
 
-    private func needTerminal(accepting: Bool) throws(CommandFailure) {
+    private func needTerminal(accepting: Bool) throws(CommandError) {
         guard !code, codeFile == nil, !LineReader.hasTerminal else { return }
         let advice = accepting ? "waft pair --code" : "run waft pair --code there, and waft pair PEER --code here"
-        throw CommandFailure(
+        throw CommandError(
             .usage, "comparing digits needs a terminal", hint: "pair by a code: \(advice)")
     }
 
@@ -123,12 +123,12 @@ struct PairCommand: AsyncParsableCommand {
     private static let codeBytes = 64
 
     /// - Returns: nil if people compare digits.
-    private func typedCode() async throws(CommandFailure) -> PairingCode? {
+    private func typedCode() async throws(CommandError) -> PairingCode? {
         guard code || codeFile != nil else { return nil }
         let text: String?
         if let codeFile, codeFile != "-" {
             guard let file = FileHandle(forReadingAtPath: codeFile) else {
-                throw CommandFailure(.inputMissing, "\(TerminalText.escaped(codeFile)) cannot be read")
+                throw CommandError(.inputMissing, "\(TerminalText.escaped(codeFile)) cannot be read")
             }
             text = Self.line(file)
         } else if codeFile == nil, LineReader.hasTerminal {
@@ -137,21 +137,21 @@ struct PairCommand: AsyncParsableCommand {
             text = Self.line(.standardInput)
         }
         guard let text, let code = PairingCode(text: text) else {
-            throw CommandFailure(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
+            throw CommandError(.usage, "a code has \(PairingCode.digitCount) digits, as 123-456-789")
         }
         return code
     }
 
     /// The line that the user types.
     /// - Throws: `interrupted` on Ctrl-C.
-    private static func typedLine(_ prompt: String) async throws(CommandFailure) -> String? {
+    private static func typedLine(_ prompt: String) async throws(CommandError) -> String? {
         let end = Cancellation()
         let line = try? await Interruption.watching(end, goodbye: .zero) {
             // Signals are watched from here on.
             Console.shared.prompt(prompt)
             return await LineReader.terminalLines().first { _ in true }
         }
-        guard !end.isRequested else { throw CommandFailure(.interrupted, "cancelled; not paired") }
+        guard !end.isRequested else { throw CommandError(.interrupted, "cancelled; not paired") }
         Console.shared.answered()
         return line ?? nil
     }

@@ -28,7 +28,7 @@ struct PairRendering: Sendable {
         }
     }
 
-    func came(_ peer: PairingStanding.Peer) {
+    func came(_ peer: PairingProgress.Peer) {
         if json {
             return EventLine.peer(EventLine.PairingPeer(peer: Self.fields(peer), warning: peer.warning)).print()
         }
@@ -38,7 +38,7 @@ struct PairRendering: Sendable {
         if let warning = peer.warning { Console.shared.note("  \(TerminalText.escaped(warning, limit: 400))") }
     }
 
-    private static func fields(_ peer: PairingStanding.Peer) -> EventLine.Peer {
+    private static func fields(_ peer: PairingProgress.Peer) -> EventLine.Peer {
         EventLine.Peer(
             id: peer.id, name: peer.isContact ? nil : peer.name, contact: peer.isContact ? peer.name : nil)
     }
@@ -81,7 +81,7 @@ struct PairRendering: Sendable {
             return .done
         case .failed(let exit, let reason):
             if json {
-                EventLine(CommandFailure(exit, "not paired: \(reason)")).print()
+                EventLine(CommandError(exit, "not paired: \(reason)")).print()
                 return exit
             }
             Console.shared.endStatus()
@@ -92,7 +92,7 @@ struct PairRendering: Sendable {
 }
 
 extension PairRendering.End {
-    init(_ code: PairingEnd.Code, _ reason: String) {
+    init(_ code: PairingEndError.Code, _ reason: String) {
         let exit: WaftExit =
             switch code {
             case .declined: .declined
@@ -104,7 +104,7 @@ extension PairRendering.End {
         self = .failed(exit, reason)
     }
 
-    init(_ failure: PairingFailure) {
+    init(_ failure: PairingStartError) {
         switch failure.code {
         case .notFound:
             // A peer that is visible to contacts only tells its name while it accepts a pairing.

@@ -23,10 +23,10 @@ struct PeersCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let limit = Seconds.duration(timeout ?? 3) else {
-            throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+            throw CommandError(.usage, "--timeout is a number of seconds above 0")
         }
-        let surroundings = try Surroundings()
-        let finder = try CommandFinder.make(surroundings)
+        let context = try CommandContext()
+        let finder = try CommandFinder.make(context)
         let cancellation = Cancellation()
         let (watch, output) = (self.watch, self.output)
         do {

@@ -16,7 +16,7 @@ struct PolicyListCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         let rules = place.policy.rules
         let unknown = place.policy.unknownContacts(in: try place.snapshot())
         var report = VerbReport()

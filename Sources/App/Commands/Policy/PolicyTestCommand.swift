@@ -44,10 +44,10 @@ struct PolicyTestCommand: ContactsVerb {
 
     @OptionGroup var output: OutputOptions
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
-        let (standing, sender) = try standing(try place.snapshot())
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
+        let (relation, sender) = try relation(try place.snapshot())
         guard items.count <= Limits.items else {
-            throw CommandFailure(.usage, "an offer has at most \(Limits.items) items")
+            throw CommandError(.usage, "an offer has at most \(Limits.items) items")
         }
         let setting = PolicySetting(
             at: place.now(),
@@ -58,15 +58,15 @@ struct PolicyTestCommand: ContactsVerb {
         )
         var offered: [OfferedItem] = []
         for path in items {
-            do throws(SourceFault) {
+            do throws(SourceError) {
                 offered.append(try ItemSources.make(path: path, registry: setting.registry).offered)
             } catch {
-                throw CommandFailure(error)
+                throw CommandError(error)
             }
         }
         let offer = Offer(items: offered, senderName: "", dialect: sender?.dialect ?? DialectTable.known.standard)
         let decisions = place.policy.decide(
-            offer, from: standing, setting, dayAmount: dayAmount(with: offer, from: sender, on: place))
+            offer, from: relation, setting, dayAmount: dayAmount(with: offer, from: sender, on: place))
         var report = VerbReport()
         for (index, decision) in decisions.enumerated() {
             report.results += lines(items[index], offered[index], decision)
@@ -74,16 +74,16 @@ struct PolicyTestCommand: ContactsVerb {
         return report
     }
 
-    /// - Returns: the standing, and the sender whose bytes of the day count; nil for a stranger without a key.
-    private func standing(
+    /// - Returns: the relation, and the sender whose bytes of the day count; nil for a stranger without a key.
+    private func relation(
         _ snapshot: ContactSnapshot
-    ) throws(CommandFailure) -> (PeerStanding, sender: AmountSender?) {
+    ) throws(CommandError) -> (PeerRelation, sender: AmountSender?) {
         if from == "stranger" { return (.stranger, nil) }
         if let dialect = DialectTable.known.unproven.first(where: { $0.name == from }) {
             return (.stranger, .dialect(dialect))
         }
         let peer = try KeyWord.peer(from, in: snapshot)
-        return (snapshot.standing(of: peer), .peer(peer))
+        return (snapshot.relation(of: peer), .peer(peer))
     }
 
     private func dayAmount(with offer: Offer, from sender: AmountSender?, on place: ContactsPlace) -> UInt64? {

@@ -3,12 +3,12 @@ import Settings
 
 /// The search for peers for a command, with errors as command failures.
 enum CommandFinder {
-    static func make(_ surroundings: Surroundings) throws(CommandFailure) -> PeerFinder {
+    static func make(_ context: CommandContext) throws(CommandError) -> PeerFinder {
         do {
             return try PeerFinder.make(
-                home: surroundings.home, settings: surroundings.settings, logger: surroundings.logger("waft"))
+                home: context.home, settings: context.settings, logger: context.logger("waft"))
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
     }
 }

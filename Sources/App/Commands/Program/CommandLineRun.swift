@@ -34,13 +34,13 @@ package enum CommandLineRun {
                 try parsed?.run()
             }
             end(WaftExit.done.rawValue)
-        } catch let failure as CommandFailure {
+        } catch let failure as CommandError {
             fail(failure, failureEvents)
         } catch let code as ExitCode {
             end(code.rawValue)
         } catch {
             guard Command.exitCode(for: error) == .success else {
-                fail(ParserFailure.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
+                fail(ParserError.make(error, words ?? CommandWords(words: []), of: command), failureEvents)
             }
             // --help, --version.
             Console.shared.flush()
@@ -74,7 +74,7 @@ package enum CommandLineRun {
         return sending
     }
 
-    private static func fail(_ failure: CommandFailure, _ failureEvents: FailureEvents?) -> Never {
+    private static func fail(_ failure: CommandError, _ failureEvents: FailureEvents?) -> Never {
         Console.shared.endStatus()
         if let failureEvents {
             failureEvents.print(failure)

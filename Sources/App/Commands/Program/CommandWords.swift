@@ -16,7 +16,7 @@ struct CommandWords {
 
     /// The only option of one letter is `-h`.
     /// - Throws: usage, for a word that begins with a single hyphen and is neither `-`, `-h`, nor behind `--`.
-    func refuseBundles() throws(CommandFailure) {
+    func refuseBundles() throws(CommandError) {
         var previous = ""
         for word in words {
             if word == "--" { return }
@@ -24,9 +24,9 @@ struct CommandWords {
             guard word.hasPrefix("-"), !word.hasPrefix("--"), word != "-", word != "-h" else { continue }
             let shown = TerminalText.escaped(word, limit: 200)
             if Self.numeric.contains(previous), Double(word) != nil {
-                throw CommandFailure(.usage, "\(previous) \(shown): the value must be positive")
+                throw CommandError(.usage, "\(previous) \(shown): the value must be positive")
             }
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "there is no option \(shown)",
                 hint: "for a file that begins with -, write: ./\(shown); for a value, write: --option=\(shown)")
         }
@@ -36,11 +36,11 @@ struct CommandWords {
     /// and nothing would be sent, with exit code 0.
     /// - Parameter isFile: Whether a file of this name is in the working directory.
     /// - Throws: usage, for an option in front of `--` that is the name of a file too.
-    func refuseFilesNamedLikeOptions(isFile: (String) -> Bool = Self.isFile) throws(CommandFailure) {
+    func refuseFilesNamedLikeOptions(isFile: (String) -> Bool = Self.isFile) throws(CommandError) {
         let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0 != "-" }
         guard let word = options.first(where: isFile) else { return }
         let shown = TerminalText.escaped(word, limit: 200)
-        throw CommandFailure(
+        throw CommandError(
             .usage, "\(shown) is an option, and a file here has the same name",
             hint: "for the file, write: ./\(shown); for the option, run the command in another folder")
     }
@@ -85,19 +85,19 @@ struct CommandWords {
 
     /// The parser answers `help` about a command that does not exist with the help of another one, and exit code 0.
     /// - Throws: usage.
-    func refuseHelpOfNothing(in command: any ParsableCommand.Type) throws(CommandFailure) {
+    func refuseHelpOfNothing(in command: any ParsableCommand.Type) throws(CommandError) {
         guard words.first == "help" else { return }
         let place = CommandWords(words: Array(words.dropFirst())).place(in: command)
-        if let failure = ParserFailure.unknownCommand(at: place) { throw failure }
+        if let failure = ParserError.unknownCommand(at: place) { throw failure }
     }
 
     // MARK: Names that are not UTF-8
 
     /// - Throws: `inputMissing`, for a word that is not UTF-8.
-    static func refuseRepaired(_ words: some Sequence<String>) throws(CommandFailure) {
+    static func refuseRepaired(_ words: some Sequence<String>) throws(CommandError) {
         for word in words where isRepaired(word) {
-            throw CommandFailure(
-                .inputMissing, "\(TerminalText.escaped(word, limit: 400)): \(NameRefusal.notUTF8)", hint: "rename it")
+            throw CommandError(
+                .inputMissing, "\(TerminalText.escaped(word, limit: 400)): \(NameError.notUTF8)", hint: "rename it")
         }
     }
 

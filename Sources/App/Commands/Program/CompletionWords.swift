@@ -24,8 +24,8 @@ extension CompletionKind {
 
     static var handlers: Self {
         .custom { _, _, _ in
-            guard let surroundings = try? Surroundings() else { return [] }
-            let catalog = surroundings.home.handlerCatalog(surroundings.settings)
+            guard let context = try? CommandContext() else { return [] }
+            let catalog = context.home.handlerCatalog(context.settings)
             return CompletionWords.offered(catalog.load().bundles.map(\.name))
         }
     }
@@ -40,7 +40,7 @@ extension CompletionKind {
 
     static var jobs: Self {
         .custom { _, _, _ in
-            guard let home = try? Surroundings().home,
+            guard let home = try? CommandContext().home,
                 let contents = try? OutboxStore(folder: home.outbox).contents()
             else { return [] }
             return contents.records.map { "\($0.job.number)" }
@@ -63,7 +63,7 @@ extension CompletionKind {
     // MARK: Names
 
     private static var contactNames: [String] {
-        guard let home = try? Surroundings().home, let known = try? home.contactBook().snapshot() else { return [] }
+        guard let home = try? CommandContext().home, let known = try? home.contactBook().snapshot() else { return [] }
         return known.contacts.map(\.name.text)
     }
 
@@ -71,7 +71,7 @@ extension CompletionKind {
     private static let recentTransfers = 100
 
     private static var recentPeers: [String] {
-        guard let home = try? Surroundings().home else { return [] }
+        guard let home = try? CommandContext().home else { return [] }
         return home.sentLog.entries(latest: recentTransfers).compactMap(\.name)
     }
 
@@ -81,7 +81,7 @@ extension CompletionKind {
     /// Machines in view that tell their names.
     private static var peersInView: [String] {
         get async {
-            guard let surroundings = try? Surroundings(), let finder = try? CommandFinder.make(surroundings) else {
+            guard let context = try? CommandContext(), let finder = try? CommandFinder.make(context) else {
                 return []
             }
             var names: [String] = []
@@ -93,7 +93,7 @@ extension CompletionKind {
     }
 
     private static var inboxNames: [String] {
-        guard let inbox = try? Surroundings().inbox, let entries = try? InboxListing.entries(at: inbox) else {
+        guard let inbox = try? CommandContext().inbox, let entries = try? InboxListing.entries(at: inbox) else {
             return []
         }
         return entries.map(\.name)

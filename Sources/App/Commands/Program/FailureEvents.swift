@@ -16,7 +16,7 @@ struct FailureEvents {
         endsWithDone = words.first == SendCommand.configuration.commandName
     }
 
-    func print(_ failure: CommandFailure) {
+    func print(_ failure: CommandError) {
         EventLine(failure).print()
         if endsWithDone { EventLine.done(.command(failure.exit)).print() }
         if isDaemon { Console.shared.note("waft: \(failure)") }

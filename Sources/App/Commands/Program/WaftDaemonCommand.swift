@@ -27,8 +27,8 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
-        let surroundings = try Surroundings(options.apply)
-        let logger = surroundings.logger("waftd")
+        let context = try CommandContext(options.apply)
+        let logger = context.logger("waftd")
         let hangups = EndSignals.watched([SIGHUP])
         let hangupLog = Task {
             for await _ in hangups {
@@ -37,11 +37,11 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             }
         }
         defer { hangupLog.cancel() }
-        let rendering = ReceiverRendering(json: true, people: surroundings.people)
+        let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
-        let receiver = try ReceiverStart.receiver(surroundings, logger: logger) { event in
+        let receiver = try ReceiverStart.receiver(context, logger: logger) { event in
             if json { rendering.show(event) }
-            ReceiverLog.write(event, people: surroundings.people, to: logger)
+            ReceiverLog.write(event, people: context.people, to: logger)
         }
         // Bounds the time to stop; neither a peer nor a hook can extend it.
         var configuration = ServiceGroupConfiguration(
@@ -56,7 +56,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
             let watch = Task { for await _ in signals { await group.triggerGracefulShutdown() } }
             defer { watch.cancel() }
             try await group.run()
-        } catch let failure as ReceiverFailure {
+        } catch let failure as ReceiverError {
             throw ReceiverStart.failure(failure)
         } catch is CancellationError {
             // This is the normal end.

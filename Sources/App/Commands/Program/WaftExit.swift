@@ -82,7 +82,7 @@ extension WaftExit {
     }
 
     /// The code for the fault that stopped an accepted item.
-    package init(_ fault: TransferFault.Code) {
+    package init(_ fault: TransferError.Code) {
         switch fault {
         case .noRoom: self = .noRoom
         case .changed, .notKept, .digestMismatch, .sizeMismatch: self = .contentChanged
@@ -95,7 +95,7 @@ extension WaftExit {
     }
 
     /// The code for a source that cannot be read.
-    package init(_ fault: SourceFault) {
+    package init(_ fault: SourceError) {
         self = fault.code == .changed ? .contentChanged : .inputMissing
     }
 }

@@ -25,17 +25,17 @@ struct ReceiveCommand: AsyncParsableCommand {
     var once = false
 
     func run() async throws {
-        let surroundings = try Surroundings(options.apply)
+        let context = try CommandContext(options.apply)
         let end = Cancellation()
-        let rendering = ReceiverRendering(json: options.json, people: surroundings.people)
+        let rendering = ReceiverRendering(json: options.json, people: context.people)
         let once = OnceWatch(isWanted: self.once)
         let receiver = try ReceiverStart.receiver(
-            surroundings, logger: surroundings.logger("waft"), visibility: .everyone
+            context, logger: context.logger("waft"), visibility: .everyone
         ) { event in
             rendering.show(event)
             once.see(event)
         }
-        let asks = [.ask, .contacts].contains(surroundings.settings.accept)
+        let asks = [.ask, .contacts].contains(context.settings.accept)
         if asks, !LineReader.hasTerminal {
             Console.shared.note("waft: no terminal to ask at; answer with: waft offers, waft accept N, waft decline N")
         }
@@ -55,7 +55,7 @@ struct ReceiveCommand: AsyncParsableCommand {
                     group.cancelAll()
                 }
             }
-        } catch let failure as ReceiverFailure {
+        } catch let failure as ReceiverError {
             throw ReceiverStart.failure(failure)
         } catch is CancellationError {
             // Said below.

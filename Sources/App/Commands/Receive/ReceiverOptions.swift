@@ -23,10 +23,10 @@ struct ReceiverOptions: ParsableArguments {
     @Flag(name: .long, help: "Print one JSON document a line for each event.")
     var json = false
 
-    func apply(to settings: inout Settings) throws(CommandFailure) {
+    func apply(to settings: inout Settings) throws(CommandError) {
         if let name {
             guard PeerName.fit(name) == name else {
-                throw CommandFailure(
+                throw CommandError(
                     .usage, "--name is 1 to \(Limits.peerNameBytes) bytes of text without control characters or slashes"
                 )
             }

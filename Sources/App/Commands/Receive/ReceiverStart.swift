@@ -9,15 +9,15 @@ import Sharing
 
 enum ReceiverStart {
     static func receiver(
-        _ surroundings: Surroundings,
+        _ context: CommandContext,
         logger: Logger,
         visibility: Visibility? = nil,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
-    ) throws(CommandFailure) -> Receiver {
+    ) throws(CommandError) -> Receiver {
         do {
             return try Receiver(
-                home: surroundings.home,
-                settings: surroundings.settings,
+                home: context.home,
+                settings: context.settings,
                 visibility: visibility,
                 logger: logger,
                 observe: observe
@@ -27,16 +27,16 @@ enum ReceiverStart {
         }
     }
 
-    static func failure(_ failure: ReceiverFailure) -> CommandFailure {
+    static func failure(_ failure: ReceiverError) -> CommandError {
         let line = TerminalText.escaped(failure.description, limit: 1_000)
         return switch failure.code {
-        case .setting: CommandFailure(.usage, line)
+        case .setting: CommandError(.usage, line)
         case .alreadyRunning:
-            CommandFailure(
+            CommandError(
                 .unexpected, line,
                 hint: "to answer its offers here: waft offers --watch, then waft accept N; to start another one: "
                     + "stop it first, or set another WAFT_HOME")
-        case .unexpected: CommandFailure(.unexpected, line)
+        case .unexpected: CommandError(.unexpected, line)
         }
     }
 }

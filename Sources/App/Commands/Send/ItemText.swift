@@ -21,7 +21,7 @@ struct ItemText {
     }
 
     /// - Parameter dialect: the protocol of the transfer, on which the words depend.
-    init(_ item: SendOutcome.Item, wait: SendOptions.Wait, by dialect: Dialect) {
+    init(_ item: SendResult.Item, wait: SendOptions.Wait, by dialect: Dialect) {
         switch item {
         case .notAccepted(let verdict):
             self.init(exit: WaftExit(verdict.answer), text: OutcomeWords.line(verdict), .failed)

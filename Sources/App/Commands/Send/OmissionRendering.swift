@@ -13,7 +13,7 @@ final class OmissionRendering: Sendable {
         self.json = json
     }
 
-    func show(_ fault: SourceFault) {
+    func show(_ fault: SourceError) {
         let number = count.withLock { count in
             count += 1
             return count

@@ -22,8 +22,8 @@ enum PeerPicker {
     }
 
     /// - Returns: the whole id of the chosen peer, or an address.
-    /// - Throws: `CommandFailure`, 64 if there is no terminal, 130 if no peer is chosen.
-    static func pick(_ finder: PeerFinder) async throws(CommandFailure) -> String {
+    /// - Throws: `CommandError`, 64 if there is no terminal, 130 if no peer is chosen.
+    static func pick(_ finder: PeerFinder) async throws(CommandError) -> String {
         guard LineReader.hasTerminal else {
             var view = PeersInView()
             for await event in finder.peers(for: looking) {
@@ -33,7 +33,7 @@ enum PeerPicker {
                 case .trouble(let reason): say(reason)
                 }
             }
-            throw CommandFailure(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
+            throw CommandError(.usage, "--to is missing, and there is no terminal to ask at; \(view.text)")
         }
         Console.shared.note("Looking for machines \(Glyph.ellipsis)")
         Console.shared.prompt(PeerChoice.question)
@@ -60,10 +60,10 @@ enum PeerPicker {
         }
         switch end {
         case .chosen(let peer): return peer
-        case .givenUp: throw CommandFailure(.interrupted, "no machine was chosen; nothing was sent")
+        case .givenUp: throw CommandError(.interrupted, "no machine was chosen; nothing was sent")
         case .interrupted:
             Console.shared.endLine()
-            throw CommandFailure(.interrupted, "cancelled; nothing was sent")
+            throw CommandError(.interrupted, "cancelled; nothing was sent")
         }
     }
 

@@ -12,7 +12,7 @@ import Sharing
 
 /// Puts a sending into the outbox: a job for each peer.
 struct Queuing {
-    let surroundings: Surroundings
+    let context: CommandContext
     let sources: [any ItemSource]
     /// The words of the sources: paths, then texts, then URLs.
     let paths: [String]
@@ -23,7 +23,7 @@ struct Queuing {
     let cancellation: Cancellation
 
     /// - Returns: the jobs, in the order of the peers.
-    /// - Throws: `CommandFailure`; jobs that were made before stay.
+    /// - Throws: `CommandError`; jobs that were made before stay.
     func run(to names: [String]) throws -> [OutboxJob] {
         let destinations = try names.map(destination)
         return try destinations.map(job)
@@ -33,21 +33,21 @@ struct Queuing {
     private func destination(_ name: String) throws -> OutboxJob.Destination {
         do {
             guard case .name = try PeerReference(name) else { return OutboxJob.Destination(text: name) }
-            let contact = try surroundings.home.contactBook().snapshot().contact(named: name)
+            let contact = try context.home.contactBook().snapshot().contact(named: name)
             return OutboxJob.Destination(text: name, key: contact?.id)
-        } catch let error as PeerReference.Unreadable {
-            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+        } catch let error as PeerReference.FormatError {
+            throw CommandError(.usage, TerminalText.escaped(error.description))
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
     }
 
     private func job(_ destination: OutboxJob.Destination) throws -> OutboxJob {
-        let store = OutboxStore(folder: surroundings.home.outbox)
+        let store = OutboxStore(folder: context.home.outbox)
         do {
             let draft = try OutboxDraft.make(
-                in: store, quota: surroundings.settings.outboxQuota,
-                reserve: { [reserve = surroundings.settings.reserve] in reserve.bytes(ofFileSystem: $0) },
+                in: store, quota: context.settings.outboxQuota,
+                reserve: { [reserve = context.settings.reserve] in reserve.bytes(ofFileSystem: $0) },
                 isCancelled: { cancellation.isRequested })
             for (number, source) in sources.enumerated() { try add(source, number, to: draft) }
             if cancellation.isRequested { throw CancellationError() }
@@ -59,11 +59,11 @@ struct Queuing {
                 at: .now,
                 lifetime: queue.expires.map { Int64($0) * 86_400_000 } ?? OutboxLimits.lifetime)
         } catch is CancellationError {
-            throw CommandFailure(.interrupted, "cancelled; nothing was queued")
-        } catch let fault as SourceFault {
-            throw CommandFailure(fault)
+            throw CommandError(.interrupted, "cancelled; nothing was queued")
+        } catch let fault as SourceError {
+            throw CommandError(fault)
         } catch {
-            throw CommandFailure(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
+            throw CommandError(.unexpected, TerminalText.escaped("\(error)", limit: 1_000))
         }
     }
 
@@ -89,7 +89,7 @@ struct Queuing {
     /// Tells the receiver that there is something to do.
     /// - Returns: whether one is running.
     func tellDaemon() async -> Bool {
-        guard let socket = try? ControlSocket(folder: surroundings.home.run) else { return false }
+        guard let socket = try? ControlSocket(folder: context.home.run) else { return false }
         let group = MultiThreadedEventLoopGroup.singleton
         return (try? await ControlClient.ask(.outbox(.lookAgain), at: socket, on: group)) == .done
     }

@@ -102,7 +102,7 @@ struct SendCommand: AsyncParsableCommand {
     var quiet = false
 
     mutating func run() async throws {
-        let surroundings = try Surroundings()
+        let context = try CommandContext()
         let options = try self.options()
         text = try SentTexts.read(text, items: items)
         var (paths, names) = (items, to)
@@ -114,7 +114,7 @@ struct SendCommand: AsyncParsableCommand {
         var named: Set<String> = []
         names.removeAll { !named.insert($0).inserted }
         if queue.queue, !exclude.isEmpty || skipUnreadable {
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "--exclude and --skip-unreadable do not go with --queue",
                 hint: "the daemon reads the folder when it sends it; queue the parts of the folder instead")
         }
@@ -127,19 +127,19 @@ struct SendCommand: AsyncParsableCommand {
         omissions.end()
         if dryRun { return DryRun.show(sources, json: json) }
         if queue.queue, !names.isEmpty {
-            return try await leaveToDaemon(sources, paths: paths, to: names, surroundings)
+            return try await leaveToDaemon(sources, paths: paths, to: names, context)
         }
         // The sources have the words; tens of thousands of them are not listed twice.
         if !queue.queue { (items, paths) = ([], []) }
-        let finder = try CommandFinder.make(surroundings)
+        let finder = try CommandFinder.make(context)
         let cancellation = Cancellation()
         if names.isEmpty { names = [try await PeerPicker.pick(finder)] }
-        if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, surroundings) }
+        if queue.queue { return try await leaveToDaemon(sources, paths: paths, to: names, context) }
         let references = try names.map(Self.reference)
         let sender = Sender(
-            finder: finder, ownName: surroundings.settings.name, sentLog: surroundings.home.sentLog,
-            inhibitor: surroundings.settings.inhibitsSleep
-                ? SleepInhibitor(logger: surroundings.logger("waft")) : nil)
+            finder: finder, ownName: context.settings.name, sentLog: context.home.sentLog,
+            inhibitor: context.settings.inhibitsSleep
+                ? SleepInhibitor(logger: context.logger("waft")) : nil)
         let rendering = SendRendering(
             json: json, quiet: quiet, peers: references.count, isRepeatable: sources.allSatisfy(\.isRepeatable))
         let exits = try await Interruption.watching(cancellation) {
@@ -161,15 +161,15 @@ struct SendCommand: AsyncParsableCommand {
         if exit != .done { throw exit.code }
     }
 
-    private static func reference(_ text: String) throws(CommandFailure) -> PeerReference {
+    private static func reference(_ text: String) throws(CommandError) -> PeerReference {
         do {
             return try PeerReference(text)
         } catch {
-            throw CommandFailure(.usage, TerminalText.escaped(error.description))
+            throw CommandError(.usage, TerminalText.escaped(error.description))
         }
     }
 
-    func options() throws(CommandFailure) -> SendOptions {
+    func options() throws(CommandError) -> SendOptions {
         var options = SendOptions()
         let handler = ProcessInfo.processInfo.environment[SourceApplication.variable]
         options.annotation[SourceApplication.key] = SourceApplication.valid(handler) ?? SourceApplication.send
@@ -177,13 +177,13 @@ struct SendCommand: AsyncParsableCommand {
         options.takesPart = partial
         if let note {
             guard note.utf8.count <= Limits.annotationBytes - 64 else {
-                throw CommandFailure(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")
+                throw CommandError(.usage, "--note is longer than \(Limits.annotationBytes - 64) bytes")
             }
             options.annotation["note"] = note
         }
         if let timeout {
             guard let duration = Seconds.duration(timeout) else {
-                throw CommandFailure(.usage, "--timeout is a number of seconds above 0")
+                throw CommandError(.usage, "--timeout is a number of seconds above 0")
             }
             (options.finding, options.silence, options.stall, options.retryFor) = (
                 duration, duration, duration, duration

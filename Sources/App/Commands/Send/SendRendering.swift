@@ -105,12 +105,12 @@ final class SendRendering: Sendable {
 
     // MARK: The end
 
-    func fail(_ failure: SendFailure, _ exit: WaftExit, to peer: String) {
+    func fail(_ failure: SendError, _ exit: WaftExit, to peer: String) {
         Console.shared.endStatus()
         state.withLock { $0.courses[peer] = nil }
         let reason = TerminalText.escaped(failure.description, limit: 1_000)
         if json {
-            EventLine(CommandFailure(exit, failure.description), of: .peer(peer)).print()
+            EventLine(CommandError(exit, failure.description), of: .peer(peer)).print()
         } else {
             Console.shared.note("waft: \(reason)")
         }

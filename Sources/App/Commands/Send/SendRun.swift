@@ -18,7 +18,7 @@ enum SendRun {
         _ rendering: SendRendering
     ) async -> WaftExit {
         let peer = reference.description
-        do throws(SendFailure) {
+        do throws(SendError) {
             let report = try await sender.send(sources, to: reference, options: options, cancellation: cancellation) {
                 rendering.show($0, to: peer)
             }
@@ -30,7 +30,7 @@ enum SendRun {
         }
     }
 
-    private static func exit(_ failure: SendFailure) -> WaftExit {
+    private static func exit(_ failure: SendError) -> WaftExit {
         switch failure.code {
         case .notFound: .peerNotFound
         case .ambiguous, .unfit: .usage

@@ -19,38 +19,38 @@ struct SendSources {
     /// Whether the command can be told to send without the parts that cannot be sent.
     var canLeaveOut = true
     /// Called with each item or entry that cannot be sent and is left out.
-    var leftOut: (SourceFault) -> Void = { _ in }
+    var leftOut: (SourceError) -> Void = { _ in }
 
     /// Looks at every file; finds all that can be found wrong before anything is offered.
-    /// - Throws: `CommandFailure`: 64 for wrong words, 66 for inputs that cannot be read.
-    func make() throws(CommandFailure) -> [any ItemSource] {
+    /// - Throws: `CommandError`: 64 for wrong words, 66 for inputs that cannot be read.
+    func make() throws(CommandError) -> [any ItemSource] {
         let count = paths.count + texts.count + urls.count
         guard count > 0 else {
-            throw CommandFailure(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
+            throw CommandError(.usage, "nothing to send", hint: "for example: waft send photo.jpg --to kitchen")
         }
         guard count <= Limits.items else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "\(count) items are too many: at most \(Limits.items) can be sent at once",
                 hint: "send the folder that they are in: it is one item")
         }
         if count > 1, name != nil || type != nil {
-            throw CommandFailure(.usage, "--name and --type need a single item, and there are \(count)")
+            throw CommandError(.usage, "--name and --type need a single item, and there are \(count)")
         }
         let (name, type) = (try safeName(), try uniformType())
         let paths = paths.filter { !isExcluded($0) }
         guard paths.count + texts.count + urls.count > 0 else {
-            throw CommandFailure(.usage, "nothing to send: --exclude leaves out all of it")
+            throw CommandError(.usage, "nothing to send: --exclude leaves out all of it")
         }
         let sources: [any ItemSource]
-        do throws(SourceFault) {
+        do throws(SourceError) {
             sources = try make(paths, name, type)
         } catch {
             // A URL that is none was typed wrong; a file that is not there is a missing input.
-            throw CommandFailure(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
+            throw CommandError(error, hint: optionHint ?? (error.code == .unreadable ? hint : nil))
         }
         // `--type` needs a single item. Without it the type always agrees with the item.
         if type != nil, let disagreement = sources.first?.offered.disagreement(by: .system) {
-            throw CommandFailure(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
+            throw CommandError(.usage, "--type: \(TerminalText.escaped(disagreement, limit: 1_000))")
         }
         return sources
     }
@@ -87,14 +87,14 @@ struct SendSources {
     /// - Throws: one fault with the items that cannot be sent, in their order.
     private func make(
         _ paths: [String], _ name: SafeName?, _ type: UniformType?
-    ) throws(SourceFault) -> [any ItemSource] {
+    ) throws(SourceError) -> [any ItemSource] {
         var sources: [any ItemSource] = []
         sources.reserveCapacity(paths.count + texts.count + urls.count)
-        var found: SourceFault?
-        var skipped: SourceFault?
+        var found: SourceError?
+        var skipped: SourceError?
         /// - Returns: whether to check further items for more faults.
-        func add(_ make: () throws(SourceFault) -> any ItemSource) -> Bool {
-            do throws(SourceFault) {
+        func add(_ make: () throws(SourceError) -> any ItemSource) -> Bool {
+            do throws(SourceError) {
                 let source = try make()
                 if found == nil { sources.append(source) }
                 return true
@@ -113,10 +113,10 @@ struct SendSources {
             }
         }
         for path in paths {
-            let goesOn = add { () throws(SourceFault) in
+            let goesOn = add { () throws(SourceError) in
                 if path == "-" { return try standardInput(name, type) }
                 if CommandWords.isRepaired(path) {
-                    throw SourceFault(.unreadable, "\(PathText.printable(path)): \(NameRefusal.notUTF8); rename it")
+                    throw SourceError(.unreadable, "\(PathText.printable(path)): \(NameError.notUTF8); rename it")
                 }
                 return try ItemSources.make(path: path, name: name, type: type, selection: selection, leftOut: leftOut)
             }
@@ -124,7 +124,7 @@ struct SendSources {
         }
         for text in texts { sources.append(TextSource(text, name: name, type: type)) }
         for url in urls {
-            guard add({ () throws(SourceFault) in try URLSource(url, name: name, type: type) }) else { break }
+            guard add({ () throws(SourceError) in try URLSource(url, name: name, type: type) }) else { break }
         }
         if let found { throw found }
         // If no item is left, the first problem is the failure, as without --skip-unreadable.
@@ -132,32 +132,32 @@ struct SendSources {
         return sources
     }
 
-    private func standardInput(_ name: SafeName?, _ type: UniformType?) throws(SourceFault) -> any ItemSource {
+    private func standardInput(_ name: SafeName?, _ type: UniformType?) throws(SourceError) -> any ItemSource {
         if isatty(STDIN_FILENO) == 1 {
-            throw SourceFault(.unreadable, "standard input is a terminal; pipe something in, or use --text TEXT")
+            throw SourceError(.unreadable, "standard input is a terminal; pipe something in, or use --text TEXT")
         }
         if peers > 1 || paths.count(where: { $0 == "-" }) > 1 {
-            throw SourceFault(.unreadable, "standard input can be read only once: give one - and one peer")
+            throw SourceError(.unreadable, "standard input can be read only once: give one - and one peer")
         }
         return try StandardInputSource(name: name, type: type)
     }
 
-    private func safeName() throws(CommandFailure) -> SafeName? {
+    private func safeName() throws(CommandError) -> SafeName? {
         guard let name else { return nil }
         do {
             return try SafeName(name)
         } catch {
-            throw CommandFailure(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: name)))")
+            throw CommandError(.usage, "--name cannot be used: \(TerminalText.escaped(error.said(of: name)))")
         }
     }
 
-    private func uniformType() throws(CommandFailure) -> UniformType? {
+    private func uniformType() throws(CommandError) -> UniformType? {
         guard let type else { return nil }
         // Identifiers are written like reversed domain names, so that each has its author.
         if type.contains("."), let uniform = UniformType(type) { return uniform }
         let shown = TerminalText.escaped(type)
         let meant = TypeRegistry.system.type(forExtension: type, kind: .regularFile)
-        throw CommandFailure(
+        throw CommandError(
             .usage, "--type \(shown) is not a uniform type identifier",
             hint: meant.map { "for .\(shown) files: --type \($0)" }
                 ?? "for example: com.adobe.pdf; waft type FILE says which one a file has")

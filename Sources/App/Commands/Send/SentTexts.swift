@@ -9,16 +9,16 @@ enum SentTexts {
 
     /// - Parameters:
     ///   - items: the other words; `-` among them needs standard input too.
-    /// - Throws: `CommandFailure` `usage` for an empty text; `inputMissing` if standard input cannot be read as text.
-    static func read(_ texts: [String], items: [String]) throws(CommandFailure) -> [String] {
+    /// - Throws: `CommandError` `usage` for an empty text; `inputMissing` if standard input cannot be read as text.
+    static func read(_ texts: [String], items: [String]) throws(CommandError) -> [String] {
         guard texts.allSatisfy({ !$0.isEmpty }) else {
-            throw CommandFailure(.usage, "--text is empty", hint: "write the text, \(example)")
+            throw CommandError(.usage, "--text is empty", hint: "write the text, \(example)")
         }
         let uses = (texts + items).count { $0 == "-" }
         guard texts.contains("-") else { return texts }
-        guard uses == 1 else { throw CommandFailure(.usage, "standard input can be read only once: give one -") }
+        guard uses == 1 else { throw CommandError(.usage, "standard input can be read only once: give one -") }
         if isatty(STDIN_FILENO) == 1 {
-            throw CommandFailure(
+            throw CommandError(
                 .inputMissing, "standard input is a terminal, without a text",
                 hint: "write the text, \(example)")
         }
@@ -26,7 +26,7 @@ enum SentTexts {
         return texts.map { $0 == "-" ? text : $0 }
     }
 
-    private static func standardInput() throws(CommandFailure) -> String {
+    private static func standardInput() throws(CommandError) -> String {
         var bytes: [UInt8] = []
         while bytes.count <= maximumBytes {
             var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -34,7 +34,7 @@ enum SentTexts {
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }
-                throw CommandFailure(
+                throw CommandError(
                     .inputMissing, "standard input cannot be read (\(String(cString: strerror(errno))))",
                     hint: "pipe the text in")
             }
@@ -42,14 +42,14 @@ enum SentTexts {
         }
         let hint = "to send it as a file: waft send - --name NAME"
         guard bytes.count <= maximumBytes else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "the text is longer than \(ByteCount.text(UInt64(maximumBytes)))", hint: hint)
         }
         guard !bytes.isEmpty else {
-            throw CommandFailure(.inputMissing, "standard input is empty")
+            throw CommandError(.inputMissing, "standard input is empty")
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw CommandFailure(.inputMissing, "standard input is not UTF-8 text", hint: hint)
+            throw CommandError(.inputMissing, "standard input is not UTF-8 text", hint: hint)
         }
         return text
     }

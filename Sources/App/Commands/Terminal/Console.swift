@@ -21,7 +21,7 @@ package final class Console: Sendable {
     /// Writes in order. A paused terminal or a slow reader delays only this thread.
     private let writer = SerialThread(name: "waft-output")
     /// Bytes that may wait; beyond that, callers that print wait too: events are never dropped.
-    private static let mostWaiting = 4 << 20
+    private static let maximumWaiting = 4 << 20
     /// Bytes that a line counts for before it is made: more than its source has, so that no more lines wait than one
     /// batch of a transfer has.
     private static let bytesOfUnmade = 8 << 10
@@ -156,7 +156,7 @@ package final class Console: Sendable {
     }
 
     private func waitForWriter() {
-        if waiting.load(ordering: .relaxed) > Self.mostWaiting { writer.drain() }
+        if waiting.load(ordering: .relaxed) > Self.maximumWaiting { writer.drain() }
     }
 
     private func enqueue(_ text: String, to descriptor: Int32) {

@@ -35,12 +35,12 @@ package struct ProgressLine: Sendable {
         bytes: UInt64, moved: UInt64? = nil, at now: ContinuousClock.Instant, width: Int
     ) -> String {
         let rest = width - label.count - 1
-        guard !label.isEmpty, rest >= Self.leastBesideLabel else { return text(bytes, moved ?? bytes, now, width) }
+        guard !label.isEmpty, rest >= Self.minimumBesideLabel else { return text(bytes, moved ?? bytes, now, width) }
         return "\(label) \(text(bytes, moved ?? bytes, now, rest))"
     }
 
     /// Columns that the numbers need; where there are fewer, the label is left out.
-    private static let leastBesideLabel = 45
+    private static let minimumBesideLabel = 45
 
     private mutating func text(
         _ bytes: UInt64, _ moved: UInt64, _ now: ContinuousClock.Instant, _ width: Int

@@ -42,10 +42,10 @@ struct TypeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var exit = WaftExit.done
-        let registry = try Surroundings().home.typeRegistry()
+        let registry = try CommandContext().home.typeRegistry()
         let checker = ContentChecker(types: registry)
         for file in files {
-            do throws(SourceFault) {
+            do throws(SourceError) {
                 let (type, kind) = try ItemSources.look(at: file, registry: registry)
                 print(type, in: registry, of: file, kind == .regularFile ? Self.look(into: file, type, checker) : nil)
             } catch {
@@ -54,7 +54,7 @@ struct TypeCommand: AsyncParsableCommand {
                     Console.shared.note("waft: \(TerminalText.escaped(error.message))")
                     continue
                 }
-                EventLine(CommandFailure(error), of: .path(file)).print()
+                EventLine(CommandError(error), of: .path(file)).print()
             }
         }
         if exit != .done { throw exit.code }

@@ -65,26 +65,26 @@ struct VisibleCommand: ContactsVerb {
         "\(now), as the receiver was started, until you choose with waft visible; stored choice: \(stored)"
     }
 
-    func report(on place: ContactsPlace) throws(CommandFailure) -> VerbReport {
+    func report(on place: ContactsPlace) throws(CommandError) -> VerbReport {
         if let who { try choose(who, place) }
-        let state = try CommandFailure.catching(hint: "until the file is fixed, contacts applies") {
+        let state = try CommandError.catching(hint: "until the file is fixed, contacts applies") {
             () throws(ContactError) in try place.visibility.state()
         }
         return VerbReport(
             results: [output.json ? event(state, place).text : line(state, place)], isChange: who != nil)
     }
 
-    private func choose(_ who: Visibility, _ place: ContactsPlace) throws(CommandFailure) {
+    private func choose(_ who: Visibility, _ place: ContactsPlace) throws(CommandError) {
         var length: Duration?
         if let duration {
             do throws(ContactError) {
                 length = try DurationText.read(duration)
             } catch {
-                throw CommandFailure(error, at: "--for")
+                throw CommandError(error, at: "--for")
             }
         }
         let chosen = length
-        try CommandFailure.catching { () throws(ContactError) in try place.visibility.choose(who, for: chosen) }
+        try CommandError.catching { () throws(ContactError) in try place.visibility.choose(who, for: chosen) }
     }
 
     private func line(_ state: VisibilityFile.State, _ place: ContactsPlace) -> String {

@@ -21,7 +21,7 @@ package enum ControlReply: Codable, Sendable, Equatable {
     /// The caller may not command the receiver: one line with the reason. The connection ends.
     case denied(String)
     /// How a pairing stands.
-    case pairing(PairingStanding)
+    case pairing(PairingProgress)
     /// Of jobs of which something has moved.
     case progress([JobProgress])
 }

@@ -16,7 +16,7 @@ package struct DaemonStatus: Codable, Sendable, Equatable {
     /// Why it cannot be reached; nil where it can.
     package var inboxFault: String?
     /// Why the journal cannot be written, so that nothing is accepted; nil if it can.
-    package var journalFault: String?
+    package var journalError: String?
     package var waitingOffers: Int
     package var activeTransfers: Int
     package var processID: Int

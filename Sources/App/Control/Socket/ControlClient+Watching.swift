@@ -4,27 +4,27 @@ extension ControlClient {
     /// Watches the events of a receiver, until the receiver ends the connection or is gone.
     ///
     /// - Parameters:
-    ///   - patience: how long the first reply may take.
+    ///   - timeout: how long the first reply may take.
     ///   - see: called for each event, in order; the next event waits for its return.
     /// - Throws: `ControlError`, `notRunning` if no receiver listens, `refused` if it refuses; `CancellationError`.
     package static func watch(
         at socket: ControlSocket,
         on group: any EventLoopGroup,
-        patience: Duration = .seconds(10),
+        timeout: Duration = .seconds(10),
         _ see: @Sendable (ControlEvent) async -> Void
     ) async throws {
         guard let channel = await connect(socket, on: group) else { throw ControlError.notRunning(socket.path) }
-        let impatience = Task {
-            try await Task.sleep(for: patience)
+        let timer = Task {
+            try await Task.sleep(for: timeout)
             channel.channel.close(promise: nil)
         }
-        defer { impatience.cancel() }
+        defer { timer.cancel() }
         do {
             try await channel.executeThenClose { inbound, outbound in
                 try await outbound.write(opening(with: .watch, at: socket))
                 var lines = inbound.makeAsyncIterator()
                 switch try reply(in: try await lines.next()) {
-                case .watching: impatience.cancel()
+                case .watching: timer.cancel()
                 case .refused(let reason): throw ControlError.refused(reason)
                 default: throw ControlError.broken("the receiver does not show what happens")
                 }
@@ -43,7 +43,7 @@ extension ControlClient {
             throw error
         } catch is CancellationError {
             throw CancellationError()
-        } catch  where impatience.isCancelled {
+        } catch  where timer.isCancelled {
             // It had begun: the receiver broke off instead of closing.
         } catch {
             throw ControlError.broken("the receiver does not answer on its control socket")

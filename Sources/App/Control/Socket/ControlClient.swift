@@ -6,20 +6,20 @@ package enum ControlClient {
     /// Bytes of one reply: a hundred offers with a hundred items each.
     private static let replyBytes = 16 << 20
 
-    /// - Parameter patience: how long a receiver may take to answer.
+    /// - Parameter timeout: how long a receiver may take to answer.
     /// - Throws: `ControlError`; `notRunning` if no receiver listens.
     package static func ask(
         _ request: ControlRequest,
         at socket: ControlSocket,
         on group: any EventLoopGroup,
-        patience: Duration = .seconds(10)
+        timeout: Duration = .seconds(10)
     ) async throws(ControlError) -> ControlReply {
         guard let channel = await connect(socket, on: group) else { throw .notRunning(socket.path) }
         do {
             return try await withThrowingTaskGroup(of: ControlReply.self) { tasks in
                 tasks.addTask { try await exchange(request, at: socket, over: channel) }
                 tasks.addTask {
-                    try await Task.sleep(for: patience)
+                    try await Task.sleep(for: timeout)
                     throw ControlError.broken("the receiver does not answer on its control socket")
                 }
                 defer { tasks.cancelAll() }

@@ -63,7 +63,7 @@ extension AirDropEndpoint {
             }
             let card = try? await HTTPClient.run(connection) { http in
                 try await AirDropClient(http, card: side.card, instance: side.instance)
-                    .discover(patience: Self.discoverTimeout)
+                    .discover(timeout: Self.discoverTimeout)
             }
             guard let card else { continue }
             // The peer also publishes Waft's own service, which proves its key. It must not be shown twice.

@@ -6,26 +6,26 @@ import Settings
 import Sharing
 
 extension AirDropEndpoint {
-    package func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+    package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         let (target, offer) = (request.target, request.offer)
         let name = target.airDropName
-        guard options.isEnabled else { throw SendFailure(.unreachable, "AirDrop is switched off here") }
+        guard options.isEnabled else { throw SendError(.unreachable, "AirDrop is switched off here") }
         // Exit code 0 would say that it was opened.
         guard request.options.wait != .opened else {
-            throw SendFailure(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
+            throw SendError(.unfit, "\(name) is reached by AirDrop, which does not tell whether anything was opened")
         }
         do {
             let plan = try SendingPlan(offer, request.sources, to: target.airDropFlags)
             let (items, moved) = try await send(plan, request)
             return SendReport(peer: target.airDropID, name: target.name, offer: offer, items: items, movedBytes: moved)
-        } catch let fault as SourceFault {
-            throw SendFailure(.refused(fault.code == .changed ? .changed : .unreadable), fault.message)
-        } catch let fault as TransferFault {
-            throw SendFailure(.refused(fault.code), fault.message)
+        } catch let fault as SourceError {
+            throw SendError(.refused(fault.code == .changed ? .changed : .unreadable), fault.message)
+        } catch let fault as TransferError {
+            throw SendError(.refused(fault.code), fault.message)
         } catch let error as DialError {
-            throw SendFailure(.unreachable, "\(error)")
+            throw SendError(.unreachable, "\(error)")
         } catch {
-            throw SendFailure(error, to: name)
+            throw SendError(error, to: name)
         }
     }
 
@@ -33,22 +33,22 @@ extension AirDropEndpoint {
     /// and gets the other one: an answer with a question before it holds for one connection.
     private func send(
         _ plan: SendingPlan, _ request: SendRequest
-    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
+    ) async throws -> (items: [SendResult.Item], moved: UInt64) {
         do {
             return try await attempt(plan, request, request.target.airDropFlags, isFirst: true)
-        } catch is BodyFormRefusal {
+        } catch is BodyFormError {
             logger.debug("the receiver refused the form of the contents, and is asked again for the other form")
         }
         do {
             return try await attempt(plan, request, request.target.airDropFlags.inOtherForm, isFirst: false)
-        } catch let refusal as BodyFormRefusal {
+        } catch let refusal as BodyFormError {
             throw refusal.fault
         }
     }
 
     private func attempt(
         _ plan: SendingPlan, _ request: SendRequest, _ flags: AirDropFlags, isFirst: Bool
-    ) async throws -> (items: [SendOutcome.Item], moved: UInt64) {
+    ) async throws -> (items: [SendResult.Item], moved: UInt64) {
         let (peer, options, observe) = (request.target, request.options, request.observe)
         let connection = try await dial(peer, within: options.finding)
         if isFirst { observe(.connected(peer.airDropID, name: peer.name)) }
@@ -58,18 +58,18 @@ extension AirDropEndpoint {
                 if isFirst { observe(.offered(plan.offer)) }
                 let verdict: Verdict
                 do {
-                    verdict = try await client.ask(plan, patience: options.answer)
-                } catch let fault as HTTPFault where fault == .silence {
-                    throw SendFailure.unanswered(peer.airDropName, within: options.answer)
+                    verdict = try await client.ask(plan, timeout: options.answer)
+                } catch let fault as HTTPError where fault == .silence {
+                    throw SendError.unanswered(peer.airDropName, within: options.answer)
                 }
                 if isFirst { observe(.answered(verdict)) }
                 var moved: UInt64 = 0
                 guard verdict.acceptsAnything else {
-                    return (SendOutcome(verdict).items, moved)
+                    return (SendResult(verdict).items, moved)
                 }
                 let total = plan.offer.knownSize
                 let outcome = try await client.upload(
-                    plan, to: flags, patience: options.silence, stall: options.stall,
+                    plan, to: flags, timeout: options.silence, stall: options.stall,
                     cancellation: request.cancellation
                 ) { bytes in
                     moved = bytes

@@ -18,8 +18,8 @@ package protocol Endpoint: Sendable {
     func search(_ found: AsyncStream<PeerEvent>.Continuation) async
 
     /// Offers, moves the accepted items, and returns what became of each.
-    /// - Throws: `SendFailure`.
-    func send(_ request: SendRequest) async throws(SendFailure) -> SendReport
+    /// - Throws: `SendError`.
+    func send(_ request: SendRequest) async throws(SendError) -> SendReport
 
     /// The target for an address that the user typed; nil if the dialect cannot be spoken there.
     func target(host: String, port: UInt16) -> PeerTarget?
@@ -32,10 +32,10 @@ package protocol Endpoint: Sendable {
     ///   - offer: with the number and as many items as it had.
     ///   - peerText: the peer as the user calls it, for messages.
     /// - Returns: nil if the peer knows of no such transfer, or nothing of it has ended, or the dialect has no receipts.
-    /// - Throws: `SendFailure`.
+    /// - Throws: `SendError`.
     func receipt(
         of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
-    ) async throws(SendFailure) -> Receipt?
+    ) async throws(SendError) -> Receipt?
 }
 
 extension Endpoint {
@@ -45,5 +45,5 @@ extension Endpoint {
 
     package func receipt(
         of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
-    ) async throws(SendFailure) -> Receipt? { nil }
+    ) async throws(SendError) -> Receipt? { nil }
 }

@@ -4,7 +4,7 @@ package import Sharing
 /// An endpoint over which two peers can compare their keys.
 package protocol PairingEndpoint: Endpoint {
     /// Connects to a peer, runs `body`, and closes the connection.
-    /// - Throws: `SendFailure` if the peer cannot be reached, and the errors of `body`.
+    /// - Throws: `SendError` if the peer cannot be reached, and the errors of `body`.
     func pair<Result: Sendable>(
         with target: PeerTarget, within limit: Duration,
         _ body: @escaping @Sendable (any PairingConnection) async throws -> sending Result
@@ -25,7 +25,7 @@ package protocol PairingConnection {
     /// - Parameters:
     ///   - silence: how long the other side may give no sign of life.
     ///   - maximum: how long the answer may take in all; nil for `silence`.
-    /// - Throws: `PairingConnectionError`, `TransferFault` for a peer that does not pair, `CancellationError`.
+    /// - Throws: `PairingConnectionError`, `TransferError` for a peer that does not pair, `CancellationError`.
     func exchange(_ letter: PairingLetter, silence: Duration, maximum: Duration?) async throws -> PairingLetter
 
     var close: @Sendable () -> Void { get }

@@ -6,12 +6,12 @@ package struct SendReport: Sendable {
     package var name: String?
     package var offer: Offer
     /// One for each item.
-    package var items: [SendOutcome.Item]
+    package var items: [SendResult.Item]
     /// Bytes of contents that were sent, in all attempts: less than the items have where something was there already.
     package var movedBytes: UInt64
 
     package init(
-        peer: PeerID, name: String?, offer: Offer, items: [SendOutcome.Item], movedBytes: UInt64 = 0
+        peer: PeerID, name: String?, offer: Offer, items: [SendResult.Item], movedBytes: UInt64 = 0
     ) {
         (self.peer, self.name, self.offer) = (peer, name, offer)
         (self.items, self.movedBytes) = (items, movedBytes)

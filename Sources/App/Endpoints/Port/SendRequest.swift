@@ -10,17 +10,17 @@ package struct SendRequest: Sendable {
     /// The peer as the user calls it, for messages.
     package var peerText: String
     package var options: SendOptions
-    /// A cancellation is reported to the other side, and ends the sending with `SendFailure.cancelled`.
+    /// A cancellation is reported to the other side, and ends the sending with `SendError.cancelled`.
     package var cancellation: Cancellation
     /// Called in order, from one task.
     package var observe: @Sendable (SendEvent) -> Void
     /// Looks for the peer again: its address may have changed.
-    package var findAgain: @Sendable () async throws(SendFailure) -> PeerTarget
+    package var findAgain: @Sendable () async throws(SendError) -> PeerTarget
 
     package init(
         sources: [any ItemSource], offer: Offer, target: PeerTarget, peerText: String, options: SendOptions,
         cancellation: Cancellation, observe: @escaping @Sendable (SendEvent) -> Void,
-        findAgain: @escaping @Sendable () async throws(SendFailure) -> PeerTarget
+        findAgain: @escaping @Sendable () async throws(SendError) -> PeerTarget
     ) {
         (self.sources, self.offer, self.target, self.peerText) = (sources, offer, target, peerText)
         (self.options, self.cancellation) = (options, cancellation)

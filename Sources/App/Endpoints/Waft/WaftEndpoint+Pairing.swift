@@ -38,8 +38,8 @@ private struct WaftPairingConnection: PairingConnection {
 
     func exchange(_ letter: PairingLetter, silence: Duration, maximum: Duration?) async throws -> PairingLetter {
         do {
-            return try await client.pair(letter, patience: silence, maximum: maximum)
-        } catch is HTTPFault {
+            return try await client.pair(letter, timeout: silence, maximum: maximum)
+        } catch is HTTPError {
             throw PairingConnectionError()
         }
     }

@@ -53,10 +53,10 @@ extension WaftEndpoint {
             found = FoundPeer(id: connection.peer, card: nil, target: target.expecting(connection.peer))
             do {
                 found?.card = try await HTTPClient.run(connection.http) { http in
-                    try await WaftClient(http).card(patience: Self.cardTimeout)
+                    try await WaftClient(http).card(timeout: Self.cardTimeout)
                 }
                 return found
-            } catch let fault as HTTPFault where fault == .closed {
+            } catch let fault as HTTPError where fault == .closed {
                 do { try await Task.sleep(for: pause * Double.random(in: 0.75...1.25)) } catch { return found }
                 pause *= 2
             } catch {

@@ -5,7 +5,7 @@ import WaftDialect
 
 extension WaftEndpoint {
     /// Accepted items are resumed over new connections, as long as there is progress: see `SendOptions.retryFor`.
-    package func send(_ request: SendRequest) async throws(SendFailure) -> SendReport {
+    package func send(_ request: SendRequest) async throws(SendError) -> SendReport {
         let (options, cancellation, observe) = (request.options, request.cancellation, request.observe)
         let job = WaftSendJob(request: request)
         var pause = WaftSendPause()
@@ -20,8 +20,8 @@ extension WaftEndpoint {
             case .failed(let error) where job.course.verdict == nil:
                 guard options.waitsForTurn, WaftSendJob.isPassingBusyness(error, wasBusy: pause.count > 0),
                     job.course.mayGoOn(for: options.retryFor), !cancellation.isRequested
-                else { throw SendFailure(error, to: request.peerText) }
-                if let away = error as? TurnedAway, away.reason != told {
+                else { throw SendError(error, to: request.peerText) }
+                if let away = error as? BusyError, away.reason != told {
                     observe(.busy(away.reason))
                     told = away.reason
                 }
@@ -33,14 +33,14 @@ extension WaftEndpoint {
                 reason = why
             case .failed(let error):
                 guard WaftSendJob.isPassing(error), !cancellation.isRequested else {
-                    throw SendFailure(error, to: request.peerText)
+                    throw SendError(error, to: request.peerText)
                 }
                 // Once in any case: everything may have been stored, and only the receipt been lost. And once after all
                 // progress: this program may have been stopped for longer than that.
                 guard job.course.mayGoOn(for: options.retryFor) || pause.count == 0 || hasProgressed else {
-                    throw SendFailure(afterContents: error, to: request.peerText)
+                    throw SendError(afterContents: error, to: request.peerText)
                 }
-                reason = SendFailure(error, to: request.peerText).description
+                reason = SendError(error, to: request.peerText).description
             }
             logger.info("the transfer resumes", metadata: ["reason": "\(reason)"])
             if reason != told { observe(.resuming(reason)) }

@@ -50,10 +50,10 @@ package struct WaftEndpoint: Endpoint {
     }
 
     /// - Parameter starting: how long it is tried again where nothing listens.
-    /// - Throws: `SendFailure`: `unreachable` with the reason.
+    /// - Throws: `SendError`: `unreachable` with the reason.
     func connect(
         to target: PeerTarget, within limit: Duration, starting: Duration = .zero
-    ) async throws(SendFailure) -> OpenConnection {
+    ) async throws(SendError) -> OpenConnection {
         let end = ContinuousClock.now + min(starting, limit)
         while true {
             do {
@@ -63,11 +63,11 @@ package struct WaftEndpoint: Endpoint {
                 remember(open)
                 return open
             } catch is CancellationError {
-                throw SendFailure(.cancelled, "cancelled")
+                throw SendError(.cancelled, "cancelled")
             } catch let error as DialError where error.mayBeStarting && ContinuousClock.now < end {
                 try? await Task.sleep(for: Self.startingPause)
             } catch {
-                throw SendFailure(.unreachable, "\(error)")
+                throw SendError(.unreachable, "\(error)")
             }
         }
     }
@@ -120,18 +120,18 @@ package struct WaftEndpoint: Endpoint {
 
     package func receipt(
         of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions
-    ) async throws(SendFailure) -> Receipt? {
+    ) async throws(SendError) -> Receipt? {
         let connection = try await connect(to: target, within: options.finding)
         do {
             return try await HTTPClient.run(connection.http) { http in
                 try await WaftClient(http).receipt(
-                    of: offer, answered: options.wait == .opened, patience: options.silence,
+                    of: offer, answered: options.wait == .opened, timeout: options.silence,
                     maximum: options.handlerWait(items: offer.items.count))
             }
-        } catch let fault as TransferFault where fault.code == .notAccepted {
+        } catch let fault as TransferError where fault.code == .notAccepted {
             return nil
         } catch {
-            throw SendFailure(error, to: peerText)
+            throw SendError(error, to: peerText)
         }
     }
 }

@@ -7,7 +7,7 @@ final class WaftSendCourse: Sendable {
         var peer: PeerID?
         var name: String?
         var verdict: Verdict?
-        var mostBytes: UInt64 = 0
+        var maximumBytes: UInt64 = 0
         /// Time of the last new maximum of sent bytes. The time while the machine sleeps is not counted: no progress is
         /// possible then.
         var lastProgress: SuspendingClock.Instant = .now
@@ -41,12 +41,12 @@ final class WaftSendCourse: Sendable {
     /// - Returns: the most bytes so far.
     func progressed(_ bytes: UInt64) -> UInt64 {
         state.withLock { state in
-            if bytes > state.mostBytes {
-                state.mostBytes = bytes
+            if bytes > state.maximumBytes {
+                state.maximumBytes = bytes
                 state.lastProgress = .now
                 state.hasProgressed = true
             }
-            return state.mostBytes
+            return state.maximumBytes
         }
     }
 

@@ -15,7 +15,7 @@ struct WaftSendJob: Sendable {
 
     private func observe(_ event: SendEvent) { request.observe(event) }
 
-    /// - Throws: `SendFailure`, `HTTPFault`, `TransferFault`, `CancellationError`, and errors of the network.
+    /// - Throws: `SendError`, `HTTPError`, `TransferError`, `CancellationError`, and errors of the network.
     func run(_ client: WaftClient, peer: PeerID) async throws -> SendReport {
         guard let first = course.verdict else { return try await begin(client, peer: peer) }
         if let receipt = try await receipt(client) { memory.note(receipt) }
@@ -25,10 +25,10 @@ struct WaftSendJob: Sendable {
             return !isWanted || memory.receipt(of: number) != nil
         }
         if isWhole {
-            return end(SendOutcome(first), peer: peer)
+            return end(SendResult(first), peer: peer)
         }
         try checkRepeatable(first)
-        let verdict = try await client.offer(offer, patience: options.answer)
+        let verdict = try await client.offer(offer, timeout: options.answer)
         return try await contents(client, verdict, peer: peer)
     }
 
@@ -37,24 +37,24 @@ struct WaftSendJob: Sendable {
         do {
             try await introduce(client, peer: peer)
             verdict = try await ask(client, peer: peer)
-        } catch let fault as TransferFault where fault.code == .stopping {
-            throw TurnedAway(reason: fault.message)
+        } catch let fault as TransferError where fault.code == .stopping {
+            throw BusyError(reason: fault.message)
         }
         if !verdict.acceptsAnything, verdict.isWorthRepeating, options.waitsForTurn,
             course.mayGoOn(for: options.retryFor)
         {
-            throw TurnedAway(reason: verdict.items.first { $0.answer == .busy }?.reason ?? "")
+            throw BusyError(reason: verdict.items.first { $0.answer == .busy }?.reason ?? "")
         }
         observe(.answered(verdict))
         return try await contents(client, verdict, peer: peer)
     }
 
-    /// - Throws: a final `SendFailure` if the time for the answer is over: the offer has been withdrawn.
+    /// - Throws: a final `SendError` if the time for the answer is over: the offer has been withdrawn.
     private func ask(_ client: WaftClient, peer: PeerID) async throws -> Verdict {
         do {
-            return try await client.offer(offer, patience: options.answer)
-        } catch let fault as HTTPFault where fault == .silence {
-            throw SendFailure.unanswered(course.name ?? peer.short, within: options.answer)
+            return try await client.offer(offer, timeout: options.answer)
+        } catch let fault as HTTPError where fault == .silence {
+            throw SendError.unanswered(course.name ?? peer.short, within: options.answer)
         }
     }
 
@@ -62,11 +62,11 @@ struct WaftSendJob: Sendable {
     private func introduce(_ client: WaftClient, peer: PeerID) async throws {
         var name: String?
         do {
-            name = try await client.card(patience: options.silence).name
-        } catch let fault as TransferFault where fault.code != .stopping {
+            name = try await client.card(timeout: options.silence).name
+        } catch let fault as TransferError where fault.code != .stopping {
             // A peer that hides its card may still take offers.
-        } catch let fault as HTTPFault where fault == .closed {
-            throw TurnedAway(reason: "it closes the connection at once, as if it were full or being stopped")
+        } catch let fault as HTTPError where fault == .closed {
+            throw BusyError(reason: "it closes the connection at once, as if it were full or being stopped")
         }
         guard course.connected(peer, name: name) else { return }
         observe(.connected(peer, name: name))
@@ -75,12 +75,12 @@ struct WaftSendJob: Sendable {
 
     private func contents(_ client: WaftClient, _ verdict: Verdict, peer: PeerID) async throws -> SendReport {
         guard verdict.acceptsAnything else {
-            return report(SendOutcome(verdict), peer: peer)
+            return report(SendResult(verdict), peer: peer)
         }
         course.accepted(verdict)
         let total = acceptedBytes(verdict)
         let outcome = try await client.send(
-            offer, sources, verdict: verdict, memory: memory, patience: options.silence, stall: options.stall,
+            offer, sources, verdict: verdict, memory: memory, timeout: options.silence, stall: options.stall,
             cancellation: request.cancellation
         ) { done, moved in
             observe(.progressed(course.progressed(done), of: total, moved: moved))
@@ -88,7 +88,7 @@ struct WaftSendJob: Sendable {
         return end(outcome, peer: peer)
     }
 
-    private func end(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
+    private func end(_ outcome: SendResult, peer: PeerID) -> SendReport {
         let report = report(outcome, peer: peer)
         if reasonToGoOn(report) == nil { observe(.settled) }
         return report
@@ -96,7 +96,7 @@ struct WaftSendJob: Sendable {
 
     /// An item that was stored in an earlier attempt stays stored, even if the last attempt reports it as lost. An item
     /// counts as lost if its receipt contradicts the sent content.
-    private func report(_ outcome: SendOutcome, peer: PeerID) -> SendReport {
+    private func report(_ outcome: SendResult, peer: PeerID) -> SendReport {
         var report = SendReport(
             peer: peer, name: course.name, offer: offer, items: outcome.items, movedBytes: memory.movedBytes)
         for number in report.items.indices {
@@ -121,17 +121,17 @@ struct WaftSendJob: Sendable {
     ///   a restart.
     private func receipt(_ client: WaftClient) async throws -> Receipt? {
         do {
-            return try await client.receipt(of: offer, answered: false, patience: options.silence)
-        } catch let fault as TransferFault where fault.code == .notAccepted {
+            return try await client.receipt(of: offer, answered: false, timeout: options.silence)
+        } catch let fault as TransferError where fault.code == .notAccepted {
             return nil
         }
     }
 
-    /// - Throws: `SendFailure` where something would have to be read again that can be read once only.
+    /// - Throws: `SendError` where something would have to be read again that can be read once only.
     private func checkRepeatable(_ verdict: Verdict) throws {
         for number in offer.items.indices where !sources[number].isRepeatable {
             guard verdict.items[number].answer == .accepted, memory.receipt(of: number) == nil else { continue }
-            throw SendFailure(
+            throw SendError(
                 .unreachable,
                 "the connection was lost, and standard input cannot be read again: run the whole pipeline again",
                 final: true)
@@ -141,14 +141,14 @@ struct WaftSendJob: Sendable {
     // MARK: Going on
 
     /// Faults that pass: the disk is made room on, the receiver comes back.
-    private static let passing: Set<TransferFault.Code> = [.noRoom, .storage, .stopping, .interrupted, .notKept]
+    private static let passing: Set<TransferError.Code> = [.noRoom, .storage, .stopping, .interrupted, .notKept]
 
     /// Why a transfer that has ended should be resumed: one line; nil if everything is stored, or if another attempt
     /// would bring nothing.
     func reasonToGoOn(_ report: SendReport) -> String? {
         var reason: String?
         for (number, item) in report.items.enumerated() {
-            let fault: TransferFault
+            let fault: TransferError
             switch item {
             case .notAccepted(let verdict):
                 // The first answer stands. To a repeated offer, a temporary refusal changes nothing, and `busy` beside
@@ -178,8 +178,8 @@ struct WaftSendJob: Sendable {
     static func isPassing(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError: false
-        case let failure as SendFailure: !failure.isFinal && failure.code.isPassing
-        case let fault as TransferFault: passing.contains(fault.code) || fault.code == .notAccepted
+        case let failure as SendError: !failure.isFinal && failure.code.isPassing
+        case let fault as TransferError: passing.contains(fault.code) || fault.code == .notAccepted
         default: true
         }
     }
@@ -188,9 +188,9 @@ struct WaftSendJob: Sendable {
     /// - Parameter wasBusy: whether the receiver was busy before. Then it may be stopping, and start again.
     static func isPassingBusyness(_ error: any Error, wasBusy: Bool) -> Bool {
         switch error {
-        case is TurnedAway: true
-        case let failure as SendFailure: wasBusy && isPassing(failure)
-        case let fault as HTTPFault: wasBusy && fault == .closed
+        case is BusyError: true
+        case let failure as SendError: wasBusy && isPassing(failure)
+        case let fault as HTTPError: wasBusy && fault == .closed
         default: false
         }
     }
@@ -222,8 +222,8 @@ struct WaftSendJob: Sendable {
         let receipt: Receipt
         do {
             receipt = try await client.receipt(
-                of: offer, answered: true, patience: options.silence, maximum: maximum)
-        } catch let fault as HTTPFault where fault == .silence && ContinuousClock.now - start >= maximum {
+                of: offer, answered: true, timeout: options.silence, maximum: maximum)
+        } catch let fault as HTTPError where fault == .silence && ContinuousClock.now - start >= maximum {
             // Everything is stored; the report lacks only the handlers' answers.
             return report
         }

@@ -13,14 +13,14 @@ struct WaftSendPause {
     /// Makes the next pause as short as the first.
     mutating func shorten() { length = Self.shortest }
 
-    /// - Throws: `SendFailure` `cancelled`.
-    mutating func take(atMost limit: Duration = longest, _ cancellation: Cancellation) async throws(SendFailure) {
+    /// - Throws: `SendError` `cancelled`.
+    mutating func take(atMost limit: Duration = longest, _ cancellation: Cancellation) async throws(SendError) {
         // Random lengths, so that senders that were refused together do not return together.
         let end = ContinuousClock.now + min(length * Double.random(in: 0.75...1.25), limit)
         while ContinuousClock.now < end, !cancellation.isRequested, !Task.isCancelled {
             try? await Task.sleep(for: min(Self.slice, length))
         }
-        if cancellation.isRequested || Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+        if cancellation.isRequested || Task.isCancelled { throw SendError(.cancelled, "cancelled") }
         count += 1
         length = min(length * 2, Self.longest)
     }

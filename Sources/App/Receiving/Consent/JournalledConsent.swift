@@ -9,7 +9,7 @@ struct JournalledConsent: ConsentAsking {
     func consent(
         to offer: Offer, from peer: PeerID, freeRoom: UInt64, waits: @escaping @Sendable () -> Void
     ) async -> [ItemVerdict] {
-        do throws(JournalFault) {
+        do throws(JournalError) {
             try journal.checkPlace()
         } catch {
             return Array(repeating: ItemVerdict(.noRoom, reason: error.description), count: offer.items.count)

@@ -3,7 +3,7 @@ import Control
 extension PairingAcceptance {
     /// Answers a request from the control socket.
     func reply(to request: PairingRequest) async -> ControlReply {
-        do throws(PairingEnd) {
+        do throws(PairingEndError) {
             switch request {
             case .open(let opening):
                 return .pairing(try open(opening))
@@ -24,9 +24,9 @@ extension PairingAcceptance {
     }
 
     /// Where the disk may be waited for.
-    private func answering(_ ticket: Int, _ isSame: Bool) async throws(PairingEnd) {
-        try await withTaskExecutorPreference(blocking) { () async -> Result<Void, PairingEnd> in
-            Result { () throws(PairingEnd) in try self.answer(ticket, isSame: isSame) }
+    private func answering(_ ticket: Int, _ isSame: Bool) async throws(PairingEndError) {
+        try await withTaskExecutorPreference(blocking) { () async -> Result<Void, PairingEndError> in
+            Result { () throws(PairingEndError) in try self.answer(ticket, isSame: isSame) }
         }.get()
     }
 }

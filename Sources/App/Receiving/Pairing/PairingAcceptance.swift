@@ -23,7 +23,7 @@ final class PairingAcceptance: Sendable {
     private let state = Mutex(State())
 
     /// How long a command may be silent.
-    private static let patience: Duration = .seconds(30)
+    private static let timeout: Duration = .seconds(30)
     /// How long `follow` waits for news at most.
     private static let longestWait: Duration = .seconds(4)
 
@@ -33,7 +33,7 @@ final class PairingAcceptance: Sendable {
         let news = Broadcast<Void>(buffer: .bufferingNewest(1))
 
         /// Changes the standing and tells those who follow it.
-        mutating func change(_ body: (inout PairingStanding) -> Void) {
+        mutating func change(_ body: (inout PairingProgress) -> Void) {
             guard opening != nil else { return }
             if var standing = opening?.standing {
                 body(&standing)
@@ -49,13 +49,13 @@ final class PairingAcceptance: Sendable {
         let name: ContactName?
         let until: ContinuousClock.Instant
         var heard: ContinuousClock.Instant
-        var standing: PairingStanding
+        var standing: PairingProgress
         /// The connection of the running pairing, and the name that its peer gives itself.
         var responder: PairingResponder?
         var calledItself: String?
 
         var isOver: Bool { standing.phase == .paired || standing.phase == .failed }
-        var isAbandoned: Bool { heard + PairingAcceptance.patience < .now }
+        var isAbandoned: Bool { heard + PairingAcceptance.timeout < .now }
     }
 
     init(own: PeerID, name: String, contacts: ContactBook, blocking: BlockingExecutor, logger: Logger) {
@@ -80,27 +80,27 @@ final class PairingAcceptance: Sendable {
 
     // MARK: The command
 
-    /// - Throws: `PairingEnd` with the reason for the user.
-    func open(_ wanted: PairingOpening) throws(PairingEnd) -> PairingStanding {
+    /// - Throws: `PairingEndError` with the reason for the user.
+    func open(_ wanted: PairingOpening) throws(PairingEndError) -> PairingProgress {
         let isTaken = state.withLock { state in state.opening.map { !$0.isOver && !$0.isAbandoned } ?? false }
-        guard !isTaken else { throw PairingEnd(.failed, "another command has opened pairing mode") }
+        guard !isTaken else { throw PairingEndError(.failed, "another command has opened pairing mode") }
         let name: ContactName?
         do {
             name = try wanted.name.map { text throws(ContactError) in try ContactName(text) }
         } catch {
-            throw PairingEnd(.failed, error.description)
+            throw PairingEndError(.failed, error.description)
         }
         let code = wanted.method == .code ? PairingCode.random() : nil
         let method = code.map { PairingMethod.code($0) } ?? .compare
         let now = ContinuousClock.now
         let seconds = wanted.seconds.isFinite ? min(max(wanted.seconds, 1), 600) : 600
         let until = now + .seconds(seconds)
-        do throws(PairingFault) {
+        do throws(PairingError) {
             try desk.open(method, until: until, now: now)
         } catch {
-            throw PairingEnd(error)
+            throw PairingEndError(error)
         }
-        var standing = PairingStanding(ticket: Int.random(in: 1...(1 << 52)))
+        var standing = PairingProgress(ticket: Int.random(in: 1...(1 << 52)))
         state.withLock { state in
             state.opening = Opening(method: method, name: name, until: until, heard: now, standing: standing)
         }
@@ -109,7 +109,7 @@ final class PairingAcceptance: Sendable {
     }
 
     /// - Returns: nil for a ticket of another time.
-    func follow(_ ticket: Int, seen: Int) async -> PairingStanding? {
+    func follow(_ ticket: Int, seen: Int) async -> PairingProgress? {
         expire()
         let news = state.withLock { state -> AsyncStream<Void>? in
             guard state.opening?.standing.ticket == ticket else { return nil }
@@ -143,24 +143,26 @@ final class PairingAcceptance: Sendable {
         let isExpecting = self.isExpecting
         state.withLock { state in
             guard let opening = state.opening, opening.standing.phase == .waiting, !isExpecting else { return }
-            let end = opening.until <= .now ? PairingEnd.nobodyCame : PairingEnd(.declined, "pairing mode was closed")
+            let end =
+                opening.until <= .now
+                ? PairingEndError.nobodyCame : PairingEndError(.declined, "pairing mode was closed")
             state.change { standing in (standing.phase, standing.failure) = (.failed, end) }
         }
     }
 
-    /// - Throws: `PairingEnd` if there is nothing to answer.
-    func answer(_ ticket: Int, isSame: Bool) throws(PairingEnd) {
+    /// - Throws: `PairingEndError` if there is nothing to answer.
+    func answer(_ ticket: Int, isSame: Bool) throws(PairingEndError) {
         let responder = state.withLock { state -> PairingResponder? in
             guard let opening = state.opening, opening.standing.ticket == ticket else { return nil }
             guard opening.standing.phase == .comparing else { return nil }
             if isSame { state.change { $0.phase = .confirmed } }
             return opening.responder
         }
-        guard let responder else { throw PairingEnd(.failed, "there is nothing to compare") }
-        do throws(PairingFault) {
+        guard let responder else { throw PairingEndError(.failed, "there is nothing to compare") }
+        do throws(PairingError) {
             try responder.confirm(isSame)
         } catch {
-            throw PairingEnd(error)
+            throw PairingEndError(error)
         }
     }
 
@@ -187,14 +189,14 @@ final class PairingAcceptance: Sendable {
             desk.close()
             return false
         }
-        guard let standing = try? contacts.snapshot().standing(of: peer) else { return true }
+        guard let standing = try? contacts.snapshot().relation(of: peer) else { return true }
         if case .blocked = standing { return false }
         return true
     }
 
     func began(_ responder: PairingResponder, callingItself name: String?) {
         let introduction = try? contacts.snapshot().introduction(of: responder.peer, callingItself: name ?? "")
-        let peer = PairingStanding.Peer(
+        let peer = PairingProgress.Peer(
             id: responder.peer.text, key: responder.peer.short,
             name: introduction?.name ?? PeerName.fit(name ?? ""), isContact: introduction?.isContact ?? false,
             warning: introduction?.warning)
@@ -207,8 +209,8 @@ final class PairingAcceptance: Sendable {
     }
 
     /// A peer was not admitted, which can have spent a code.
-    func turnedAway(_ fault: PairingFault) {
-        settle(PairingEnd(fault)) { $0.standing.phase == .waiting }
+    func turnedAway(_ fault: PairingError) {
+        settle(PairingEndError(fault)) { $0.standing.phase == .waiting }
     }
 
     func show(_ string: ShortString, _ responder: PairingResponder) {
@@ -234,13 +236,13 @@ final class PairingAcceptance: Sendable {
             return true
         } catch {
             logger.error("a verified contact could not be stored", metadata: ["reason": "\(error)"])
-            state.withLock { $0.change { ($0.phase, $0.failure) = (.failed, PairingEnd(error)) } }
+            state.withLock { $0.change { ($0.phase, $0.failure) = (.failed, PairingEndError(error)) } }
             return false
         }
     }
 
     /// A pairing ended without a verified peer.
-    func ended(_ responder: PairingResponder, _ end: PairingEnd) {
+    func ended(_ responder: PairingResponder, _ end: PairingEndError) {
         guard settle(end, where: { $0.responder === responder }) else { return }
         logger.notice("pairing ended", metadata: ["peer": "\(responder.peer.short)", "reason": "\(end.reason)"])
     }
@@ -248,7 +250,7 @@ final class PairingAcceptance: Sendable {
     /// Stores how the pairing ended. If other peers may still come, the standing is again that none has come.
     /// - Returns: whether the standing has changed.
     @discardableResult
-    private func settle(_ end: PairingEnd, where isMeant: (Opening) -> Bool) -> Bool {
+    private func settle(_ end: PairingEndError, where isMeant: (Opening) -> Bool) -> Bool {
         let isExpecting = self.isExpecting
         return state.withLock { state in
             guard let opening = state.opening, !opening.isOver, isMeant(opening) else { return false }

@@ -44,7 +44,7 @@ final class PairingResponder: PairingResponding {
 
     private func reply(to letter: PairingLetter) async -> [UInt8] {
         guard let session = state.withLock(\.session) else { return await begin(letter) }
-        do throws(PairingFault) {
+        do throws(PairingError) {
             return await perform(try session.receive(letter.message, now: .now), session)
         } catch {
             finish(session)
@@ -55,7 +55,7 @@ final class PairingResponder: PairingResponding {
     private func begin(_ letter: PairingLetter) async -> [UInt8] {
         guard let exported = try? await exporter() else { return Self.failed }
         guard acceptance.admits(peer) else { return Self.closed }
-        do throws(PairingFault) {
+        do throws(PairingError) {
             let (session, answer) = try acceptance.desk.respond(
                 to: letter.message, from: peer, exporter: exported, now: .now)
             state.withLock { state in
@@ -101,8 +101,8 @@ final class PairingResponder: PairingResponding {
 
     // MARK: The user's answer
 
-    /// - Throws: `PairingFault` if the question is over.
-    func confirm(_ isSame: Bool) throws(PairingFault) {
+    /// - Throws: `PairingError` if the question is over.
+    func confirm(_ isSame: Bool) throws(PairingError) {
         guard let session = state.withLock(\.session) else { return }
         let actions = try session.confirm(isSame, now: .now)
         if let answer = perform(actions) { feed.yield(answer) }
@@ -119,7 +119,7 @@ final class PairingResponder: PairingResponding {
             state.watch = nil
         }
         feed.finish()
-        if let fault { acceptance.ended(self, PairingEnd(fault)) }
+        if let fault { acceptance.ended(self, PairingEndError(fault)) }
     }
 
     private func watch(_ session: PairingSession) -> Task<Void, Never> {

@@ -16,20 +16,20 @@ extension PeerFinder {
 
     /// The contact of a name; nil if there is none.
     ///
-    /// - Throws: `SendFailure` if the contacts cannot be read: the name may be that of a contact.
-    func contact(named name: String) throws(SendFailure) -> Contact? {
+    /// - Throws: `SendError` if the contacts cannot be read: the name may be that of a contact.
+    func contact(named name: String) throws(SendError) -> Contact? {
         do {
             return try contacts?.snapshot().contact(named: name)
         } catch {
-            throw SendFailure(.unreachable, "\(error)")
+            throw SendError(.unreachable, "\(error)")
         }
     }
 
     /// Finds a contact by its key only: at its last addresses and by mDNS, at the same time. A peer with the same name
     /// and another key is not the contact.
     ///
-    /// - Throws: `SendFailure` `notFound`; `unreachable` if another peer answered in its place.
-    func find(_ contact: Contact, within limit: Duration) async throws(SendFailure) -> PeerTarget {
+    /// - Throws: `SendError` `notFound`; `unreachable` if another peer answered in its place.
+    func find(_ contact: Contact, within limit: Duration) async throws(SendError) -> PeerTarget {
         let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
             for address in contact.addresses.prefix(Self.triedAddresses) {
                 group.addTask { await look(at: address, for: contact, within: limit) }
@@ -51,15 +51,15 @@ extension PeerFinder {
             case .nothing: continue
             }
         }
-        if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+        if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
         if let (place, key) = strangers.first {
             let other = key.map { "another key (\($0.short))" } ?? "another key"
-            throw SendFailure(
+            throw SendError(
                 .unreachable,
                 "\(place) answers with \(other) than that of \(contact.name.text) (\(contact.id.short)): nothing was "
                     + "sent; if its key has changed, forget the contact and pair again")
         }
-        throw SendFailure(
+        throw SendError(
             .notFound,
             "\(contact.name.text) (\(contact.id.short)) was not found; is waftd or waft receive running there?")
     }

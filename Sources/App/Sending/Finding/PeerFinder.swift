@@ -56,32 +56,32 @@ package struct PeerFinder: Sendable {
     /// The name of a contact means its key. Any other name is looked for among the peers in view, by name or beginning
     /// of the id, and after that as a host's name.
     /// - Parameter expected: the only key that is meant; nil for any.
-    /// - Throws: `SendFailure`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
+    /// - Throws: `SendError`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
     package func resolve(
         _ reference: PeerReference, expecting expected: PeerID? = nil, within limit: Duration
-    ) async throws(SendFailure) -> PeerTarget {
+    ) async throws(SendError) -> PeerTarget {
         let target = try await look(for: reference, expected, within: limit)
         return expected.map(target.expecting) ?? target
     }
 
     private func look(
         for reference: PeerReference, _ expected: PeerID?, within limit: Duration
-    ) async throws(SendFailure) -> PeerTarget {
+    ) async throws(SendError) -> PeerTarget {
         switch reference {
         case .address(let host, let port):
             guard let target = target(host: host, port: port) else {
-                throw SendFailure(.unreachable, "no dialect is spoken at \(reference)")
+                throw SendError(.unreachable, "no dialect is spoken at \(reference)")
             }
             return target
         case .name(let name):
             if let contact = try contact(named: name) { return try await find(contact, within: limit) }
             let search = try await find(name, expected, within: limit)
             if let target = search.target { return target }
-            if Task.isCancelled { throw SendFailure(.cancelled, "cancelled") }
+            if Task.isCancelled { throw SendError(.cancelled, "cancelled") }
             if await Self.isHost(name), let target = target(host: name, port: Endpoints.defaultPort) { return target }
             let way = searches ? "" : " (discovery is off: give host:port)"
             let advice = searches ? Self.advice(nameless: search.nameless, named: search.named) : ""
-            throw SendFailure(.notFound, "no machine named \(name) was found\(way)\(advice)")
+            throw SendError(.notFound, "no machine named \(name) was found\(way)\(advice)")
         }
     }
 
@@ -127,7 +127,7 @@ package struct PeerFinder: Sendable {
 
     private func find(
         _ name: String, _ expected: PeerID?, within limit: Duration
-    ) async throws(SendFailure) -> Search {
+    ) async throws(SendError) -> Search {
         var matches: [PeerID: FoundPeer] = [:]
         var nameless: Set<PeerID> = []
         var named: Set<String> = []
@@ -159,7 +159,7 @@ package struct PeerFinder: Sendable {
         }
         guard matches.count <= 1 else {
             let ids = matches.keys.map(\.short).sorted().joined(separator: ", ")
-            throw SendFailure(
+            throw SendError(
                 .ambiguous, "\(matches.count) peers are called \(name): \(ids); give the beginning of the id")
         }
         return Search(target: matches.values.first?.target, nameless: nameless, named: named)

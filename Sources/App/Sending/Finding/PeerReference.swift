@@ -9,15 +9,15 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
     case name(String)
 
     /// Why a text cannot name a peer.
-    package struct Unreadable: Error, Hashable, CustomStringConvertible {
+    package struct FormatError: Error, Hashable, CustomStringConvertible {
         package let description: String
     }
 
     /// Reads `kitchen`, `k7qf-9m2c`, `nas.lan`, `192.168.1.7`, `nas.lan:9238`, `fe80::1%eth0`, `[fd00::1]:9238`.
-    /// - Throws: `Unreadable` for an empty text, one too long, or a port that is none.
-    package init(_ text: String) throws(Unreadable) {
+    /// - Throws: `FormatError` for an empty text, one too long, or a port that is none.
+    package init(_ text: String) throws(FormatError) {
         guard !text.isEmpty, text.utf8.count <= 255 else {
-            throw Unreadable(description: "a peer's name has 1 to 255 bytes")
+            throw FormatError(description: "a peer's name has 1 to 255 bytes")
         }
         let standard = Endpoints.defaultPort
         if text.first == "[", let end = text.lastIndex(of: "]") {
@@ -29,7 +29,7 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
         } else if let colon = text.lastIndex(of: ":") {
             let host = String(text[..<colon])
             let port = try Self.port(text[text.index(after: colon)...], of: text)
-            guard !host.isEmpty else { throw Unreadable(description: "\(text) names no host before its port") }
+            guard !host.isEmpty else { throw FormatError(description: "\(text) names no host before its port") }
             self = .address(host: host, port: port)
         } else {
             self = .name(text)
@@ -48,9 +48,9 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
         return (try? SocketAddress(ipAddress: bare, port: 0)) != nil
     }
 
-    private static func port(_ digits: Substring, of text: String) throws(Unreadable) -> UInt16 {
+    private static func port(_ digits: Substring, of text: String) throws(FormatError) -> UInt16 {
         guard let port = UInt16(digits), port > 0 else {
-            throw Unreadable(description: "\(text) ends with no port number (1 to 65535)")
+            throw FormatError(description: "\(text) ends with no port number (1 to 65535)")
         }
         return port
     }

@@ -39,14 +39,14 @@ struct OutboxSender: OutboxSending {
         cancellation: Cancellation,
         note: @escaping @Sendable (OutboxStep) throws(OutboxError) -> Void
     ) async -> OutboxResult {
-        do throws(OutboxFailure) {
+        do throws(OutboxJobError) {
             let reference = try reference(to: shipment)
             let known = try await settled(shipment, reference)
             if !known.isEmpty {
                 do throws(OutboxError) {
                     try note(.settled(known))
                 } catch {
-                    throw OutboxFailure(.unexpected, error.description, isFinal: false)
+                    throw OutboxJobError(.unexpected, error.description, isFinal: false)
                 }
             }
             let open = shipment.open.filter { known[$0] == nil }
@@ -60,20 +60,20 @@ struct OutboxSender: OutboxSending {
 
     // MARK: To whom
 
-    private func reference(to shipment: OutboxShipment) throws(OutboxFailure) -> PeerReference {
+    private func reference(to shipment: OutboxShipment) throws(OutboxJobError) -> PeerReference {
         let destination = shipment.job.destination
         do {
             guard let key = destination.key else { return try PeerReference(destination.text) }
             // It may have another name by now.
             guard let contact = try sender.finder.contacts?.snapshot()[key] else {
-                throw OutboxFailure(
+                throw OutboxJobError(
                     .peerNotFound, "\(destination.text) (\(key.short)) is no longer a contact", isFinal: true)
             }
             return .name(contact.name.text)
-        } catch let failure as OutboxFailure {
+        } catch let failure as OutboxJobError {
             throw failure
         } catch {
-            throw OutboxFailure(.peerNotFound, "\(error)", isFinal: false)
+            throw OutboxJobError(.peerNotFound, "\(error)", isFinal: false)
         }
     }
 
@@ -82,27 +82,27 @@ struct OutboxSender: OutboxSending {
     /// The peer's receipt for an attempt that may have ended without a report to this side.
     private func settled(
         _ shipment: OutboxShipment, _ reference: PeerReference
-    ) async throws(OutboxFailure) -> [Int: OutboxOutcome] {
+    ) async throws(OutboxJobError) -> [Int: SettledItem] {
         guard shipment.wasOffered else { return [:] }
         let offer = Offer(
             transfer: shipment.transfer,
-            items: try shipment.offered.map { number throws(OutboxFailure) in
+            items: try shipment.offered.map { number throws(OutboxJobError) in
                 try shipment.job.items[number].placeholder
             }, senderName: ownName, dialect: DialectTable.known.standard)
         let receipt: Receipt?
-        do throws(SendFailure) {
+        do throws(SendError) {
             receipt = try await sender.receipt(of: offer, from: reference, options: options(shipment))
         } catch {
-            throw OutboxFailure(error)
+            throw OutboxJobError(error)
         }
-        var outcomes: [Int: OutboxOutcome] = [:]
+        var outcomes: [Int: SettledItem] = [:]
         for (number, item) in zip(shipment.offered, receipt?.items ?? []) where shipment.open.contains(number) {
             // The sent digests are no longer known: the receipt is compared with the offer alone.
             if let lie = try item.contradiction(of: shipment.job.items[number].placeholder, sent: nil) {
-                outcomes[number] = OutboxOutcome(OutboxFailure(.changed, lie.message, isFinal: true))
+                outcomes[number] = SettledItem(OutboxJobError(.changed, lie.message, isFinal: true))
                 continue
             }
-            switch OutboxOutcome.of(item, waitsForHandlers: shipment.job.options.waitsForHandlers) {
+            switch SettledItem.of(item, waitsForHandlers: shipment.job.options.waitsForHandlers) {
             case .success(let outcome): outcomes[number] = outcome
             case .failure(.handlerPending): throw .handlerPending
             case .failure: continue
@@ -120,7 +120,7 @@ struct OutboxSender: OutboxSending {
         var items: [Int]
         var sources: [any ItemSource]
 
-        init(_ shipment: OutboxShipment, open: [Int], again: Bool) throws(OutboxFailure) {
+        init(_ shipment: OutboxShipment, open: [Int], again: Bool) throws(OutboxJobError) {
             if again, shipment.wasOffered, let sources = try? shipment.sources(shipment.offered) {
                 (transfer, items, self.sources) = (shipment.transfer, shipment.offered, sources)
                 return
@@ -147,13 +147,13 @@ struct OutboxSender: OutboxSending {
     private func send(
         _ parcel: Parcel, _ shipment: OutboxShipment, _ reference: PeerReference,
         _ cancellation: Cancellation, _ note: @escaping @Sendable (OutboxStep) throws(OutboxError) -> Void
-    ) async throws(OutboxFailure) -> OutboxResult {
+    ) async throws(OutboxJobError) -> OutboxResult {
         var options = options(shipment)
         options.transfer = parcel.transfer
         let peer = Mutex<(id: PeerID, name: String?)?>(nil)
         let broken = Mutex<OutboxError?>(nil)
         let report: SendReport
-        do throws(SendFailure) {
+        do throws(SendError) {
             report = try await sender.send(
                 parcel.sources, to: reference, options: options, cancellation: cancellation
             ) { event in
@@ -176,13 +176,13 @@ struct OutboxSender: OutboxSending {
             }
         } catch {
             if let broken = broken.withLock({ $0 }) {
-                throw OutboxFailure(.unexpected, broken.description, isFinal: false)
+                throw OutboxJobError(.unexpected, broken.description, isFinal: false)
             }
-            throw OutboxFailure(error)
+            throw OutboxJobError(error)
         }
         var result = OutboxResult()
         for (number, item) in zip(parcel.items, report.items) {
-            switch OutboxOutcome.of(item, waitsForHandlers: shipment.job.options.waitsForHandlers) {
+            switch SettledItem.of(item, waitsForHandlers: shipment.job.options.waitsForHandlers) {
             case .success(let outcome): result.outcomes[number] = outcome
             case .failure(let failure): result.failure = result.failure ?? failure
             }
@@ -194,23 +194,23 @@ struct OutboxSender: OutboxSending {
 extension OutboxItem {
     /// As it is, or was, offered.
     var placeholder: OfferedItem {
-        get throws(OutboxFailure) {
+        get throws(OutboxJobError) {
             guard let name = try? SafeName(name), let type = UniformType(type) else {
-                throw OutboxFailure(.unexpected, "a job of the outbox is damaged: a name in it", isFinal: true)
+                throw OutboxJobError(.unexpected, "a job of the outbox is damaged: a name in it", isFinal: true)
             }
             return OfferedItem(kind: kind, name: name, type: type, size: size, entries: entries)
         }
     }
 }
 
-extension OutboxFailure {
-    init(_ failure: SendFailure) {
+extension OutboxJobError {
+    init(_ failure: SendError) {
         let reason = failure.description
         switch failure.code {
         case .notFound, .ambiguous: self.init(.peerNotFound, reason, isFinal: false)
         case .unreachable, .cancelled: self.init(.unreachable, reason, isFinal: false)
         case .noAnswer: self.init(.noAnswer, reason, isFinal: false)
-        case .refused(let code): self.init(TransferFault(code, reason))
+        case .refused(let code): self.init(TransferError(code, reason))
         case .unfit: self.init(.unexpected, reason, isFinal: true)
         }
     }

@@ -15,8 +15,8 @@ package struct OutboxService: Sendable {
     private let reports: OutboxReports
 
     /// Reads nothing yet.
-    /// - Throws: `HandlerProgram.Unfit` for a hook that cannot be run.
-    package init(home: Home, settings: Settings, sender: Sender, logger: Logger) throws(HandlerProgram.Unfit) {
+    /// - Throws: `HandlerProgram.UnfitError` for a hook that cannot be run.
+    package init(home: Home, settings: Settings, sender: Sender, logger: Logger) throws(HandlerProgram.UnfitError) {
         let reports = try OutboxReports(home, settings, logger)
         self.reports = reports
         engine = OutboxEngine(
@@ -60,11 +60,11 @@ struct OutboxReports: Sendable {
     private let program: NoticeProgram?
     private let logger: Logger
 
-    init(_ home: Home, _ settings: Settings, _ logger: Logger) throws(HandlerProgram.Unfit) {
+    init(_ home: Home, _ settings: Settings, _ logger: Logger) throws(HandlerProgram.UnfitError) {
         self.logger = logger
         notifier = settings.notifications ? DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus) : nil
-        do throws(HandlerProgram.Unfit) {
-            program = try settings.outboxHook.map { path throws(HandlerProgram.Unfit) in
+        do throws(HandlerProgram.UnfitError) {
+            program = try settings.outboxHook.map { path throws(HandlerProgram.UnfitError) in
                 try NoticeProgram(
                     path: path,
                     name: "outbox hook",
@@ -77,7 +77,7 @@ struct OutboxReports: Sendable {
                 )
             }
         } catch {
-            throw HandlerProgram.Unfit(description: settings.line(about: "outboxHook", error.description))
+            throw HandlerProgram.UnfitError(description: settings.line(about: "outboxHook", error.description))
         }
     }
 

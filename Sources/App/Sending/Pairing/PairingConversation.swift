@@ -30,7 +30,7 @@ struct PairingConversation {
         defer { watch.cancel() }
         do {
             return try await converse(first)
-        } catch let fault as PairingFault {
+        } catch let fault as PairingError {
             // Over for the other side as well; it may be gone.
             if fault.code != .refusedByPeer { await say(fault) }
             throw fault
@@ -60,7 +60,7 @@ struct PairingConversation {
             case .send(let bytes)?: letter = PairingLetter(message: bytes)
             case .verified(let id)?:
                 return try PairedContact.store(id, in: contacts, wanted: name, calledItself: peerName, method)
-            default: throw PairingEnd(.failed, "the pairing did not finish")
+            default: throw PairingEndError(.failed, "the pairing did not finish")
             }
         }
     }
@@ -78,13 +78,13 @@ struct PairingConversation {
         }
         try Task.checkCancellation()
         guard let isSame else {
-            if connection.isOpen { throw PairingEnd.givenUp }
+            if connection.isOpen { throw PairingEndError.givenUp }
             throw PairingConnectionError()
         }
         return isSame
     }
 
-    private func say(_ fault: PairingFault) async {
+    private func say(_ fault: PairingError) async {
         _ = try? await connection.exchange(
             PairingLetter(message: fault.reply), silence: Self.farewell, maximum: nil)
     }

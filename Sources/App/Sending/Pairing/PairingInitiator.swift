@@ -13,12 +13,12 @@ package struct PairingQuestion: Sendable {
 }
 
 /// Why a pairing that this side began came to nothing.
-package struct PairingFailure: Error, Sendable {
+package struct PairingStartError: Error, Sendable {
     package enum Code: Sendable {
         case notFound
         case ambiguous
         /// It began, and ended as the other reasons do.
-        case ended(PairingEnd.Code)
+        case ended(PairingEndError.Code)
     }
 
     package let code: Code
@@ -30,7 +30,7 @@ package struct PairingFailure: Error, Sendable {
         self.reason = reason
     }
 
-    init(_ end: PairingEnd) { self.init(.ended(end.code), end.reason) }
+    init(_ end: PairingEndError) { self.init(.ended(end.code), end.reason) }
 }
 
 /// Begins a pairing: finds the peer, connects, goes through it with the user, and stores the contact.
@@ -51,7 +51,7 @@ package struct PairingInitiator: Sendable {
     ///   - finding: how long to look for the peer.
     ///   - ask: whether both sides show the same; nil without an answer. Cancelled when the pairing ends meanwhile.
     ///   - confirmed: called when this user's yes is sent and the other user's is awaited.
-    /// - Throws: `PairingFailure`.
+    /// - Throws: `PairingStartError`.
     package func pair(
         with reference: PeerReference,
         _ method: PairingMethod,
@@ -59,11 +59,11 @@ package struct PairingInitiator: Sendable {
         finding: Duration,
         ask: @escaping @Sendable (PairingQuestion) async -> Bool?,
         confirmed: @escaping @Sendable () -> Void
-    ) async throws(PairingFailure) -> Contact {
+    ) async throws(PairingStartError) -> Contact {
         do {
             let target = try await finder.resolve(reference, within: finding)
             guard let endpoint = finder.endpoint(for: target) as? any PairingEndpoint else {
-                throw PairingEnd(.failed, "\(target.dialect.title) cannot pair")
+                throw PairingEndError(.failed, "\(target.dialect.title) cannot pair")
             }
             return try await endpoint.pair(with: target, within: finding) { connection in
                 let (session, first) = try desk.initiate(
@@ -78,22 +78,22 @@ package struct PairingInitiator: Sendable {
         }
     }
 
-    private static func failure(_ error: any Error) -> PairingFailure {
+    private static func failure(_ error: any Error) -> PairingStartError {
         switch error {
-        case let failure as SendFailure:
+        case let failure as SendError:
             switch failure.code {
-            case .notFound: PairingFailure(.notFound, failure.description)
-            case .ambiguous: PairingFailure(.ambiguous, failure.description)
-            case .cancelled: PairingFailure(PairingEnd.givenUp)
-            default: PairingFailure(PairingEnd(.lost, failure.description))
+            case .notFound: PairingStartError(.notFound, failure.description)
+            case .ambiguous: PairingStartError(.ambiguous, failure.description)
+            case .cancelled: PairingStartError(PairingEndError.givenUp)
+            default: PairingStartError(PairingEndError(.lost, failure.description))
             }
-        case let end as PairingEnd: PairingFailure(end)
-        case let fault as PairingFault: PairingFailure(PairingEnd(fault))
-        case let error as ContactError: PairingFailure(PairingEnd(error))
-        case let fault as TransferFault:
-            PairingFailure(PairingEnd(.failed, "the peer does not pair: \(fault.message)"))
-        case is CancellationError: PairingFailure(PairingEnd.givenUp)
-        default: PairingFailure(PairingEnd(.lost, PairingEnd.lost.reason))
+        case let end as PairingEndError: PairingStartError(end)
+        case let fault as PairingError: PairingStartError(PairingEndError(fault))
+        case let error as ContactError: PairingStartError(PairingEndError(error))
+        case let fault as TransferError:
+            PairingStartError(PairingEndError(.failed, "the peer does not pair: \(fault.message)"))
+        case is CancellationError: PairingStartError(PairingEndError.givenUp)
+        default: PairingStartError(PairingEndError(.lost, PairingEndError.lost.reason))
         }
     }
 }

@@ -18,14 +18,14 @@ package struct Home: Sendable, Hashable {
     package var configurationFile: String { configuration + "/config.yaml" }
 
     /// Why no place can be found for anything.
-    package struct Homeless: Error, CustomStringConvertible {
+    package struct MissingError: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// - Parameter environment: usually the process's. Empty variables count as unset, and relative XDG paths too, as
     ///   the XDG specification says; a relative `WAFT_HOME` is taken from the working directory.
-    /// - Throws: `Homeless` when neither `WAFT_HOME` nor `HOME` says where to look.
-    package init(environment: [String: String]) throws(Homeless) {
+    /// - Throws: `MissingError` when neither `WAFT_HOME` nor `HOME` says where to look.
+    package init(environment: [String: String]) throws(MissingError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let root = variable("WAFT_HOME") {
             let root = URL(fileURLWithPath: root).standardizedFileURL.path
@@ -37,7 +37,7 @@ package struct Home: Sendable, Hashable {
             return
         }
         guard let home = variable("HOME"), PathText.isAbsolute(home) else {
-            throw Homeless(description: "neither WAFT_HOME nor HOME is set to a folder; set one of them")
+            throw MissingError(description: "neither WAFT_HOME nor HOME is set to a folder; set one of them")
         }
         func folder(_ name: String, _ standard: String) -> String {
             variable(name).flatMap { PathText.isAbsolute($0) ? $0 : nil } ?? home + "/" + standard
@@ -70,13 +70,13 @@ package struct Home: Sendable, Hashable {
     }
 
     /// Makes the folders that are missing, private to the user (the Inbox makes itself).
-    /// - Throws: `Homeless` that names the folder and the reason.
-    package func makeFolders() throws(Homeless) {
+    /// - Throws: `MissingError` that names the folder and the reason.
+    package func makeFolders() throws(MissingError) {
         for folder in [configuration, state, run] {
             do throws(SystemError) {
                 try FolderMaking.make(folder)
             } catch {
-                throw Homeless(description: "the folder \(folder) cannot be made: \(error)")
+                throw MissingError(description: "the folder \(folder) cannot be made: \(error)")
             }
         }
     }

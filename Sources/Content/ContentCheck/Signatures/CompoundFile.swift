@@ -6,7 +6,7 @@ enum CompoundFile {
     static func type(
         of source: some ByteSource,
         head: UnsafeRawBufferPointer
-    ) throws(ReadFailure) -> UniformType? {
+    ) throws(ReadError) -> UniformType? {
         // Sectors have 512 or 4096 bytes; the first directory sector begins with the root.
         guard let shift = head.short(at: 30), shift == 9 || shift == 12, let sector = head.long(at: 48) else {
             return nil

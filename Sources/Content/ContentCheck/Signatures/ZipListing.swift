@@ -24,7 +24,7 @@ struct ZipListing: Hashable, Sendable {
     /// Whether the directory was found and read to its end. Otherwise the archive may have further names.
     var isComplete = false
 
-    init(_ source: some ByteSource, head: UnsafeRawBufferPointer) throws(ReadFailure) {
+    init(_ source: some ByteSource, head: UnsafeRawBufferPointer) throws(ReadError) {
         readFirstEntry(head)
         guard let directory = try Self.directory(of: source) else { return }
         isComplete = directory.isWhole
@@ -72,7 +72,7 @@ struct ZipListing: Hashable, Sendable {
     /// The central directory, or as much of it as the limit allows; nil if there is none.
     private static func directory(
         of source: some ByteSource
-    ) throws(ReadFailure) -> (bytes: [UInt8], isWhole: Bool)? {
+    ) throws(ReadError) -> (bytes: [UInt8], isWhole: Bool)? {
         let tailOffset = source.size - min(source.size, UInt64(Limits.tail))
         let tail = try source.read(at: tailOffset, count: Limits.tail)
         guard let end = endRecord(in: tail) else { return nil }
@@ -110,7 +110,7 @@ struct ZipListing: Hashable, Sendable {
         of source: some ByteSource,
         tail: [UInt8],
         endRecord: Int
-    ) throws(ReadFailure) -> (size: UInt64, offset: UInt64)? {
+    ) throws(ReadError) -> (size: UInt64, offset: UInt64)? {
         guard endRecord >= 20 else { return nil }
         let location: UInt64? = tail.withUnsafeBytes { tail in
             let position = endRecord - 20

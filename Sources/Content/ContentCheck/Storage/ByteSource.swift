@@ -6,11 +6,11 @@ protocol ByteSource {
     var size: UInt64 { get }
 
     /// Up to `count` bytes from an offset on; fewer at the end.
-    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8]
+    func read(at offset: UInt64, count: Int) throws(ReadError) -> [UInt8]
 }
 
 /// Why content could not be read.
-struct ReadFailure: Error, CustomStringConvertible {
+struct ReadError: Error, CustomStringConvertible {
     /// Of the system call.
     let number: Int32
 
@@ -22,7 +22,7 @@ struct DescriptorBytes: ByteSource {
     let descriptor: Int32
     let size: UInt64
 
-    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8] {
+    func read(at offset: UInt64, count: Int) throws(ReadError) -> [UInt8] {
         guard offset < size, count > 0 else { return [] }
         let count = Int(min(UInt64(count), size - offset))
         // Beyond what a file can have.
@@ -37,7 +37,7 @@ struct DescriptorBytes: ByteSource {
                 filled += done
             }
         }
-        if failure != 0 { throw ReadFailure(number: failure) }
+        if failure != 0 { throw ReadError(number: failure) }
         return bytes
     }
 }
@@ -48,7 +48,7 @@ struct MemoryBytes: ByteSource {
 
     var size: UInt64 { UInt64(bytes.count) }
 
-    func read(at offset: UInt64, count: Int) throws(ReadFailure) -> [UInt8] {
+    func read(at offset: UInt64, count: Int) throws(ReadError) -> [UInt8] {
         guard offset < size, count > 0 else { return [] }
         return Array(bytes[Int(offset)...].prefix(count))
     }

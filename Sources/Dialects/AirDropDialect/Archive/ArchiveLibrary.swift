@@ -6,19 +6,19 @@ enum ArchiveLibrary {
     /// The name of the library's interface, unchanged since 2012. Linked programs look for this name too.
     static let fileName = "libarchive.so.13"
 
-    private static let loaded = Result { () throws(TransferFault) in try load(fileName) }
+    private static let loaded = Result { () throws(TransferError) in try load(fileName) }
 
     /// The library's functions, by their own names.
     /// - Throws: `unexpected`, with a message for the user, if the library is not installed.
-    static func functions() throws(TransferFault) -> CArchiveShims_Functions { try loaded.get() }
+    static func functions() throws(TransferError) -> CArchiveShims_Functions { try loaded.get() }
 
     /// Loads a library with this name at each call.
-    static func load(_ name: String) throws(TransferFault) -> CArchiveShims_Functions {
+    static func load(_ name: String) throws(TransferError) -> CArchiveShims_Functions {
         try withUnsafeTemporaryAllocation(of: CArchiveShims_Functions.self, capacity: 1) {
-            (room) throws(TransferFault) in
-            guard let functions = room.baseAddress else { throw TransferFault(.unexpected, "there is no memory") }
+            (room) throws(TransferError) in
+            guard let functions = room.baseAddress else { throw TransferError(.unexpected, "there is no memory") }
             if let reason = CArchiveShims_load(name, functions) {
-                throw TransferFault(
+                throw TransferError(
                     .unexpected, "AirDrop needs libarchive, which cannot be loaded: \(String(cString: reason))")
             }
             return functions.pointee

@@ -25,7 +25,7 @@ final class BodyDeflater {
     private var stretchLeft = 0
     private var isStoring = false
 
-    init(_ form: Form) throws(TransferFault) {
+    init(_ form: Form) throws(TransferError) {
         self.form = form
         // 31 is 15, the largest window, plus 16 for gzip's form.
         deflating = try DeflateStream(level: Self.level, windowBits: form == .gzip ? 31 : 15)
@@ -112,7 +112,7 @@ private final class DeflateStream {
     /// Bytes to reserve at a time.
     private static let roomBytes = 64 << 10
 
-    init(level: Int32, windowBits: Int32) throws(TransferFault) {
+    init(level: Int32, windowBits: Int32) throws(TransferError) {
         self.level = level
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -121,7 +121,7 @@ private final class DeflateStream {
             Int32(MemoryLayout<z_stream>.size))
         guard result == Z_OK else {
             stream.deallocate()
-            throw TransferFault(.unexpected, "there is no memory to pack the contents")
+            throw TransferError(.unexpected, "there is no memory to pack the contents")
         }
     }
 

@@ -63,7 +63,7 @@ final class BodyInflater {
     /// - Throws: `protocolViolation` if the bytes are no body; `sizeMismatch` if it inflates beyond the limit.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(TransferFault) -> (consumed: Int, produced: Int) {
+    ) throws(TransferError) -> (consumed: Int, produced: Int) {
         var (consumed, produced) = (0, 0)
         if case .beginning = state { try recognize(input) }
         while consumed < input.count || hasPending, produced < output.count {
@@ -75,7 +75,7 @@ final class BodyInflater {
             consumed += took
             produced += made
             guard limit.allows(inflated, from: compressed) else {
-                throw TransferFault(.sizeMismatch, "the contents inflate to far more than was offered")
+                throw TransferError(.sizeMismatch, "the contents inflate to far more than was offered")
             }
             if took == 0, made == 0 { break }
         }
@@ -100,7 +100,7 @@ final class BodyInflater {
 
     private func step(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
-    ) throws(TransferFault) -> (Int, Int) {
+    ) throws(TransferError) -> (Int, Int) {
         switch state {
         case .beginning: return (0, 0)
         case .bare: return copy(input, output)
@@ -129,7 +129,7 @@ final class BodyInflater {
 
     /// Recognizes the form by the first byte, not by the announced type: `070707` or `070701`, `1F 8B`, or the header
     /// of a block, whose short length leaves the upper bits 0.
-    private func recognize(_ input: UnsafeRawBufferPointer) throws(TransferFault) {
+    private func recognize(_ input: UnsafeRawBufferPointer) throws(TransferError) {
         switch input.first {
         case nil: break
         case UInt8(ascii: "0"): state = .bare
@@ -143,7 +143,7 @@ final class BodyInflater {
         }
     }
 
-    private func takeHeader(_ input: UnsafeRawBufferPointer, _ bytes: Int, _ value: UInt32) throws(TransferFault) -> Int
+    private func takeHeader(_ input: UnsafeRawBufferPointer, _ bytes: Int, _ value: UInt32) throws(TransferError) -> Int
     {
         guard let byte = input.first else { return 0 }
         let value = value << 8 | UInt32(byte)
@@ -163,7 +163,7 @@ final class BodyInflater {
 
     private func inflateBlock(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer, left: Int, inflated: Int
-    ) throws(TransferFault) -> (Int, Int) {
+    ) throws(TransferError) -> (Int, Int) {
         let (took, made, hasEnded) = try inflateOn(UnsafeRawBufferPointer(rebasing: input.prefix(left)), output)
         let (left, inflated) = (left - took, inflated + made)
         guard inflated <= AirDropLimits.blockBytes else { throw .malformed("a block that inflates to too much") }
@@ -180,20 +180,20 @@ final class BodyInflater {
 
     // MARK: zlib
 
-    private func openStream(windowBits: Int32) throws(TransferFault) {
+    private func openStream(windowBits: Int32) throws(TransferError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
         guard inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             stream.deallocate()
-            throw TransferFault(.unexpected, "there is no memory to inflate the contents")
+            throw TransferError(.unexpected, "there is no memory to inflate the contents")
         }
         self.stream = stream
     }
 
     private func inflateOn(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
-    ) throws(TransferFault) -> (Int, Int, hasEnded: Bool) {
-        guard let stream else { throw TransferFault(.unexpected, "nothing is being inflated") }
+    ) throws(TransferError) -> (Int, Int, hasEnded: Bool) {
+        guard let stream else { throw TransferError(.unexpected, "nothing is being inflated") }
         // zlib counts in 32 bits; the caller continues with the rest.
         let (input, output) = (input.prefix(1 << 30), output.prefix(1 << 30))
         stream.pointee.next_in = UnsafeMutablePointer(

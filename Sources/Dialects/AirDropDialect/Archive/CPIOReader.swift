@@ -35,10 +35,10 @@ final class CPIOReader {
     ///   - inflater: turns the bytes into the archive.
     ///   - next: returns the next bytes, nil at their end. It may block.
     /// - Throws: `unexpected` if there is no library or no memory.
-    init(_ inflater: BodyInflater, next: @escaping () -> ByteBuffer?) throws(TransferFault) {
+    init(_ inflater: BodyInflater, next: @escaping () -> ByteBuffer?) throws(TransferError) {
         libarchive = try ArchiveLibrary.functions()
         guard let archive = libarchive.archive_read_new() else {
-            throw TransferFault(.unexpected, "there is no memory to read an archive")
+            throw TransferError(.unexpected, "there is no memory to read an archive")
         }
         self.archive = archive
         source = Source(inflater, next: next)
@@ -48,7 +48,7 @@ final class CPIOReader {
     deinit { _ = libarchive.archive_read_free(archive) }
 
     /// Begins to read. The caller calls it once, before all other functions.
-    func open() throws(TransferFault) {
+    func open() throws(TransferError) {
         source.allowance = AirDropLimits.headerBytes
         // The source outlives the archive: this object owns both.
         let data = Unmanaged.passUnretained(source).toOpaque()
@@ -57,7 +57,7 @@ final class CPIOReader {
 
     /// The next member; skips the unread rest of the last one.
     /// - Returns: nil at the archive's own end (`TRAILER!!!`); bytes after it do not matter.
-    func next() throws(TransferFault) -> Member? {
+    func next() throws(TransferError) -> Member? {
         source.allowance = AirDropLimits.headerBytes
         // `struct archive_entry *`, borrowed until the next call.
         var entry: OpaquePointer?
@@ -71,11 +71,11 @@ final class CPIOReader {
         if libarchive.archive_entry_nlink(entry) > 1 { linkedMembers += 1 }
         guard linkedMembers <= AirDropLimits.linkedMembers else { throw .malformed("too many members with many names") }
         guard let text = libarchive.archive_entry_pathname(entry) else {
-            throw TransferFault(.unsafeName, "a member cannot be stored: \(NameRefusal.empty)")
+            throw TransferError(.unsafeName, "a member cannot be stored: \(NameError.empty)")
         }
         guard let path = String(validatingCString: text) else {
-            let refusal = NameRefusal.notUTF8.said(of: String(cString: text))
-            throw TransferFault(.unsafeName, "a member cannot be stored: \(refusal)")
+            let refusal = NameError.notUTF8.said(of: String(cString: text))
+            throw TransferError(.unsafeName, "a member cannot be stored: \(refusal)")
         }
         guard let size = UInt64(exactly: libarchive.archive_entry_size(entry)), size <= Limits.itemBytes else {
             throw .malformed("a member of no size that there is")
@@ -88,7 +88,7 @@ final class CPIOReader {
 
     /// The next bytes of the member's contents, valid until the next call.
     /// - Returns: nil at their end.
-    func data() throws(TransferFault) -> UnsafeRawBufferPointer? {
+    func data() throws(TransferError) -> UnsafeRawBufferPointer? {
         var block: UnsafeRawPointer?
         var count = 0
         var offset: la_int64_t = 0
@@ -103,7 +103,7 @@ final class CPIOReader {
         ARCHIVE_FORMAT_CPIO_POSIX, ARCHIVE_FORMAT_CPIO_SVR4_NOCRC, ARCHIVE_FORMAT_CPIO_SVR4_CRC,
     ]
 
-    private func kind(of entry: OpaquePointer, _ path: String) throws(TransferFault) -> Member.Kind {
+    private func kind(of entry: OpaquePointer, _ path: String) throws(TransferError) -> Member.Kind {
         switch UInt32(libarchive.archive_entry_filetype(entry)) {
         case 0o100000: return .file
         case 0o040000: return .folder
@@ -111,7 +111,7 @@ final class CPIOReader {
             let target = libarchive.archive_entry_symlink(entry).flatMap { String(validatingCString: $0) }
             guard let target else {
                 let link = PathText.printable(path, limit: 120)
-                throw TransferFault(.unsafeName, "the link \(link) cannot be stored: where it leads is not UTF-8")
+                throw TransferError(.unsafeName, "the link \(link) cannot be stored: where it leads is not UTF-8")
             }
             return .link(target: target)
         default: return .special
@@ -119,14 +119,14 @@ final class CPIOReader {
     }
 
     /// The reason of the failure: a fault in the bytes precedes libarchive's own error.
-    private func fault() -> TransferFault {
+    private func fault() -> TransferError {
         source.fault ?? .malformed("contents that are no whole cpio archive")
     }
 
     /// The source of libarchive's bytes.
     fileprivate final class Source {
         /// The fault in the bytes, if any.
-        private(set) var fault: TransferFault?
+        private(set) var fault: TransferError?
         /// Bytes that libarchive may still read before the next member's contents. It holds a whole header and name,
         /// however long the stated length is.
         var allowance = Int.max
@@ -147,7 +147,7 @@ final class CPIOReader {
         /// - Returns: bytes of the archive, valid until the next call; empty at the end, nil after a fault.
         func read() -> UnsafeRawBufferPointer? {
             guard fault == nil else { return nil }
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 let bytes = try inflateSome()
                 allowance -= allowance == .max ? 0 : bytes.count
                 guard allowance > 0 else { throw .malformed("a name without end") }
@@ -158,9 +158,9 @@ final class CPIOReader {
             }
         }
 
-        private func inflateSome() throws(TransferFault) -> UnsafeRawBufferPointer {
+        private func inflateSome() throws(TransferError) -> UnsafeRawBufferPointer {
             while true {
-                let (consumed, produced) = try input.withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+                let (consumed, produced) = try input.withUnsafeReadableBytes { (bytes) throws(TransferError) in
                     try inflater.inflate(bytes, into: output)
                 }
                 input.moveReaderIndex(forwardBy: consumed)
@@ -168,7 +168,7 @@ final class CPIOReader {
                 guard let more = next() else {
                     let hasEnded = input.readableBytes == 0 && inflater.isBetweenBlocks
                     if hasEnded { return UnsafeRawBufferPointer(start: nil, count: 0) }
-                    throw TransferFault(.sizeMismatch, "the contents ended before their end")
+                    throw TransferError(.sizeMismatch, "the contents ended before their end")
                 }
                 input = more
             }

@@ -14,7 +14,7 @@ final class CPIOWriter {
 
     /// - Parameter write: takes bytes of the archive, which are valid only during the call.
     /// - Throws: `unexpected` if there is no library or no memory.
-    init(_ write: @escaping (UnsafeRawBufferPointer) -> Void) throws(TransferFault) {
+    init(_ write: @escaping (UnsafeRawBufferPointer) -> Void) throws(TransferError) {
         libarchive = try ArchiveLibrary.functions()
         guard let archive = libarchive.archive_write_new() else { throw Self.noMemory }
         guard let entry = libarchive.archive_entry_new() else {
@@ -38,30 +38,30 @@ final class CPIOWriter {
         _ = libarchive.archive_write_free(archive)
     }
 
-    func folder(_ path: String, modified: Timestamp?) throws(TransferFault) {
+    func folder(_ path: String, modified: Timestamp?) throws(TransferError) {
         begin(path, mode: 0o040755, size: 0, modified)
         try writeHeader()
     }
 
-    func link(_ path: String, target: String) throws(TransferFault) {
+    func link(_ path: String, target: String) throws(TransferError) {
         begin(path, mode: 0o120777, size: 0, nil)
         libarchive.archive_entry_set_symlink(entry, target)
         try writeHeader()
     }
 
     /// Begins a file; the caller then writes exactly `size` bytes of contents.
-    func file(_ path: String, size: UInt64, executable: Bool, modified: Timestamp?) throws(TransferFault) {
+    func file(_ path: String, size: UInt64, executable: Bool, modified: Timestamp?) throws(TransferError) {
         begin(path, mode: executable ? 0o100755 : 0o100644, size: Int64(clamping: size), modified)
         try writeHeader()
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
+    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
         guard libarchive.archive_write_data(archive, bytes.baseAddress, bytes.count) == bytes.count else {
             throw failure()
         }
     }
 
-    func finish() throws(TransferFault) {
+    func finish() throws(TransferError) {
         guard libarchive.archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
     }
 
@@ -77,16 +77,16 @@ final class CPIOWriter {
         libarchive.archive_entry_set_mtime(entry, time_t(seconds), 0)
     }
 
-    private func writeHeader() throws(TransferFault) {
+    private func writeHeader() throws(TransferError) {
         guard libarchive.archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
     }
 
-    private func failure() -> TransferFault {
+    private func failure() -> TransferError {
         let reason = libarchive.archive_error_string(archive).map { String(cString: $0) } ?? "no reason given"
-        return TransferFault(.unexpected, "the archive could not be written: \(reason)")
+        return TransferError(.unexpected, "the archive could not be written: \(reason)")
     }
 
-    private static let noMemory = TransferFault(.unexpected, "there is no memory to write an archive")
+    private static let noMemory = TransferError(.unexpected, "there is no memory to write an archive")
 
     fileprivate final class Sink {
         let write: (UnsafeRawBufferPointer) -> Void

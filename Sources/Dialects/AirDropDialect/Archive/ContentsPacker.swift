@@ -44,7 +44,7 @@ final class ContentsPacker {
     /// The item that is being read, or that could not be read.
     var currentItem: Int? { next < plan.files.count ? plan.files[next].item : nil }
 
-    init(_ plan: SendingPlan, _ form: BodyDeflater.Form) throws(TransferFault) {
+    init(_ plan: SendingPlan, _ form: BodyDeflater.Form) throws(TransferError) {
         self.plan = plan
         let (deflater, output) = (try BodyDeflater(form), Output())
         self.deflater = deflater
@@ -55,7 +55,7 @@ final class ContentsPacker {
     deinit { scratch.deallocate() }
 
     /// - Returns: the next piece of the body, nil after the last.
-    /// - Throws: `SourceFault` if a source no longer matches its offer or cannot be read; `TransferFault` if it cannot
+    /// - Throws: `SourceError` if a source no longer matches its offer or cannot be read; `TransferError` if it cannot
     ///   be packed. The archive cannot be finished then, because its format cannot mark a fault.
     func nextPiece() throws -> ByteBuffer? {
         guard !hasEnded else { return nil }
@@ -118,10 +118,10 @@ final class ContentsPacker {
         case .file(let entry):
             let origin = plan.sources[plan.files[next].item].origin
             guard let size = entry.size else {
-                throw SourceFault(.unreadable, "AirDrop has to know the size of \(origin) first")
+                throw SourceError(.unreadable, "AirDrop has to know the size of \(origin) first")
             }
             guard size <= AirDropDialect.largestFile else {
-                throw SourceFault(.unreadable, "AirDrop carries no file as large as one in \(origin)")
+                throw SourceError(.unreadable, "AirDrop carries no file as large as one in \(origin)")
             }
             try archive.file(
                 path(entry.path), size: size, executable: entry.executable, modified: entry.modified)

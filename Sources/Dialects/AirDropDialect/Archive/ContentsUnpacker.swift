@@ -39,7 +39,7 @@ final class ContentsUnpacker {
     }
 
     /// Reads the archive to its end.
-    func run() throws(TransferFault) {
+    func run() throws(TransferError) {
         try archive.open()
         while let member = try archive.next() { try take(member) }
         try endItem()
@@ -48,27 +48,27 @@ final class ContentsUnpacker {
     /// Stores the links of the question, which are in no archive.
     static func takeLinks(
         of asked: AskedOffer, _ verdict: Verdict, into transfer: IncomingTransfer
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         for (item, contents) in asked.links where verdict.items[item].answer == .accepted {
             try transfer.beginItem(item)
             try transfer.beginFile(
                 FileEntry(path: nil, executable: false, modified: nil, size: UInt64(contents.readableBytes)))
-            try contents.withUnsafeReadableBytes { (bytes) throws(TransferFault) in try transfer.write(bytes) }
+            try contents.withUnsafeReadableBytes { (bytes) throws(TransferError) in try transfer.write(bytes) }
             try transfer.endFile(digest: nil)
             try transfer.endItem(digest: nil)
         }
     }
 
-    private func take(_ member: CPIOReader.Member) throws(TransferFault) {
+    private func take(_ member: CPIOReader.Member) throws(TransferError) {
         let found: MemberPath
-        do throws(NameRefusal) {
+        do throws(NameError) {
             var path = try MemberPath(member.path)
             path.unwrap { asked.places[$0] != nil }
             found = path
         } catch .tooDeep {
-            return try leaveOut(member.path, NameRefusal.tooDeep)
+            return try leaveOut(member.path, NameError.tooDeep)
         } catch {
-            throw TransferFault(.unsafeName, "a member cannot be stored: \(error.said(of: member.path))")
+            throw TransferError(.unsafeName, "a member cannot be stored: \(error.said(of: member.path))")
         }
         let item = asked.places.item(of: found)
         let isItem = item?.depth == found.names.count
@@ -86,11 +86,11 @@ final class ContentsUnpacker {
             }
         }
         guard let item, let number = number(of: item.place, isItem: isItem) else {
-            throw TransferFault(.notAccepted, "something came that was not announced")
+            throw TransferError(.notAccepted, "something came that was not announced")
         }
         guard accepted[number] else { return try passOver() }
         let path: SafeRelativePath?
-        do throws(NameRefusal) {
+        do throws(NameError) {
             path = try found.path(below: item.depth)
         } catch {
             return try leaveOut(found.text, error)
@@ -111,7 +111,7 @@ final class ContentsUnpacker {
 
     private func take(
         _ member: CPIOReader.Member, at path: SafeRelativePath?, _ text: String, _ start: [UInt8]
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         guard let path else {
             switch member.kind {
             case .folder where current?.isTree == true: current?.modified = member.modified
@@ -133,7 +133,7 @@ final class ContentsUnpacker {
             try makeFolder(path, modified: member.modified)
         case .link(let target):
             let safe: SafeLinkTarget
-            do throws(NameRefusal) {
+            do throws(NameError) {
                 safe = try SafeLinkTarget(MemberPath.composed(target), of: path)
             } catch {
                 return try leaveOut(text, "\(error) (to \(PathText.printable(target, limit: 120)))")
@@ -147,13 +147,13 @@ final class ContentsUnpacker {
 
     // MARK: Items
 
-    private func begin(_ number: Int) throws(TransferFault) {
+    private func begin(_ number: Int) throws(TransferError) {
         try endItem()
         try transfer.beginItem(number)
         current = Item(number: number, isTree: transfer.offer.items[number].kind == .tree)
     }
 
-    private func endItem() throws(TransferFault) {
+    private func endItem() throws(TransferError) {
         guard let item = current else { return }
         if item.isTree {
             try leaveFolders(without: nil)
@@ -165,11 +165,11 @@ final class ContentsUnpacker {
 
     private func takeFile(
         _ member: CPIOReader.Member, at path: SafeRelativePath?, _ start: [UInt8]
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         try transfer.beginFile(
             FileEntry(path: path, executable: member.executable, modified: member.modified, size: member.size))
         if !start.isEmpty {
-            try ByteBuffer(bytes: start).withUnsafeReadableBytes { (bytes) throws(TransferFault) in
+            try ByteBuffer(bytes: start).withUnsafeReadableBytes { (bytes) throws(TransferError) in
                 try transfer.write(bytes)
             }
         }
@@ -179,20 +179,20 @@ final class ContentsUnpacker {
 
     // MARK: Folders
 
-    private func enterFolder(of path: SafeRelativePath) throws(TransferFault) {
+    private func enterFolder(of path: SafeRelativePath) throws(TransferError) {
         try leaveFolders(without: path)
         try makeFolders(above: path)
     }
 
     /// Closes the open folders that do not contain `path`, innermost first; nil closes all.
-    private func leaveFolders(without path: SafeRelativePath?) throws(TransferFault) {
+    private func leaveFolders(without path: SafeRelativePath?) throws(TransferError) {
         while let last = current?.open.last, path.map({ !$0.isBelow(last.path) }) ?? true {
             current?.open.removeLast()
             if last.modified != nil { try transfer.folderClosed(last.path, modified: last.modified) }
         }
     }
 
-    private func makeFolders(above path: SafeRelativePath) throws(TransferFault) {
+    private func makeFolders(above path: SafeRelativePath) throws(TransferError) {
         guard let parent = path.parent, current?.folders.contains(parent) == false else { return }
         var missing: [SafeRelativePath] = []
         var next: SafeRelativePath? = parent
@@ -203,7 +203,7 @@ final class ContentsUnpacker {
         for folder in missing.reversed() { try makeFolder(folder, modified: nil) }
     }
 
-    private func makeFolder(_ path: SafeRelativePath, modified: Timestamp?) throws(TransferFault) {
+    private func makeFolder(_ path: SafeRelativePath, modified: Timestamp?) throws(TransferError) {
         if current?.folders.insert(path).inserted == true {
             current?.folderBytes += path.text.utf8.count
             guard current?.folderBytes ?? 0 <= AirDropLimits.folderPathBytes else {
@@ -222,7 +222,7 @@ final class ContentsUnpacker {
     private static let sidecarMagic: [UInt8] = [0x00, 0x05, 0x16, 0x07]
 
     /// - Parameter beginning: number of its bytes that have been read.
-    private func ignoreContents(beginning: Int) throws(TransferFault) {
+    private func ignoreContents(beginning: Int) throws(TransferError) {
         try ignore()
         ignoredBytes += UInt64(beginning)
         while let bytes = try archive.data() {
@@ -231,19 +231,19 @@ final class ContentsUnpacker {
         }
     }
 
-    private func ignore() throws(TransferFault) {
+    private func ignore() throws(TransferError) {
         ignoredMembers += 1
         guard ignoredMembers <= Limits.entriesPerItem else { throw .malformed("too much beside the contents") }
     }
 
     /// Leaves out an entry that cannot be stored; the other entries are unaffected.
-    private func leaveOut(_ entry: String, _ reason: some CustomStringConvertible) throws(TransferFault) {
+    private func leaveOut(_ entry: String, _ reason: some CustomStringConvertible) throws(TransferError) {
         remarks.leftOut(entry, reason)
         try passOver()
     }
 
     /// Skips a member of an item that was not accepted: AirDrop's answer cannot decline single items.
-    private func passOver() throws(TransferFault) {
+    private func passOver() throws(TransferError) {
         try ignore()
         while try archive.data() != nil {}
     }

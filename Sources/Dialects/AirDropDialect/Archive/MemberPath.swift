@@ -10,8 +10,8 @@ struct MemberPath: Equatable {
     /// The item's own name first; empty for the archive's root.
     var names: [Substring]
 
-    /// - Throws: `NameRefusal` if the path is absolute, goes upwards, or is too long.
-    init(_ text: String) throws(NameRefusal) {
+    /// - Throws: `NameError` if the path is absolute, goes upwards, or is too long.
+    init(_ text: String) throws(NameError) {
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > 2 * SafeRelativePath.maximumBytes { throw .tooDeep }
         names = PathText.names(in: Self.composed(text)).filter { $0 != "." }
@@ -30,8 +30,8 @@ struct MemberPath: Equatable {
     /// The path in its item, with names that can be stored.
     /// - Parameter depth: number of names in the item's own path.
     /// - Returns: nil for the item itself.
-    /// - Throws: `NameRefusal.tooDeep`.
-    func path(below depth: Int) throws(NameRefusal) -> SafeRelativePath? {
+    /// - Throws: `NameError.tooDeep`.
+    func path(below depth: Int) throws(NameError) -> SafeRelativePath? {
         guard names.count > depth else { return nil }
         return try SafeRelativePath(
             names.dropFirst(depth).map { SafeName(fitting: String($0)).text }.joined(separator: "/"))

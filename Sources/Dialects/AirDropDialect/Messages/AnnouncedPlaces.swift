@@ -14,7 +14,7 @@ struct AnnouncedPlaces {
     var isEmpty: Bool { items.isEmpty }
 
     /// - Throws: `protocolViolation` if a folder and another item have the same place.
-    mutating func add(_ number: Int, _ kind: ItemKind, at path: MemberPath) throws(TransferFault) {
+    mutating func add(_ number: Int, _ kind: ItemKind, at path: MemberPath) throws(TransferError) {
         if items[path.text] != nil, kind == .tree || trees.contains(path.text) {
             throw .malformed("two items in one place, one of them a folder")
         }

@@ -21,7 +21,7 @@ struct AskReading {
     var links: [String] = []
 
     /// - Throws: `protocolViolation` in one line, without foreign text.
-    init(_ body: ByteBuffer) throws(TransferFault) {
+    init(_ body: ByteBuffer) throws(TransferError) {
         guard let message = PropertyList(message: body)?.dictionary else {
             throw .malformed(
                 "not the property list that was expected, or one of far more than \(AirDropLimits.files) files")
@@ -54,9 +54,9 @@ struct AskReading {
     }
 }
 
-extension TransferFault {
+extension TransferError {
     /// A message that violates the protocol.
-    static func malformed(_ what: String) -> TransferFault {
-        TransferFault(.protocolViolation, "the message is malformed: \(what)")
+    static func malformed(_ what: String) -> TransferError {
+        TransferError(.protocolViolation, "the message is malformed: \(what)")
     }
 }

@@ -14,7 +14,7 @@ struct AskedOffer {
     private(set) var remarks = RemarkList()
 
     /// - Throws: `protocolViolation` or `unsafeName`.
-    init(_ ask: AskReading, registry: TypeRegistry) throws(TransferFault) {
+    init(_ ask: AskReading, registry: TypeRegistry) throws(TransferError) {
         var items: [OfferedItem] = []
         for file in ask.files {
             let item = try file.offered(registry)
@@ -41,7 +41,7 @@ struct AskedOffer {
 }
 
 extension AskReading.File {
-    fileprivate func offered(_ registry: TypeRegistry) throws(TransferFault) -> OfferedItem {
+    fileprivate func offered(_ registry: TypeRegistry) throws(TransferError) -> OfferedItem {
         guard !name.isEmpty else { throw .malformed("a file without a name") }
         let safe = SafeName(fitting: MemberPath.composed(name))
         let type = AnnouncedType.of(
@@ -57,15 +57,15 @@ extension AskReading.File {
     }
 
     /// The item's path in the archive.
-    fileprivate func member() throws(TransferFault) -> MemberPath {
-        do throws(NameRefusal) {
+    fileprivate func member() throws(TransferError) -> MemberPath {
+        do throws(NameError) {
             var path = try MemberPath(path)
             path.unwrap { _ in false }
             guard !path.names.isEmpty else { throw .empty }
             guard path.names.count <= AirDropLimits.announcedDepth else { throw .tooDeep }
             return path
         } catch {
-            throw TransferFault(.unsafeName, "an item cannot be stored: \(error.said(of: path))")
+            throw TransferError(.unsafeName, "an item cannot be stored: \(error.said(of: path))")
         }
     }
 }

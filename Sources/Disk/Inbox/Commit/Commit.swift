@@ -24,7 +24,7 @@ struct Commit {
     let placement: Placement
     let conflict: ConflictRule
     /// The items of the batch, in order; for an item that was given up, its fault.
-    var items: [Result<Item, TransferFault>]
+    var items: [Result<Item, TransferError>]
 
     struct Item {
         var staged: StagedFiles
@@ -41,12 +41,12 @@ struct Commit {
     ///   - announcing: as in `InboxStoring.commit`.
     /// - Returns: the result for each item, in order. All items are used up.
     mutating func run(
-        into inbox: () throws(TransferFault) -> OpenFolder,
+        into inbox: () throws(TransferError) -> OpenFolder,
         at path: String,
         lastNumber: (LastNumbers.Place) -> Int,
         remember: (Int, LastNumbers.Place) -> Void,
-        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
-    ) -> [Result<StoredItem, TransferFault>] {
+        announcing: ([FileIdentity?]) throws(TransferError) -> Void
+    ) -> [Result<StoredItem, TransferError>] {
         let contents = take()
         syncContents(contents)
         var folders: InboxFolders
@@ -60,12 +60,12 @@ struct Commit {
                 return item.flatMap { _ in .failure(error) }
             }
         }
-        var stored: [Result<StoredItem, TransferFault>] = []
+        var stored: [Result<StoredItem, TransferError>] = []
         stored.reserveCapacity(items.count)
         for item in items {
             stored.append(
                 item.flatMap { item in
-                    Result { () throws(TransferFault) in
+                    Result { () throws(TransferError) in
                         let folder = try folders.open(item.folder)
                         let name = try place(item, in: folder, lastNumber, remember)
                         return StoredItem(name: name, path: folders.path(of: item.folder) + "/" + name.text)
@@ -111,7 +111,7 @@ struct Commit {
     }
 
     /// Ends one item; the others go on.
-    private mutating func giveUp(_ index: Int, _ fault: TransferFault) {
+    private mutating func giveUp(_ index: Int, _ fault: TransferError) {
         if case .success(let item) = items[index] { item.staged.discard() }
         items[index] = .failure(fault)
     }
@@ -210,7 +210,7 @@ struct Commit {
         in folder: OpenFolder,
         _ lastNumber: (LastNumbers.Place) -> Int,
         _ remember: (Int, LastNumbers.Place) -> Void
-    ) throws(TransferFault) -> SafeName {
+    ) throws(TransferError) -> SafeName {
         let (staged, name) = (item.staged, item.name)
         let place = LastNumbers.Place(folder: item.folder, name: name)
         do throws(SystemError) {
@@ -231,14 +231,14 @@ struct Commit {
         } catch {
             if error.number == EEXIST {
                 staged.discard()
-                throw TransferFault(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
+                throw TransferError(.unsafeName, "cannot store \(name): \(ConflictRule.taken)")
             }
-            let fault = TransferFault.placing(name.text, error, on: folder.raw)
+            let fault = TransferError.placing(name.text, error, on: folder.raw)
             if fault.isResumable { staged.keep() } else { staged.discard() }
             throw fault
         }
         staged.discard()
-        throw TransferFault(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")
+        throw TransferError(.storage, "cannot store \(name): the Inbox holds too many of that name; move some out")
     }
 
     /// - Returns: whether the item was moved; false if the name is taken.

@@ -14,7 +14,7 @@ extension FileIdentity {
 extension FileInbox {
     package func find(
         _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
-    ) throws(TransferFault) -> [FileIdentity: StoredItem] {
+    ) throws(TransferError) -> [FileIdentity: StoredItem] {
         guard !identities.isEmpty else { return [:] }
         let inbox = try currentInbox()
         do {
@@ -35,7 +35,7 @@ extension FileInbox {
 
     /// Syncs the names: everything visible in the Inbox and in these folders below it survives a power cut after this.
     /// - Throws: `storage` if a folder cannot be opened or synced.
-    package func syncNames(in folders: Set<SafeRelativePath>) throws(TransferFault) {
+    package func syncNames(in folders: Set<SafeRelativePath>) throws(TransferError) {
         var below = InboxFolders(of: try currentInbox(), at: path, opening: opening)
         try below.sync(nil).get()
         for folder in folders where below.isThere(folder) {

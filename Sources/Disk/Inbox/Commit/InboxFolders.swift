@@ -8,8 +8,8 @@ struct InboxFolders {
     /// Absolute path of the Inbox.
     private let path: String
     private let opening: BeneathOpening
-    private var opened: [SafeRelativePath: Result<OpenFolder, TransferFault>] = [:]
-    private var synced: [SafeRelativePath?: Result<Void, TransferFault>] = [:]
+    private var opened: [SafeRelativePath: Result<OpenFolder, TransferError>] = [:]
+    private var synced: [SafeRelativePath?: Result<Void, TransferError>] = [:]
 
     init(of inbox: OpenFolder, at path: String, opening: BeneathOpening) {
         self.inbox = inbox
@@ -27,19 +27,19 @@ struct InboxFolders {
 
     /// - Parameter folder: below the Inbox; nil for the Inbox. Its links are not followed: they could lead outside.
     /// - Throws: `storage` or `noRoom` if it can be neither opened nor created.
-    mutating func open(_ folder: SafeRelativePath?) throws(TransferFault) -> OpenFolder {
+    mutating func open(_ folder: SafeRelativePath?) throws(TransferError) -> OpenFolder {
         guard let folder else { return inbox }
         if let known = opened[folder] { return try known.get() }
-        let result = Result { () throws(TransferFault) in try openOrMake(folder) }
+        let result = Result { () throws(TransferError) in try openOrMake(folder) }
         opened[folder] = result
         return try result.get()
     }
 
-    private func openOrMake(_ folder: SafeRelativePath) throws(TransferFault) -> OpenFolder {
+    private func openOrMake(_ folder: SafeRelativePath) throws(TransferError) -> OpenFolder {
         let names = PathText.names(in: folder.text).map(String.init)
         // If staging is in the Inbox, the next sweep would delete everything stored there.
         if names.first == StagingFolder.name || names.first == InboxMark.name {
-            throw TransferFault(.storage, "cannot store in \(folder) below the Inbox: that name is Waft's own")
+            throw TransferError(.storage, "cannot store in \(folder) below the Inbox: that name is Waft's own")
         }
         do throws(SystemError) {
             let flags = O_RDONLY | O_DIRECTORY
@@ -60,7 +60,7 @@ struct InboxFolders {
             return holder
         } catch {
             if [ENOTDIR, ELOOP].contains(error.number) {
-                throw TransferFault(
+                throw TransferError(
                     .storage, "cannot store in \(folder) below the Inbox: something that is not a folder has this name")
             }
             throw .disk("cannot make the folder", folder.text, error, on: inbox.raw)
@@ -68,9 +68,9 @@ struct InboxFolders {
     }
 
     /// After this the names in the folder are on the disk. Later calls return the first result.
-    mutating func sync(_ folder: SafeRelativePath?) -> Result<Void, TransferFault> {
+    mutating func sync(_ folder: SafeRelativePath?) -> Result<Void, TransferError> {
         if let known = synced[folder] { return known }
-        let result = Result { () throws(TransferFault) in
+        let result = Result { () throws(TransferError) in
             let open = try open(folder)
             do throws(SystemError) {
                 try systemCall { fsync(open.raw) }

@@ -12,7 +12,7 @@ struct FolderRemoval {
     /// Makes a name that is not taken in the base.
     let freshName: () -> String
 
-    private enum Outcome {
+    private enum Step {
         case gone
         case stuck
         /// A folder in it was moved into the base under this name and must be removed first.
@@ -30,7 +30,7 @@ struct FolderRemoval {
         }
     }
 
-    private func clear(_ name: String) -> Outcome {
+    private func clear(_ name: String) -> Step {
         switch Self.unlink(name, in: base) {
         case .gone: return .gone
         case .stuck: return .stuck

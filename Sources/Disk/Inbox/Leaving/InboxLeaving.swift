@@ -28,14 +28,14 @@ package enum InboxLeaving {
     ///   - directory: an existing folder outside the Inbox, chosen by the user: links are followed.
     ///   - name: the new name; nil for the name in the Inbox, with a number if that is taken.
     ///   - copied: called during a copy with the bytes copied since the last call.
-    /// - Throws: `LeavingFault`; then the item is unchanged in the Inbox, and no part of it is elsewhere.
+    /// - Throws: `LeavingError`; then the item is unchanged in the Inbox, and no part of it is elsewhere.
     package static func take(
         _ arrival: Arrival,
         inbox: String,
         to directory: String,
         name: SafeName? = nil,
         copied: (Int) -> Void = { _ in }
-    ) throws(LeavingFault) -> Taken {
+    ) throws(LeavingError) -> Taken {
         let what = "cannot take \(arrival.stored.name)"
         let place = try self.place(arrival, inbox: inbox, what)
         let target = try open(directory, outside: inbox, what)
@@ -46,7 +46,7 @@ package enum InboxLeaving {
                 return taking.finishMove(as: free)
             }
         } catch {
-            guard error.number == EXDEV else { throw LeavingFault(what, error) }
+            guard error.number == EXDEV else { throw LeavingError(what, error) }
             return try taking.copyOver(names, copied: copied)
         }
         throw taking.taken(names)
@@ -55,10 +55,10 @@ package enum InboxLeaving {
     /// Deletes an item.
     ///
     /// - Returns: false if the item was gone already.
-    package static func remove(_ arrival: Arrival, inbox: String) throws(LeavingFault) -> Bool {
+    package static func remove(_ arrival: Arrival, inbox: String) throws(LeavingError) -> Bool {
         let what = "cannot remove \(arrival.stored.name)"
         let place: InboxPlace
-        do throws(LeavingFault) {
+        do throws(LeavingError) {
             place = try self.place(arrival, inbox: inbox, what)
         } catch {
             if error.code == .gone { return false }
@@ -69,26 +69,26 @@ package enum InboxLeaving {
             fsync(place.folder.raw)
             return true
         } catch {
-            throw LeavingFault(.disk, "\(what): \(error)")
+            throw LeavingError(.disk, "\(what): \(error)")
         }
     }
 
     private static func place(
         _ arrival: Arrival, inbox: String, _ what: String
-    ) throws(LeavingFault) -> InboxPlace {
+    ) throws(LeavingError) -> InboxPlace {
         do throws(SystemError) {
             let place = try InboxPlace(arrival.stored.path, inbox: inbox)
             let kind = try place.status().st_mode & S_IFMT
             guard kind == (arrival.item.kind == .tree ? S_IFDIR : S_IFREG) else { throw SystemError(ENXIO) }
             return place
         } catch {
-            throw LeavingFault(what, error)
+            throw LeavingError(what, error)
         }
     }
 
     private static func open(
         _ directory: String, outside inbox: String, _ what: String
-    ) throws(LeavingFault) -> (folder: OpenFolder, path: String) {
+    ) throws(LeavingError) -> (folder: OpenFolder, path: String) {
         do throws(SystemError) {
             let folder = OpenFolder(try FileDescriptor.opening(directory, O_RDONLY | O_DIRECTORY))
             let resolved = try resolve(directory)
@@ -103,7 +103,7 @@ package enum InboxLeaving {
                 case ELOOP: "that is in the Inbox; name another folder"
                 default: "\(error)"
                 }
-            throw LeavingFault(
+            throw LeavingError(
                 error.number == ENOENT ? .noDestination : .destination, "\(what) to \(directory): \(why)")
         }
     }
@@ -148,8 +148,8 @@ private struct Taking {
 
     private var isTree: Bool { arrival.item.kind == .tree }
 
-    func taken(_ names: InboxLeaving.Names) -> LeavingFault {
-        LeavingFault(.nameTaken, "\(what) to \(path): \(names.first) exists there already")
+    func taken(_ names: InboxLeaving.Names) -> LeavingError {
+        LeavingError(.nameTaken, "\(what) to \(path): \(names.first) exists there already")
     }
 
     /// - Parameter name: the current name, in `holder`.
@@ -180,20 +180,20 @@ private struct Taking {
 
     func copyOver(
         _ names: InboxLeaving.Names, copied: (Int) -> Void
-    ) throws(LeavingFault) -> InboxLeaving.Taken {
+    ) throws(LeavingError) -> InboxLeaving.Taken {
         // A user should not wait for a copy that cannot get its name in the end.
         if names.isFixed, faccessat(folder.raw, names.first.text, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
             throw taken(names)
         }
         // Hidden, and unique to this process.
         let temporary = ".waft-taking-\(getpid())-\(arrival.number)"
-        do throws(LeavingFault) {
+        do throws(LeavingError) {
             try makeCopy(temporary, copied)
             let name: SafeName?
             do {
                 name = try move(temporary, in: folder.raw, names)
             } catch {
-                throw LeavingFault("\(what) to \(path)", error)
+                throw LeavingError("\(what) to \(path)", error)
             }
             guard let name else { throw taken(names) }
             fsync(folder.raw)
@@ -204,7 +204,7 @@ private struct Taking {
         }
     }
 
-    private func makeCopy(_ temporary: String, _ copied: (Int) -> Void) throws(LeavingFault) {
+    private func makeCopy(_ temporary: String, _ copied: (Int) -> Void) throws(LeavingError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
         do {
@@ -220,9 +220,9 @@ private struct Taking {
             let what = "cannot copy \(arrival.stored.name) to \(path)"
             // The same error number means that the item has gone, or that the folder refuses new files.
             if error.number == ENOENT, let refusal = refusal(of: temporary) {
-                throw LeavingFault(.destination, "\(what): nothing can be put there (\(refusal))")
+                throw LeavingError(.destination, "\(what): nothing can be put there (\(refusal))")
             }
-            throw LeavingFault(what, error)
+            throw LeavingError(what, error)
         }
         try compare(temporary)
     }
@@ -247,7 +247,7 @@ private struct Taking {
 
     /// Reads the copy back from the disk and compares it with the arrival. If they differ because the item in the Inbox
     /// was edited, compares it with that item.
-    private func compare(_ temporary: String) throws(LeavingFault) {
+    private func compare(_ temporary: String) throws(LeavingError) {
         do {
             let algorithm = arrival.digest.algorithm
             let copy = try StoredDigest.read(
@@ -257,9 +257,9 @@ private struct Taking {
                 place.name, in: place.folder.raw, isTree: isTree, algorithm: algorithm)
             if copy == original { return }
         } catch {
-            throw LeavingFault(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")
+            throw LeavingError(.mismatch, "\(what) to \(path): the copy cannot be compared: \(error)")
         }
-        throw LeavingFault(
+        throw LeavingError(
             .mismatch, "\(what) to \(path): the copy differs from the item in the Inbox; check the target disk")
     }
 

@@ -62,8 +62,8 @@ package enum InboxVerification {
         _ arrival: Arrival,
         arrived: WallTime,
         inbox: String,
-        progressed: (Int) throws(StoredDigestFault) -> Void = { _ in }
-    ) throws(StoredDigestFault) -> ItemFinding {
+        progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
+    ) throws(StoredDigestError) -> ItemFinding {
         let place: InboxPlace
         let status: stat
         do {
@@ -97,10 +97,10 @@ package enum InboxVerification {
     }
 
     private static func read(
-        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ progressed: (Int) throws(StoredDigestFault) -> Void
-    ) throws(StoredDigestFault) -> ItemFinding {
+        _ place: InboxPlace, _ arrival: Arrival, isTree: Bool, _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(StoredDigestError) -> ItemFinding {
         let now: StoredDigest
-        do throws(StoredDigestFault) {
+        do throws(StoredDigestError) {
             now = try StoredDigest.read(
                 place.name, in: place.folder.raw, isTree: isTree, algorithm: arrival.digest.algorithm, fromDisk: true,
                 progressed: progressed)

@@ -50,11 +50,11 @@ extension FileInbox {
 
     /// The Inbox, or the folder below it, in which an arrival was stored.
     /// - Throws: `notKept` if that was another Inbox, or if the folder cannot be opened.
-    private func holder(of arrival: Arrival) throws(TransferFault) -> OpenFolder {
+    private func holder(of arrival: Arrival) throws(TransferError) -> OpenFolder {
         let folder = arrival.destination.folder
         let place = (folder.map { "\(path)/\($0)" } ?? path) + "/" + arrival.stored.name.text
         guard arrival.stored.path == place else {
-            throw TransferFault(.notKept, "\(arrival.stored.name) was stored elsewhere")
+            throw TransferError(.notKept, "\(arrival.stored.name) was stored elsewhere")
         }
         let inbox = try currentInbox()
         guard let folder else { return inbox }
@@ -62,18 +62,18 @@ extension FileInbox {
             return OpenFolder(
                 try opening.open(folder.text, below: inbox.raw, flags: O_RDONLY | O_DIRECTORY))
         } catch {
-            throw TransferFault(.notKept, "\(folder): \(error)")
+            throw TransferError(.notKept, "\(folder): \(error)")
         }
     }
 
-    package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+    package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         let holder = try holder(of: arrival)
         do {
             return try StoredDigest.read(
                 arrival.stored.name.text, in: holder.raw, isTree: arrival.item.kind == .tree, algorithm: algorithm
             ).digest
         } catch {
-            throw TransferFault(.notKept, error.message)
+            throw TransferError(.notKept, error.message)
         }
     }
 }

@@ -26,7 +26,7 @@ final class InboxRecognition: Sendable {
     }
 
     /// - Throws: if the memory cannot be read.
-    init(at path: String, _ memory: any InboxMemory) throws(JournalFault) {
+    init(at path: String, _ memory: any InboxMemory) throws(JournalError) {
         self.path = path
         self.memory = memory
         state = Mutex(State(known: try memory.knownInbox(at: path)))
@@ -40,23 +40,23 @@ final class InboxRecognition: Sendable {
     }
 
     /// - Parameter isNew: whether the folder was created just now.
-    /// - Throws: `TransferFault.anotherInbox`; `storage` if the mark cannot be written or the memory cannot be updated.
-    func check(_ folder: OpenFolder, isNew: Bool) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    /// - Throws: `TransferError.anotherInbox`; `storage` if the mark cannot be written or the memory cannot be updated.
+    func check(_ folder: OpenFolder, isNew: Bool) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             let identity = try Self.identity(of: folder)
             if let seen = state.seen, seen.folder == identity, seen.stamp == InboxMark.stamp(in: folder) { return }
             let mark = InboxMark.read(in: folder)
             if let known = state.known {
                 let isKnown = mark == known.id || mark == nil && (isNew || identity == known.folder)
-                guard isKnown else { throw TransferFault.anotherInbox }
+                guard isKnown else { throw TransferError.anotherInbox }
             }
             try settle(folder, identity, mark: mark, &state)
         }
     }
 
     /// Makes this folder the Inbox from now on.
-    func adopt(_ folder: OpenFolder) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func adopt(_ folder: OpenFolder) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             state.known = nil
             try settle(folder, try Self.identity(of: folder), mark: InboxMark.read(in: folder), &state)
         }
@@ -64,7 +64,7 @@ final class InboxRecognition: Sendable {
 
     private func settle(
         _ folder: OpenFolder, _ identity: FileIdentity, mark: String?, _ state: inout State
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         let now = KnownInbox(id: mark ?? state.known?.id ?? InboxMark.newID(), folder: identity)
         do throws(SystemError) {
             if mark == nil { try InboxMark.write(now.id, in: folder) }
@@ -72,25 +72,25 @@ final class InboxRecognition: Sendable {
             throw .unreachable(error)
         }
         if now != state.known {
-            do throws(JournalFault) {
+            do throws(JournalError) {
                 try memory.remember(now, at: path)
             } catch {
-                throw TransferFault(.storage, error.description)
+                throw TransferError(.storage, error.description)
             }
             state.known = now
         }
         state.seen = InboxMark.stamp(in: folder).map { ($0, identity) }
     }
 
-    private static func identity(of folder: OpenFolder) throws(TransferFault) -> FileIdentity {
+    private static func identity(of folder: OpenFolder) throws(TransferError) -> FileIdentity {
         var status = stat()
         guard fstat(folder.raw, &status) == 0 else { throw .unreachable(.last) }
         return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 }
 
-extension TransferFault {
+extension TransferError {
     /// Nothing is stored in a folder that is not the known Inbox. Senders see this message.
-    package static let anotherInbox = TransferFault(
+    package static let anotherInbox = TransferError(
         .noRoom, "the Inbox is not the known one; is its disk mounted?")
 }

@@ -8,10 +8,10 @@ import SystemCalls
 // between the check and the move.
 extension StagedFiles {
     /// Under the lock: a discarded item is not checked, because its name may be another item's by then.
-    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
-        let found = state.withLock { state -> Result<ContentVerdict?, TransferFault> in
+    func contentVerdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict? {
+        let found = state.withLock { state -> Result<ContentVerdict?, TransferError> in
             guard state.phase == .writing else { return .failure(Self.goneFault) }
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 return .success(try verdict(on: claim))
             } catch {
                 return .failure(error)
@@ -20,7 +20,7 @@ extension StagedFiles {
         return try found.get()
     }
 
-    private func verdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
+    private func verdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict? {
         guard let checker, !isTree else { return nil }
         do {
             let file = try staging.opening.open(name, below: staging.folder.raw, flags: O_RDONLY | O_NONBLOCK)

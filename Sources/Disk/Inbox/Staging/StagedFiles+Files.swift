@@ -5,8 +5,8 @@ import Synchronization
 import SystemCalls
 
 extension StagedFiles {
-    func beginFile(_ entry: FileEntry) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func beginFile(_ entry: FileEntry) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             let display = display(entry.path)
             try staging.aboutToMake(display)
@@ -41,10 +41,10 @@ extension StagedFiles {
         }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             guard state.phase == .writing else { throw Self.goneFault }
-            guard state.file != nil else { throw TransferFault(.unexpected, "no file is open to write to") }
+            guard state.file != nil else { throw TransferError(.unexpected, "no file is open to write to") }
             do throws(SystemError) {
                 try state.file?.write(bytes) { staging.partials.removeOldest() }
             } catch {
@@ -55,20 +55,20 @@ extension StagedFiles {
         }
     }
 
-    func endFile() throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func endFile() throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             guard state.phase == .writing else { throw Self.goneFault }
-            guard let file = state.file.take() else { throw TransferFault(.unexpected, "no file is open to end") }
+            guard let file = state.file.take() else { throw TransferError(.unexpected, "no file is open to end") }
             let display = file.displayPath
             if isTree { staging.earlySync?.wrote(file.unstartedBytes) }
-            let rest: WritingBehind.File?
+            let rest: WriteBehindQueue.File?
             do throws(SystemError) {
                 rest = try file.end()
             } catch {
                 throw .disk("cannot write", display, error, on: staging.folder.raw)
             }
             guard let rest else { return }
-            do throws(WritingBehind.Fault) {
+            do throws(WriteBehindQueue.WriteError) {
                 try behind.add(rest)
             } catch {
                 throw fault(error)
@@ -79,15 +79,15 @@ extension StagedFiles {
     /// Whether a file is written behind: only the small files of a tree.
     private func gathers(_ entry: FileEntry) -> Bool {
         guard isTree, let size = entry.size else { return false }
-        return size <= WritingBehind.mostBytes
+        return size <= WriteBehindQueue.maximumBytes
     }
 
-    func fault(_ fault: WritingBehind.Fault) -> TransferFault {
+    func fault(_ fault: WriteBehindQueue.WriteError) -> TransferError {
         .disk("cannot write", fault.displayPath, fault.error, on: staging.folder.raw)
     }
 
     /// Checks at intervals whether unannounced contents use up the reserve: files of unknown size, and many small ones.
-    private func look(after count: Int, _ state: inout State) throws(TransferFault) {
+    private func look(after count: Int, _ state: inout State) throws(TransferError) {
         guard staging.reserve != .bytes(0), state.file?.roomTaken == false, state.file?.isComplete == false else {
             return
         }
@@ -98,14 +98,14 @@ extension StagedFiles {
         guard let free = try? DiskRoom.free(onFileSystemOf: staging.folder.raw, keeping: staging.reserve), free == 0
         else { return }
         let left = (try? DiskRoom.free(onFileSystemOf: staging.folder.raw)).map { ", \(ByteCount.text($0))," } ?? ""
-        throw TransferFault(
+        throw TransferError(
             .noRoom,
             "cannot write \(display(state.file?.entry.path)): the rest of the disk\(left) is kept free; "
                 + "make room and send it again")
     }
 
     /// Refuses a file that no disk can hold without asking this disk for room.
-    func checkRoom(for entry: FileEntry, _ display: String) throws(TransferFault) {
+    func checkRoom(for entry: FileEntry, _ display: String) throws(TransferError) {
         guard let whole = entry.size, whole >= Self.preallocationThreshold else { return }
         let size = whole - min(whole, entry.offset)
         staging.makeRoom(for: size)

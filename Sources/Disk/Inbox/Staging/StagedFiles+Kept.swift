@@ -10,8 +10,8 @@ extension StagedFiles {
 
     func resumeFile(
         _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
-    ) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    ) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             let display = display(entry.path)
             let (folder, name) = try place(of: entry.path, what: "cannot resume", &state)
@@ -45,8 +45,8 @@ extension StagedFiles {
         }
     }
 
-    private static func notKept(_ display: String) -> TransferFault {
-        TransferFault(.notKept, "the kept part of \(display) is gone")
+    private static func notKept(_ display: String) -> TransferError {
+        TransferError(.notKept, "the kept part of \(display) is gone")
     }
 
     /// Opens a file for writing that was made read-only when it began.
@@ -124,8 +124,8 @@ extension StagedFiles {
 
     // MARK: Entries that do not come again
 
-    func removeLeftovers() throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func removeLeftovers() throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             guard let came = state.came else { return }
             state.folder = nil

@@ -4,8 +4,8 @@ import Synchronization
 import SystemCalls
 
 extension StagedFiles {
-    func makeFolder(_ path: SafeRelativePath) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func makeFolder(_ path: SafeRelativePath) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the folder", &state)
@@ -23,8 +23,8 @@ extension StagedFiles {
         }
     }
 
-    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             try staging.aboutToMake(path.text)
             let (folder, name) = try place(of: path, what: "cannot make the link", &state)
@@ -41,10 +41,10 @@ extension StagedFiles {
         }
     }
 
-    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
-            guard isTree else { throw TransferFault(.unexpected, "cannot close a folder: the item is one file") }
+            guard isTree else { throw TransferError(.unexpected, "cannot close a folder: the item is one file") }
             if modified != nil {
                 let folder = try open(path, what: "cannot close the folder", display(path), &state)
                 // As with files, a time that cannot be stored does no harm.
@@ -59,17 +59,17 @@ extension StagedFiles {
         of path: SafeRelativePath?,
         what: String,
         _ state: inout State
-    ) throws(TransferFault) -> (OpenFolder, String) {
+    ) throws(TransferError) -> (OpenFolder, String) {
         guard let path else {
-            if isTree { throw TransferFault(.unsafeName, "\(what) a file that is the item: the item is a folder") }
+            if isTree { throw TransferError(.unsafeName, "\(what) a file that is the item: the item is a folder") }
             return (staging.folder, name)
         }
-        guard isTree else { throw TransferFault(.unsafeName, "\(what) \(path): the item is one file") }
+        guard isTree else { throw TransferError(.unsafeName, "\(what) \(path): the item is one file") }
         // Most files are in the same folder as the last one.
         if state.came == nil, let folder = state.folder, path.lies(in: folder.path) { return (folder.open, path.name) }
         if let parent = path.parent, let came = state.came, !came.contains(KeptFile.pathHash(parent)) {
             // The entry there is from an earlier attempt, and perhaps no longer a folder.
-            throw TransferFault(.unsafeName, "\(what) \(path): its folder does not exist")
+            throw TransferError(.unsafeName, "\(what) \(path): its folder does not exist")
         }
         return (try open(path.parent, what: what, path.text, &state), path.name)
     }
@@ -79,7 +79,7 @@ extension StagedFiles {
         what: String,
         _ display: String,
         _ state: inout State
-    ) throws(TransferFault) -> OpenFolder {
+    ) throws(TransferError) -> OpenFolder {
         // Compare bytes: two names that Swift's strings treat as equal may be two names on the disk.
         if let folder = state.folder, sameBytes(folder.path?.text, path?.text) { return folder.open }
         do throws(SystemError) {

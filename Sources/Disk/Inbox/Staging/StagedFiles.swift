@@ -8,7 +8,7 @@ import SystemCalls
 /// One item in the staging folder: a file, or a folder with contents.
 ///
 /// It keeps open only the file that is being written, the folder of the last write and at most
-/// `WritingBehind.mostFiles` small files. So thousands of small files in a few folders need no path lookup each, and
+/// `WriteBehindQueue.maximumFiles` small files. So thousands of small files in a few folders need no path lookup each, and
 /// thousands of items no descriptor each.
 final class StagedFiles: StagedItem {
     /// Maximum number of entries whose places are remembered. With more, the whole file system is synced if it can be.
@@ -31,7 +31,7 @@ final class StagedFiles: StagedItem {
     let isKept: Bool
     let state: Mutex<State>
     /// Its small files that are not on the disk yet.
-    let behind: WritingBehind
+    let behind: WriteBehindQueue
 
     /// - Parameters:
     ///   - name: a fresh one, or with `isKeyed` one taken in `staging.partials`; this object gives it back.
@@ -44,13 +44,13 @@ final class StagedFiles: StagedItem {
         isKeyed: Bool = false,
         isKept: Bool = false,
         checker: ContentChecker? = nil
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         self.staging = staging
         self.name = name
         self.isTree = isTree
         self.isKeyed = isKeyed
         self.checker = checker
-        self.behind = WritingBehind { staging.partials.removeOldest() }
+        self.behind = WriteBehindQueue { staging.partials.removeOldest() }
         let isKept = isKept && Self.isThere(name, isTree: isTree, in: staging)
         self.isKept = isKept
         self.state = Mutex(State(came: isTree && isKept ? [] : nil))
@@ -118,11 +118,11 @@ final class StagedFiles: StagedItem {
 // MARK: - The end
 
 extension StagedFiles {
-    static var goneFault: TransferFault { TransferFault(.cancelled, "the item was discarded") }
+    static var goneFault: TransferError { TransferError(.cancelled, "the item was discarded") }
 
-    func check(_ state: borrowing State) throws(TransferFault) {
+    func check(_ state: borrowing State) throws(TransferError) {
         guard state.phase == .writing else { throw Self.goneFault }
-        guard state.file == nil else { throw TransferFault(.unexpected, "the file before this one was not ended") }
+        guard state.file == nil else { throw TransferError(.unexpected, "the file before this one was not ended") }
     }
 
     /// The contents that must be synced before the item may be moved into the Inbox.
@@ -136,13 +136,13 @@ extension StagedFiles {
     /// Ends the writing for good.
     ///
     /// - Throws: `unexpected` if the item is not whole, `cancelled` if it was discarded or taken before.
-    func take() throws(TransferFault) -> Contents {
-        try state.withLock { state throws(TransferFault) in
+    func take() throws(TransferError) -> Contents {
+        try state.withLock { state throws(TransferError) in
             try check(state)
             guard isTree || state.entryCount == 1 else {
-                throw TransferFault(.unexpected, "the item has no contents yet")
+                throw TransferError(.unexpected, "the item has no contents yet")
             }
-            do throws(WritingBehind.Fault) {
+            do throws(WriteBehindQueue.WriteError) {
                 try behind.finish()
             } catch {
                 throw fault(error)
@@ -153,10 +153,10 @@ extension StagedFiles {
         }
     }
 
-    func rest() throws(TransferFault) {
-        try state.withLock { state throws(TransferFault) in
+    func rest() throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             try check(state)
-            do throws(WritingBehind.Fault) {
+            do throws(WriteBehindQueue.WriteError) {
                 try behind.finish()
             } catch {
                 throw fault(error)
@@ -165,12 +165,12 @@ extension StagedFiles {
         }
     }
 
-    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         try rest()
-        do throws(StoredDigestFault) {
+        do throws(StoredDigestError) {
             return try StoredDigest.read(name, in: staging.folder.raw, isTree: isTree, algorithm: algorithm).digest
         } catch {
-            throw TransferFault(.storage, "the received contents cannot be read again: \(error)")
+            throw TransferError(.storage, "the received contents cannot be read again: \(error)")
         }
     }
 

@@ -25,7 +25,7 @@ final class StagingFolder: Sendable {
     /// The kept parts of interrupted items.
     let partials: Partials
     /// For trees of small files; nil if the file system has no disk.
-    let earlySync: EarlySync?
+    let earlySync: BackgroundSync?
     private let bounds: PartialBounds
     private let made = Atomic<UInt64>(0)
     private let time: KeptTime
@@ -46,7 +46,7 @@ final class StagingFolder: Sendable {
         self.folder = folder
         self.reserve = reserve
         self.isInMemory = CLinuxShims_is_tmpfs(folder.raw) != 0
-        self.earlySync = isInMemory ? nil : EarlySync(folder)
+        self.earlySync = isInMemory ? nil : BackgroundSync(folder)
         self.lock = lock
         self.opening = opening
         self.numbers = numbers
@@ -127,7 +127,7 @@ final class StagingFolder: Sendable {
     /// Call before each file, folder or link is created. Checks at intervals whether small entries use up the reserve,
     /// and removes partial items to make room.
     /// - Throws: `noRoom`.
-    func aboutToMake(_ display: String) throws(TransferFault) {
+    func aboutToMake(_ display: String) throws(TransferError) {
         guard reserve != .bytes(0), made.wrappingAdd(1, ordering: .relaxed).oldValue % Self.lookStep == 0 else {
             return
         }
@@ -142,7 +142,7 @@ final class StagingFolder: Sendable {
         } else {
             return
         }
-        throw TransferFault(
+        throw TransferError(
             .noRoom, "cannot create \(display): \(what) is kept free; make room and send it again")
     }
 

@@ -41,10 +41,10 @@ package struct StoredDigest: Hashable, Sendable {
         isTree: Bool,
         algorithm: DigestAlgorithm,
         fromDisk: Bool = false,
-        progressed: (Int) throws(StoredDigestFault) -> Void = { _ in }
-    ) throws(StoredDigestFault) -> StoredDigest {
+        progressed: (Int) throws(StoredDigestError) -> Void = { _ in }
+    ) throws(StoredDigestError) -> StoredDigest {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
-            throw StoredDigestFault(.different, name, "this cannot be the name of an item")
+            throw StoredDigestError(.different, name, "this cannot be the name of an item")
         }
         var reading = DigestReading(algorithm: algorithm, fromDisk: fromDisk)
         if isTree { return try reading.tree(name, in: folder, progressed) }
@@ -54,7 +54,7 @@ package struct StoredDigest: Hashable, Sendable {
 }
 
 /// Why an item cannot be read as the item that was stored.
-package struct StoredDigestFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct StoredDigestError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// No item has this name, or a part of it vanished during the reading.
         case gone
@@ -115,8 +115,8 @@ private struct DigestReading: ~Copyable {
         _ name: UnsafePointer<CChar>,
         in folder: Int32,
         display: @autoclosure () -> String,
-        _ progressed: (Int) throws(StoredDigestFault) -> Void
-    ) throws(StoredDigestFault) -> (digest: Digest, size: UInt64, executable: Bool) {
+        _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(StoredDigestError) -> (digest: Digest, size: UInt64, executable: Bool) {
         let (before, after): (stat, stat)
         var size: UInt64 = 0
         do throws(SystemError) {
@@ -133,7 +133,7 @@ private struct DigestReading: ~Copyable {
                 if count == 0 { break }
                 state.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 size += UInt64(count)
-                do throws(StoredDigestFault) {
+                do throws(StoredDigestError) {
                     try progressed(count)
                 } catch {
                     cancellation = error
@@ -143,16 +143,16 @@ private struct DigestReading: ~Copyable {
             after = try Self.status(of: file.raw)
         } catch {
             if let cancellation { throw cancellation }
-            throw StoredDigestFault(error, display())
+            throw StoredDigestError(error, display())
         }
         guard FileStamp(before) == FileStamp(after), UInt64(max(0, after.st_size)) == size else {
-            throw StoredDigestFault(.different, display(), "it was written to while it was read")
+            throw StoredDigestError(.different, display(), "it was written to while it was read")
         }
         return (state.finalize(), size, after.st_mode & 0o111 != 0)
     }
 
     /// What `progressed` threw.
-    private var cancellation: StoredDigestFault?
+    private var cancellation: StoredDigestError?
 
     private static func status(of file: Int32) throws(SystemError) -> stat {
         var status = stat()
@@ -182,15 +182,15 @@ private struct DigestReading: ~Copyable {
     mutating func tree(
         _ root: String,
         in folder: Int32,
-        _ progressed: (Int) throws(StoredDigestFault) -> Void
-    ) throws(StoredDigestFault) -> StoredDigest {
+        _ progressed: (Int) throws(StoredDigestError) -> Void
+    ) throws(StoredDigestError) -> StoredDigest {
         var listing = TreeListing(algorithm)
         var total = StoredDigest(digest: Digest.of(algorithm, []), size: 0, entries: 1)
         var levels: [Level] = []
         do {
             levels.append(try Level(root, in: folder, path: nil, most: Limits.entriesPerItem))
         } catch {
-            throw StoredDigestFault(error, root)
+            throw StoredDigestError(error, root)
         }
         while let level = levels.last {
             guard level.next < level.names.count else {
@@ -200,9 +200,9 @@ private struct DigestReading: ~Copyable {
             let index = level.next
             level.next += 1
             total.entries += 1
-            guard total.entries <= Limits.entriesPerItem else { throw StoredDigestFault(SystemError(EFBIG), root) }
+            guard total.entries <= Limits.entriesPerItem else { throw StoredDigestError(SystemError(EFBIG), root) }
             let path = try Self.path(level, index, root)
-            try level.names.withName(at: index) { name throws(StoredDigestFault) in
+            try level.names.withName(at: index) { name throws(StoredDigestError) in
                 var status = stat()
                 do throws(SystemError) {
                     try systemCall { fstatat(level.folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -219,7 +219,7 @@ private struct DigestReading: ~Copyable {
                     default: throw SystemError(ENXIO)
                     }
                 } catch {
-                    throw StoredDigestFault(error, "\(root)/\(path)")
+                    throw StoredDigestError(error, "\(root)/\(path)")
                 }
                 let file = try file(name, in: level.folder.raw, display: "\(root)/\(path)", progressed)
                 listing.file(path, executable: file.executable, digest: file.digest)
@@ -230,18 +230,18 @@ private struct DigestReading: ~Copyable {
         return total
     }
 
-    private static func path(_ level: Level, _ index: Int, _ root: String) throws(StoredDigestFault) -> SafeRelativePath
+    private static func path(_ level: Level, _ index: Int, _ root: String) throws(StoredDigestError) -> SafeRelativePath
     {
         let text = level.names.text(at: index)
-        do throws(NameRefusal) {
-            guard let text else { throw NameRefusal.notUTF8 }
+        do throws(NameError) {
+            guard let text else { throw NameError.notUTF8 }
             let name = try SafeName(text)
             guard let folder = level.path else { return SafeRelativePath(name) }
             return try folder.appending(name)
         } catch {
             let folder = level.path.map { "\(root)/\($0)" } ?? root
             let name = level.names.withName(at: index) { String(cString: $0) }
-            throw StoredDigestFault(.different, folder, "something in it was never received: \(error.said(of: name))")
+            throw StoredDigestError(.different, folder, "something in it was never received: \(error.said(of: name))")
         }
     }
 

@@ -46,7 +46,7 @@ struct WritingFile: ~Copyable {
         if let count = gathered?.count {
             written += Int64(bytes.count)
             gathered?.append(contentsOf: bytes)
-            guard count + bytes.count > WritingBehind.mostBytes, let all = gathered.take() else { return }
+            guard count + bytes.count > WriteBehindQueue.maximumBytes, let all = gathered.take() else { return }
             // More than was announced.
             written = 0
             return try write(all, makingRoom: makingRoom)
@@ -91,10 +91,10 @@ struct WritingFile: ~Copyable {
 
     /// Ends the writing.
     /// - Returns: the gathered contents, which are still to be written; nil for a file that is written.
-    consuming func end() throws(SystemError) -> WritingBehind.File? {
+    consuming func end() throws(SystemError) -> WriteBehindQueue.File? {
         if let contents = gathered.take() {
             let (entry, displayPath) = (entry, displayPath)
-            return WritingBehind.File(
+            return WriteBehindQueue.File(
                 descriptor: descriptor.release(), entry: entry, displayPath: displayPath, contents: contents)
         }
 

@@ -50,7 +50,7 @@ enum ArrivalRow {
         return StatementArguments(values)
     }
 
-    static func entry(_ row: Row, _ dialects: DialectTable) throws(UnreadableRow) -> JournalEntry {
+    static func entry(_ row: Row, _ dialects: DialectTable) throws(UnreadableRowError) -> JournalEntry {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
         var facts = try facts(&columns, dialects)
@@ -73,7 +73,7 @@ enum ArrivalRow {
 
     private static func facts(
         _ columns: inout ColumnReader, _ dialects: DialectTable
-    ) throws(UnreadableRow) -> ArrivalFacts {
+    ) throws(UnreadableRowError) -> ArrivalFacts {
         let transfer = try columns.text("transfer") { TransferID($0) }
         let itemNumber = try columns.count("place in its offer")
         let itemsInOffer = try columns.count("offer's number of items")
@@ -89,13 +89,13 @@ enum ArrivalRow {
             dialect: dialects.standard)
     }
 
-    private static func destination(_ columns: inout ColumnReader) throws(UnreadableRow) -> Destination {
+    private static func destination(_ columns: inout ColumnReader) throws(UnreadableRowError) -> Destination {
         let folder = try columns.optionalText("folder") { try? SafeRelativePath($0) }
         let handler = try columns.optionalText("chosen handler", ColumnReader.safeName)
         return Destination(handler: handler, folder: folder)
     }
 
-    private static func item(_ columns: inout ColumnReader) throws(UnreadableRow) -> OfferedItem {
+    private static func item(_ columns: inout ColumnReader) throws(UnreadableRowError) -> OfferedItem {
         OfferedItem(
             kind: try columns.text("kind", ItemKind.init(rawValue:)),
             name: try columns.text("name", ColumnReader.safeName),
@@ -105,7 +105,7 @@ enum ArrivalRow {
 
     private static func known(_ entries: UInt64) -> UInt64? { entries == 0 ? nil : entries }
 
-    private static func content(_ columns: inout ColumnReader) throws(UnreadableRow) -> ContentVerdict? {
+    private static func content(_ columns: inout ColumnReader) throws(UnreadableRowError) -> ContentVerdict? {
         let outcome = try columns.optionalText("content's outcome", ContentVerdict.Outcome.init(rawValue:))
         let type = try columns.optionalText("content's type") { UniformType($0) }
         let explanation = try columns.optionalText("content's explanation")

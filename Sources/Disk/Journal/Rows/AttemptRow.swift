@@ -11,7 +11,7 @@ enum AttemptRow {
     /// Maximum number of bytes kept of an attempt's reason.
     static let reasonBytes = 1_024
 
-    static func attempt(_ row: Row, of arrival: ArrivalNumber) throws(UnreadableRow) -> JournalAttempt {
+    static func attempt(_ row: Row, of arrival: ArrivalNumber) throws(UnreadableRowError) -> JournalAttempt {
         var columns = ColumnReader(row, "arrival \(arrival), attempt")
         var attempt = JournalAttempt(
             number: try columns.count("number", least: 1), handler: try columns.text("handler"),

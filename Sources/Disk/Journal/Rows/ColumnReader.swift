@@ -19,11 +19,11 @@ struct ColumnReader {
         return next < row.count ? row[next] : .null
     }
 
-    func unreadable(_ column: String) -> UnreadableRow {
-        UnreadableRow(line: "\(what) cannot be read: its \(column) is damaged")
+    func unreadable(_ column: String) -> UnreadableRowError {
+        UnreadableRowError(line: "\(what) cannot be read: its \(column) is damaged")
     }
 
-    mutating func optionalInteger(_ column: String) throws(UnreadableRow) -> Int64? {
+    mutating func optionalInteger(_ column: String) throws(UnreadableRowError) -> Int64? {
         switch value().storage {
         case .null: return nil
         case .int64(let integer): return integer
@@ -31,30 +31,32 @@ struct ColumnReader {
         }
     }
 
-    mutating func integer(_ column: String) throws(UnreadableRow) -> Int64 {
+    mutating func integer(_ column: String) throws(UnreadableRowError) -> Int64 {
         guard let integer = try optionalInteger(column) else { throw unreadable(column) }
         return integer
     }
 
     /// An integer of at least `least`.
-    mutating func count(_ column: String, least: Int = 0) throws(UnreadableRow) -> Int {
+    mutating func count(_ column: String, least: Int = 0) throws(UnreadableRowError) -> Int {
         guard let count = Int(exactly: try integer(column)), count >= least else { throw unreadable(column) }
         return count
     }
 
-    mutating func optionalInt(_ column: String) throws(UnreadableRow) -> Int? {
+    mutating func optionalInt(_ column: String) throws(UnreadableRowError) -> Int? {
         guard let integer = try optionalInteger(column) else { return nil }
         guard let int = Int(exactly: integer) else { throw unreadable(column) }
         return int
     }
 
-    mutating func optionalBits(_ column: String) throws(UnreadableRow) -> UInt64? {
+    mutating func optionalBits(_ column: String) throws(UnreadableRowError) -> UInt64? {
         try optionalInteger(column).map { UInt64(bitPattern: $0) }
     }
 
-    mutating func bits(_ column: String) throws(UnreadableRow) -> UInt64 { UInt64(bitPattern: try integer(column)) }
+    mutating func bits(_ column: String) throws(UnreadableRowError) -> UInt64 {
+        UInt64(bitPattern: try integer(column))
+    }
 
-    mutating func optionalText(_ column: String) throws(UnreadableRow) -> String? {
+    mutating func optionalText(_ column: String) throws(UnreadableRowError) -> String? {
         switch value().storage {
         case .null: return nil
         case .string(let text): return text
@@ -65,27 +67,27 @@ struct ColumnReader {
         }
     }
 
-    mutating func text(_ column: String) throws(UnreadableRow) -> String {
+    mutating func text(_ column: String) throws(UnreadableRowError) -> String {
         guard let text = try optionalText(column) else { throw unreadable(column) }
         return text
     }
 
     /// Converts a text with `make`; nil from `make` means that the text is damaged.
-    mutating func text<Value>(_ column: String, _ make: (String) -> Value?) throws(UnreadableRow) -> Value {
+    mutating func text<Value>(_ column: String, _ make: (String) -> Value?) throws(UnreadableRowError) -> Value {
         guard let value = make(try text(column)) else { throw unreadable(column) }
         return value
     }
 
     mutating func optionalText<Value>(
         _ column: String, _ make: (String) -> Value?
-    ) throws(UnreadableRow) -> Value? {
+    ) throws(UnreadableRowError) -> Value? {
         guard let text = try optionalText(column) else { return nil }
         guard let value = make(text) else { throw unreadable(column) }
         return value
     }
 
     /// Decodes the JSON of `WrittenText.json`.
-    mutating func json<Value: Decodable>(_ column: String) throws(UnreadableRow) -> Value {
+    mutating func json<Value: Decodable>(_ column: String) throws(UnreadableRowError) -> Value {
         let text = try text(column)
         do { return try JSONDecoder().decode(Value.self, from: Data(text.utf8)) } catch { throw unreadable(column) }
     }

@@ -8,7 +8,7 @@ import UniformTypes
 enum DeliveryRow {
     static let columns = "number, transfer, peer, due, deferred_since, deferrals, attempts, refused_by"
 
-    static func delivery(_ row: Row) throws(UnreadableRow) -> WaitingDelivery {
+    static func delivery(_ row: Row) throws(UnreadableRowError) -> WaitingDelivery {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
         let transfer = try columns.text("transfer") { TransferID($0) }
@@ -18,7 +18,7 @@ enum DeliveryRow {
 
     static func delivery(
         _ columns: inout ColumnReader, number: ArrivalNumber, transfer: TransferID, peer: PeerID
-    ) throws(UnreadableRow) -> WaitingDelivery {
+    ) throws(UnreadableRowError) -> WaitingDelivery {
         WaitingDelivery(
             number: number, transfer: transfer, peer: peer,
             due: WallTime(milliseconds: try columns.integer("time when it is due")),

@@ -8,7 +8,7 @@ import UniformTypes
 enum UnsettledRow {
     static let columns = "number, device, inode, name, folder"
 
-    static func unsettled(_ row: Row) throws(UnreadableRow) -> UnsettledArrival {
+    static func unsettled(_ row: Row) throws(UnreadableRowError) -> UnsettledArrival {
         var columns = ColumnReader(row, "arrival")
         let number = ArrivalNumber(try columns.integer("number"))
         let device = try columns.optionalBits("device")

@@ -40,10 +40,10 @@ struct BookDocument: Codable {
         var id: Key
         var name: String
         var verified: Verified
-        var policy: Outcome
+        var policy: PolicyAction
         var types: [UniformType]?
         var largestOffer: UInt64?
-        var mostItems: Int?
+        var maximumItems: Int?
         /// Since version 2.
         var sizePerDay: UInt64?
         var times: String?
@@ -74,7 +74,7 @@ struct BookDocument: Codable {
     }
 
     /// The contents of the file are invalid.
-    struct Fault: Error {
+    struct FormatError: Error {
         var reason: String
     }
 
@@ -83,7 +83,7 @@ struct BookDocument: Codable {
         // First: in a later version every other field may have another meaning.
         version = try container.decode(Int.self, forKey: .version)
         guard (1...Self.version).contains(version) else {
-            throw Fault(reason: "it is of version \(version), and only 1 and \(Self.version) can be read")
+            throw FormatError(reason: "it is of version \(version), and only 1 and \(Self.version) can be read")
         }
         contacts = try container.decode([Entry].self, forKey: .contacts)
         blocked = try container.decodeIfPresent([Stranger].self, forKey: .blocked) ?? []
@@ -99,13 +99,13 @@ extension BookDocument {
         }
     }
 
-    /// - Throws: `Fault`.
+    /// - Throws: `FormatError`.
     func snapshot() throws -> ContactSnapshot {
         guard contacts.count <= ContactBounds.contacts, blocked.count <= ContactBounds.blockedStrangers else {
-            throw Fault(reason: "there are more than \(ContactBounds.contacts) contacts in it")
+            throw FormatError(reason: "there are more than \(ContactBounds.contacts) contacts in it")
         }
         guard version == 1 || (contacts.map(\.id) + blocked.map(\.id)).allSatisfy(\.isChecked) else {
-            throw Fault(reason: "a key id in it has no check digits")
+            throw FormatError(reason: "a key id in it has no check digits")
         }
         var ids: Set<PeerID> = []
         var names: Set<ContactName> = []
@@ -116,13 +116,13 @@ extension BookDocument {
             do {
                 contact = try entry.contact()
             } catch let error as ContactError {
-                throw Fault(reason: "contact \(index + 1) in it: \(error)")
-            } catch let error as NameRefusal {
-                throw Fault(reason: "the folder of contact \(index + 1) in it: \(error)")
+                throw FormatError(reason: "contact \(index + 1) in it: \(error)")
+            } catch let error as NameError {
+                throw FormatError(reason: "the folder of contact \(index + 1) in it: \(error)")
             }
-            guard ids.insert(contact.id).inserted else { throw Fault(reason: "it lists a key twice") }
+            guard ids.insert(contact.id).inserted else { throw FormatError(reason: "it lists a key twice") }
             guard names.insert(contact.name).inserted else {
-                throw Fault(reason: "two contacts in it have the name \(contact.name)")
+                throw FormatError(reason: "two contacts in it have the name \(contact.name)")
             }
             read.append(contact)
         }
@@ -144,7 +144,7 @@ extension BookDocument.Entry {
             policy: contact.policy,
             types: limits.types.isEmpty ? nil : limits.types,
             largestOffer: limits.largestOffer,
-            mostItems: limits.mostItems,
+            maximumItems: limits.maximumItems,
             sizePerDay: limits.sizePerDay,
             times: limits.times?.times,
             days: limits.times.flatMap { $0.days.count == 7 ? nil : $0.days.sorted().map(\.short) },
@@ -158,10 +158,10 @@ extension BookDocument.Entry {
         )
     }
 
-    /// - Throws: `ContactError`, `NameRefusal`.
+    /// - Throws: `ContactError`, `NameError`.
     func contact() throws -> Contact {
         guard types?.count ?? 0 <= ContactBounds.types, addresses?.count ?? 0 <= ContactBounds.addresses,
-            mostItems ?? 0 >= 0
+            maximumItems ?? 0 >= 0
         else { throw ContactError.unfit("it has too many types or addresses, or a negative number of items") }
         return Contact(
             id: id.id,
@@ -171,7 +171,7 @@ extension BookDocument.Entry {
             limits: AcceptanceLimits(
                 types: types ?? [],
                 largestOffer: largestOffer,
-                mostItems: mostItems,
+                maximumItems: maximumItems,
                 sizePerDay: sizePerDay,
                 times: try window(),
                 until: until.map { WallTime(milliseconds: $0) }
@@ -197,22 +197,22 @@ extension BookDocument.Entry {
 }
 
 extension BookDocument {
-    /// - Throws: `Fault`.
-    init(bytes: [UInt8]) throws(Fault) {
+    /// - Throws: `FormatError`.
+    init(bytes: [UInt8]) throws(FormatError) {
         let sum = SummedDocument.reading(bytes)
         do {
             switch sum {
             case .whole(let document): self = try JSONDecoder().decode(BookDocument.self, from: Data(document))
             case .unsummed: self = try JSONDecoder().decode(BookDocument.self, from: Data(bytes))
-            case .damaged: throw Fault(reason: "its checksum, in the last line, does not match its contents")
+            case .damaged: throw FormatError(reason: "its checksum, in the last line, does not match its contents")
             }
             guard version == 1 || sum != .unsummed else {
-                throw Fault(reason: "its last line, with the checksum, is missing")
+                throw FormatError(reason: "its last line, with the checksum, is missing")
             }
-        } catch let fault as Fault {
+        } catch let fault as FormatError {
             throw fault
         } catch {
-            throw Fault(reason: Self.words(error))
+            throw FormatError(reason: Self.words(error))
         }
     }
 

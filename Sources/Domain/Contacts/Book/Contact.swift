@@ -2,7 +2,7 @@ package import Sharing
 package import UniformTypes
 
 /// The outcome of an offer or of an item.
-package enum Outcome: String, Sendable, Codable, CaseIterable {
+package enum PolicyAction: String, Sendable, Codable, CaseIterable {
     /// The item is taken without a question.
     case accept
     /// The user is asked.
@@ -47,7 +47,7 @@ package struct AcceptanceLimits: Hashable, Sendable {
     /// Maximum bytes of all items of an offer together. An item of unknown size exceeds any limit.
     package var largestOffer: UInt64?
     /// Maximum number of items in an offer.
-    package var mostItems: Int?
+    package var maximumItems: Int?
     /// Maximum bytes received from the contact in 24 hours, by any acceptance. Unknown sizes exceed any limit.
     package var sizePerDay: UInt64?
     package var times: TimeWindow?
@@ -59,14 +59,14 @@ package struct AcceptanceLimits: Hashable, Sendable {
     package init(
         types: [UniformType] = [],
         largestOffer: UInt64? = nil,
-        mostItems: Int? = nil,
+        maximumItems: Int? = nil,
         sizePerDay: UInt64? = nil,
         times: TimeWindow? = nil,
         until: WallTime? = nil
     ) {
         self.types = types
         self.largestOffer = largestOffer
-        self.mostItems = mostItems
+        self.maximumItems = maximumItems
         self.sizePerDay = sizePerDay
         self.times = times
         self.until = until
@@ -113,7 +113,7 @@ package struct Contact: Hashable, Sendable {
     package internal(set) var name: ContactName
     package internal(set) var verification: Verification
     /// The outcome for the contact's items if no rule matches. `decline` overrides every rule.
-    package var policy: Outcome
+    package var policy: PolicyAction
     /// The limits of acceptance, by this policy and by rules.
     package var limits: AcceptanceLimits
     package var destination: Destination
@@ -125,7 +125,7 @@ package struct Contact: Hashable, Sendable {
         id: PeerID,
         name: ContactName,
         verification: Verification,
-        policy: Outcome = .ask,
+        policy: PolicyAction = .ask,
         limits: AcceptanceLimits = .none,
         destination: Destination = .usual,
         addresses: [KnownAddress] = [],

@@ -120,7 +120,7 @@ package final class ContactBook: Sendable {
         do {
             return try BookDocument(bytes: bytes).snapshot()
         } catch {
-            throw .damaged(path, (error as? BookDocument.Fault)?.reason ?? "\(error)")
+            throw .damaged(path, (error as? BookDocument.FormatError)?.reason ?? "\(error)")
         }
     }
 

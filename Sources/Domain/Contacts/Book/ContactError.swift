@@ -51,7 +51,7 @@ package struct ContactError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension ContactError {
-    init(_ path: String, limit: Int, _ fault: SmallFile.Fault) {
+    init(_ path: String, limit: Int, _ fault: SmallFile.AccessError) {
         self =
             switch fault {
             case .missing: .unreadable(path, SystemError(2))

@@ -51,16 +51,16 @@ package struct ContactSnapshot: Sendable {
         return contact
     }
 
-    /// The standing of a peer by its key alone.
-    package func standing(of id: PeerID) -> PeerStanding {
+    /// The relation of a peer by its key alone.
+    package func relation(of id: PeerID) -> PeerRelation {
         if let contact = self[id] { return contact.isBlocked ? .blocked(contact) : .contact(contact) }
         return blocked.contains(id) ? .blocked(nil) : .stranger
     }
 
-    /// The standing of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
+    /// The relation of a peer that connects by `dialect`. Only Waft proves a key: by other protocols every peer is a
     /// stranger.
-    func standing(of id: PeerID, by dialect: Dialect) -> PeerStanding {
-        dialect.provesKeys ? standing(of: id) : .stranger
+    func relation(of id: PeerID, by dialect: Dialect) -> PeerRelation {
+        dialect.provesKeys ? relation(of: id) : .stranger
     }
 
     /// The contacts that `name` resembles although the peer's key is another. In this order: equal names, names that
@@ -86,7 +86,7 @@ package struct ContactSnapshot: Sendable {
 }
 
 /// The relation of a peer to the user.
-package enum PeerStanding: Hashable, Sendable {
+package enum PeerRelation: Hashable, Sendable {
     case contact(Contact)
     case stranger
     /// Nothing is accepted from this peer. The value is its contact, or nil for a stranger.

@@ -28,12 +28,12 @@ package final class OfferGate: OfferGating {
         self.caps = CapKeeper(caps)
     }
 
-    /// The access that a peer's standing allows, by the same rules that judge its offers. May block on the disk.
+    /// The access that a peer's relation allows, by the same rules that judge its offers. May block on the disk.
     package func access(of peer: PeerID, by dialect: Dialect) -> PeerAccess {
         guard let snapshot = try? book.snapshot() else { return .barred(Self.unknowable) }
-        let standing = snapshot.standing(of: peer, by: dialect)
-        if let refusal = Policy.refusal(to: standing, setting()) { return .barred(refusal) }
-        return standing == .stranger ? .stranger : .contact
+        let relation = snapshot.relation(of: peer, by: dialect)
+        if let refusal = Policy.refusal(to: relation, setting()) { return .barred(refusal) }
+        return relation == .stranger ? .stranger : .contact
     }
 
     /// Refuses an offer if no item could be accepted, even by the user. May block on the disk.
@@ -43,15 +43,15 @@ package final class OfferGate: OfferGating {
         guard let snapshot = try? book.snapshot() else {
             return Array(repeating: Self.unknowable, count: offer.items.count)
         }
-        let standing = snapshot.standing(of: peer, by: offer.dialect)
+        let relation = snapshot.relation(of: peer, by: offer.dialect)
         let (policy, setting) = (policy(), setting())
-        if isFlood(offer, from: peer, standing, policy, setting, .now) {
+        if isFlood(offer, from: peer, relation, policy, setting, .now) {
             return Array(repeating: Self.tooMany, count: offer.items.count)
         }
         // Most policies decline nothing: the offer need not be judged twice.
-        guard policy.mayDecline(standing, setting) else { return nil }
+        guard policy.mayDecline(relation, setting) else { return nil }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
-        let answer = decided(offer, from: peer, standing, introduction, policy, setting)
+        let answer = decided(offer, from: peer, relation, introduction, policy, setting)
         return answer.verdicts.contains { $0 == nil || $0?.answer == .accepted } ? nil : answer.completed()
     }
 
@@ -73,35 +73,35 @@ package final class OfferGate: OfferGating {
         }
         let introduction = snapshot.introduction(of: peer, callingItself: offer.senderName)
         let (policy, setting) = (policy(), setting())
-        let standing = snapshot.standing(of: peer, by: offer.dialect)
-        if isFlood(offer, from: peer, standing, policy, setting, now) { return Self.flooded(offer, introduction) }
-        var answer = decided(offer, from: peer, standing, introduction, policy, setting)
-        guard answer.asks, standing == .stranger else { return answer }
+        let relation = snapshot.relation(of: peer, by: offer.dialect)
+        if isFlood(offer, from: peer, relation, policy, setting, now) { return Self.flooded(offer, introduction) }
+        var answer = decided(offer, from: peer, relation, introduction, policy, setting)
+        guard answer.asks, relation == .stranger else { return answer }
         guard let question = caps.begin(peer, at: now) else { return Self.flooded(offer, introduction) }
         answer.question = question
         return answer
     }
 
     private func decided(
-        _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ introduction: Introduction, _ policy: Policy,
+        _ offer: Offer, from peer: PeerID, _ relation: PeerRelation, _ introduction: Introduction, _ policy: Policy,
         _ setting: PolicySetting
     ) -> GateAnswer {
-        let dayAmount = policy.needsDayAmount(for: standing) ? dayAmount(offer, peer, setting.at) : nil
+        let dayAmount = policy.needsDayAmount(for: relation) ? dayAmount(offer, peer, setting.at) : nil
         return GateAnswer(
             offer: offer, introduction: introduction,
-            policy.decide(offer, from: standing, setting, dayAmount: dayAmount), setting)
+            policy.decide(offer, from: relation, setting, dayAmount: dayAmount), setting)
     }
 
     /// Whether the offer would cause a question although this stranger's limit of questions is reached. Only the first
     /// item is judged, so that a flood costs little.
     private func isFlood(
-        _ offer: Offer, from peer: PeerID, _ standing: PeerStanding, _ policy: Policy, _ setting: PolicySetting,
+        _ offer: Offer, from peer: PeerID, _ relation: PeerRelation, _ policy: Policy, _ setting: PolicySetting,
         _ now: ContinuousClock.Instant
     ) -> Bool {
-        guard standing == .stranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now) else {
+        guard relation == .stranger, let first = offer.items.first, !caps.hasRoom(for: peer, at: now) else {
             return false
         }
-        return policy.decide(first, of: OfferTotals(offer), from: standing, setting).outcome == .ask
+        return policy.decide(first, of: OfferTotals(offer), from: relation, setting).outcome == .ask
     }
 
     private static let unknowable = ItemVerdict(.busy, reason: "the other side cannot read its contacts now")

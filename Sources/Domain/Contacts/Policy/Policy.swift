@@ -43,9 +43,9 @@ package struct Policy: Hashable, Sendable {
 
     /// The decision on one item, equal to that of `decide` for a whole offer.
     package func decide(
-        _ item: OfferedItem, of totals: OfferTotals, from standing: PeerStanding, _ setting: PolicySetting
+        _ item: OfferedItem, of totals: OfferTotals, from relation: PeerRelation, _ setting: PolicySetting
     ) -> PolicyDecision {
-        var judge = Judge(policy: self, totals: totals, standing: standing, setting: setting)
+        var judge = Judge(policy: self, totals: totals, relation: relation, setting: setting)
         return judge.decide(item)
     }
 
@@ -53,16 +53,16 @@ package struct Policy: Hashable, Sendable {
     ///
     /// - Parameter dayAmount: as in `OfferTotals`; required if `needsDayAmount` is true.
     package func decide(
-        _ offer: Offer, from standing: PeerStanding, _ setting: PolicySetting, dayAmount: UInt64? = nil
+        _ offer: Offer, from relation: PeerRelation, _ setting: PolicySetting, dayAmount: UInt64? = nil
     ) -> [PolicyDecision] {
         let totals = OfferTotals(offer, dayAmount: dayAmount)
-        var judge = Judge(policy: self, totals: totals, standing: standing, setting: setting)
+        var judge = Judge(policy: self, totals: totals, relation: relation, setting: setting)
         return offer.items.map { judge.decide($0) }
     }
 
     /// Whether decisions about this peer's offers depend on the bytes received in 24 hours.
-    package func needsDayAmount(for standing: PeerStanding) -> Bool {
-        if standing.contact?.limits.sizePerDay != nil { return true }
+    package func needsDayAmount(for relation: PeerRelation) -> Bool {
+        if relation.contact?.limits.sizePerDay != nil { return true }
         return rules.contains { rule in
             rule.conditions.contains { if case .sizePerDay = $0 { true } else { false } }
         }
@@ -72,57 +72,57 @@ package struct Policy: Hashable, Sendable {
     private struct Judge {
         let policy: Policy
         let totals: OfferTotals
-        let standing: PeerStanding
+        let relation: PeerRelation
         let setting: PolicySetting
         private let now: LocalTime
         private let grounds: PolicyDecision.Grounds
         private var memo: TypeMemo
 
-        init(policy: Policy, totals: OfferTotals, standing: PeerStanding, setting: PolicySetting) {
-            (self.policy, self.totals, self.standing, self.setting) = (policy, totals, standing, setting)
+        init(policy: Policy, totals: OfferTotals, relation: PeerRelation, setting: PolicySetting) {
+            (self.policy, self.totals, self.relation, self.setting) = (policy, totals, relation, setting)
             now = LocalTime(setting.at, in: setting.zone)
             memo = TypeMemo(setting.registry)
             grounds = PolicyDecision.Grounds(
-                contact: standing.contact, rules: policy.rules, takesEverything: setting.receiver == .everyone)
+                contact: relation.contact, rules: policy.rules, takesEverything: setting.receiver == .everyone)
         }
 
         mutating func decide(_ item: OfferedItem) -> PolicyDecision {
-            if let basis = Policy.bar(standing, setting) {
+            if let basis = Policy.bar(relation, setting) {
                 return PolicyDecision(.decline, basis, grounds, mismatches: [])
             }
             var item = JudgedItem(item, &memo)
             let rules = policy.rules
             var mismatches: [Int] = []
             for rule in rules {
-                guard let mismatch = rule.mismatch(&item, standing, totals, now) else { break }
+                guard let mismatch = rule.mismatch(&item, relation, totals, now) else { break }
                 mismatches.append(mismatch)
             }
             let rule = mismatches.count < rules.count ? rules[mismatches.count] : nil
             let (outcome, basis) = Policy.outcome(
-                rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, standing,
+                rule, mismatches.count + 1, breach: { $0.breach(item, totals, setting.at, now) }, relation,
                 totals.dialect, setting)
             return PolicyDecision(outcome, basis, grounds, mismatches: mismatches)
         }
     }
 
     /// The verdict for a peer that may offer nothing; nil for a peer that may offer.
-    static func refusal(to standing: PeerStanding, _ setting: PolicySetting) -> ItemVerdict? {
-        bar(standing, setting)?.refusal(setting)
+    static func refusal(to relation: PeerRelation, _ setting: PolicySetting) -> ItemVerdict? {
+        bar(relation, setting)?.refusal(setting)
     }
 
     /// Whether an item from such a peer can be declined without asking the user.
-    func mayDecline(_ standing: PeerStanding, _ setting: PolicySetting) -> Bool {
-        Self.bar(standing, setting) != nil || rules.contains { $0.outcome == .decline }
+    func mayDecline(_ relation: PeerRelation, _ setting: PolicySetting) -> Bool {
+        Self.bar(relation, setting) != nil || rules.contains { $0.outcome == .decline }
     }
 
     /// Lines 1 to 5: refusals that no rule can lift.
-    private static func bar(_ standing: PeerStanding, _ setting: PolicySetting) -> PolicyDecision.Basis? {
-        if case .blocked = standing { return .blocked }
+    private static func bar(_ relation: PeerRelation, _ setting: PolicySetting) -> PolicyDecision.Basis? {
+        if case .blocked = relation { return .blocked }
         if setting.receiver == .none { return .nothingTaken }
-        switch (setting.visibility, standing) {
+        switch (setting.visibility, relation) {
         case (.off, _): return .invisible
         case (.contacts, .stranger): return .contactsOnly
-        default: return standing.contact?.policy == .decline ? .contact : nil
+        default: return relation.contact?.policy == .decline ? .contact : nil
         }
     }
 
@@ -133,13 +133,13 @@ package struct Policy: Hashable, Sendable {
         _ rule: PolicyRule?,
         _ number: Int,
         breach: (AcceptanceLimits) -> AcceptanceLimits.Breach?,
-        _ standing: PeerStanding,
+        _ relation: PeerRelation,
         _ dialect: Dialect,
         _ setting: PolicySetting
-    ) -> (Outcome, PolicyDecision.Basis) {
+    ) -> (PolicyAction, PolicyDecision.Basis) {
         if let rule, rule.outcome != .accept { return (rule.outcome, .rule(number)) }
         let isOpen = setting.receiver == .everyone
-        guard let contact = standing.contact else {
+        guard let contact = relation.contact else {
             if rule?.names(dialect) == true { return (.accept, .rule(number)) }
             if rule != nil { return isOpen ? (.accept, .rule(number)) : (.ask, .strangersAreAsked(rule: number)) }
             return isOpen ? (.accept, .receiver) : (.ask, .stranger)
@@ -171,7 +171,7 @@ package struct Policy: Hashable, Sendable {
     }
 }
 
-extension PeerStanding {
+extension PeerRelation {
     /// The contact of this peer, blocked or not.
     package var contact: Contact? {
         switch self {
@@ -197,7 +197,7 @@ extension AcceptanceLimits {
     func breach(_ item: JudgedItem, _ totals: OfferTotals, _ time: WallTime, _ now: LocalTime) -> Breach? {
         if let until, time >= until { return .expired }
         if let times, !times.contains(now) { return .time }
-        if let mostItems, totals.items > mostItems { return .items }
+        if let maximumItems, totals.items > maximumItems { return .items }
         if let largestOffer, !totals.isSizeKnown || totals.knownSize > largestOffer { return .size }
         if let sizePerDay, !totals.fitsInDay(sizePerDay) { return .day }
         return types.isEmpty || item.conforms(toAnyOf: types) ? nil : .type

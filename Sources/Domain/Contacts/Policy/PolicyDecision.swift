@@ -22,7 +22,7 @@ package struct PolicyDecision: Sendable {
         case stranger
     }
 
-    package let outcome: Outcome
+    package let outcome: PolicyAction
     package let basis: Basis
     /// The destination of the matching rule; the contact's destination fills the parts that the rule leaves open.
     package var destination: Destination {
@@ -63,7 +63,7 @@ package struct PolicyDecision: Sendable {
     /// For each rule that did not match, the number of its first condition that did not hold.
     private let mismatches: [Int]
 
-    init(_ outcome: Outcome, _ basis: Basis, _ grounds: Grounds, mismatches: [Int]) {
+    init(_ outcome: PolicyAction, _ basis: Basis, _ grounds: Grounds, mismatches: [Int]) {
         self.outcome = outcome
         self.basis = basis
         self.grounds = grounds

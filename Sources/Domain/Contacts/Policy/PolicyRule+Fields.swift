@@ -61,7 +61,7 @@ extension PolicyRule {
         if let day = try fields.one("sizePerDay", ByteCountText.read) { conditions.append(.sizePerDay(day)) }
         if let window = try Self.window(fields) { conditions.append(.time(window)) }
         let outcome = try fields.one("then") { text throws(ContactError) in
-            guard let outcome = Outcome(rawValue: text) else {
+            guard let outcome = PolicyAction(rawValue: text) else {
                 throw .unfit("\(text.quoted) is not accept, ask or decline")
             }
             return outcome
@@ -115,13 +115,13 @@ extension PolicyRule {
         return try TimeWindow(days: days)
     }
 
-    private static func destination(_ fields: RuleFields, _ outcome: Outcome) throws(ContactError) -> Destination {
+    private static func destination(_ fields: RuleFields, _ outcome: PolicyAction) throws(ContactError) -> Destination {
         let handler = try fields.one("handler") { text throws(ContactError) in
             _ = try Destination(handler: text)
             return text
         }
         let folder = try fields.one("folder") { text throws(ContactError) in
-            do throws(NameRefusal) {
+            do throws(NameError) {
                 return try SafeRelativePath(text)
             } catch {
                 throw .unfit("\(text.quoted) is not a folder below the Inbox: \(error)")

@@ -90,8 +90,8 @@ package struct PolicyRule: Hashable, Sendable {
             }
         }
 
-        func includes(_ standing: PeerStanding, by dialect: Dialect) -> Bool {
-            switch (self, standing) {
+        func includes(_ relation: PeerRelation, by dialect: Dialect) -> Bool {
+            switch (self, relation) {
             case (.dialect(let own), .stranger): own == dialect
             case (.everyone, _), (.strangers, .stranger), (.contacts, .contact): true
             case (.contact(let name), .contact(let contact)): contact.name == name
@@ -116,10 +116,10 @@ package struct PolicyRule: Hashable, Sendable {
     }
 
     package let conditions: [Condition]
-    package let outcome: Outcome
+    package let outcome: PolicyAction
     package let destination: Destination
 
-    package init(_ conditions: [Condition], _ outcome: Outcome, _ destination: Destination = .usual) {
+    package init(_ conditions: [Condition], _ outcome: PolicyAction, _ destination: Destination = .usual) {
         self.conditions = conditions
         self.outcome = outcome
         self.destination = destination
@@ -127,9 +127,9 @@ package struct PolicyRule: Hashable, Sendable {
 
     /// - Returns: the number of the first condition that does not hold; nil if the rule matches.
     func mismatch(
-        _ item: inout JudgedItem, _ standing: PeerStanding, _ totals: OfferTotals, _ now: LocalTime
+        _ item: inout JudgedItem, _ relation: PeerRelation, _ totals: OfferTotals, _ now: LocalTime
     ) -> Int? {
-        for (number, condition) in conditions.enumerated() where !condition.holds(&item, standing, totals, now) {
+        for (number, condition) in conditions.enumerated() where !condition.holds(&item, relation, totals, now) {
             return number
         }
         return nil
@@ -146,10 +146,10 @@ package struct PolicyRule: Hashable, Sendable {
 
 extension PolicyRule.Condition {
     func holds(
-        _ item: inout JudgedItem, _ standing: PeerStanding, _ totals: OfferTotals, _ now: LocalTime
+        _ item: inout JudgedItem, _ relation: PeerRelation, _ totals: OfferTotals, _ now: LocalTime
     ) -> Bool {
         switch self {
-        case .from(let parties): parties.contains { $0.includes(standing, by: totals.dialect) }
+        case .from(let parties): parties.contains { $0.includes(relation, by: totals.dialect) }
         case .types(let types): item.conforms(toAnyOf: types)
         case .names(let patterns): item.matches(anyOf: patterns)
         case .sizeAtMost(let most): item.item.size.map { $0 <= most } ?? false

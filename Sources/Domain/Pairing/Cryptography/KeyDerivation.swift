@@ -18,8 +18,8 @@ enum KeyDerivation {
     }
 
     /// SHA-256 (FIPS 180-4).
-    static func sha256(_ text: SecretBytes) throws(PairingFault) -> SecretBytes {
-        try SecretBytes(count: hashBytes) { (digest) throws(PairingFault) in
+    static func sha256(_ text: SecretBytes) throws(PairingError) -> SecretBytes {
+        try SecretBytes(count: hashBytes) { (digest) throws(PairingError) in
             let start = digest.bindMemory(to: UInt8.self).baseAddress
             let result = text.withBytes { EVP_Digest($0.baseAddress, $0.count, start, nil, EVP_sha256(), nil) }
             guard result == 1 else { throw .noCryptography("a hash") }
@@ -27,7 +27,7 @@ enum KeyDerivation {
     }
 
     /// HMAC-SHA256 (RFC 2104).
-    static func hmac(key: SecretBytes, _ text: SecretBytes) throws(PairingFault) -> [UInt8] {
+    static func hmac(key: SecretBytes, _ text: SecretBytes) throws(PairingError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: hashBytes)
         var count = 0
         let result = key.withBytes { key in
@@ -50,7 +50,7 @@ enum KeyDerivation {
     ///   - count: 1 to 8,160 bytes.
     static func hkdf(
         salt: [UInt8], secret: SecretBytes, info: [UInt8], count: Int
-    ) throws(PairingFault) -> SecretBytes {
+    ) throws(PairingError) -> SecretBytes {
         guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil) else { throw .noCryptography("a derivation") }
         defer { EVP_PKEY_CTX_free(context) }
         guard
@@ -62,7 +62,7 @@ enum KeyDerivation {
             }) == 1,
             info.isEmpty || EVP_PKEY_CTX_add1_hkdf_info(context, info, Int32(info.count)) == 1
         else { throw .noCryptography("a derivation") }
-        return try SecretBytes(count: count) { (room) throws(PairingFault) in
+        return try SecretBytes(count: count) { (room) throws(PairingError) in
             var length = count
             let result = EVP_PKEY_derive(context, room.bindMemory(to: UInt8.self).baseAddress, &length)
             guard result == 1, length == count else { throw .noCryptography("a derivation") }
@@ -70,8 +70,8 @@ enum KeyDerivation {
     }
 
     /// scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: needs 16 MiB while it runs.
-    static func scrypt(password: SecretBytes, salt: [UInt8], count: Int) throws(PairingFault) -> SecretBytes {
-        try SecretBytes(count: count) { (room) throws(PairingFault) in
+    static func scrypt(password: SecretBytes, salt: [UInt8], count: Int) throws(PairingError) -> SecretBytes {
+        try SecretBytes(count: count) { (room) throws(PairingError) in
             let start = room.bindMemory(to: UInt8.self).baseAddress
             let result = password.withBytes {
                 EVP_PBE_scrypt(

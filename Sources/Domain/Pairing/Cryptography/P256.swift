@@ -15,7 +15,7 @@ final class P256 {
     /// `BN_CTX *`, owned; wiped when it is freed.
     private let scratch: OpaquePointer
 
-    init() throws(PairingFault) {
+    init() throws(PairingError) {
         guard let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else {
             throw .noCryptography("the curve P-256")
         }
@@ -37,7 +37,7 @@ final class P256 {
         /// `BIGNUM *`, owned.
         private let handle: OpaquePointer
 
-        fileprivate init() throws(PairingFault) {
+        fileprivate init() throws(PairingError) {
             guard let handle = BN_secure_new() else { throw .noCryptography("a number") }
             BN_set_flags(handle, BN_FLG_CONSTTIME)
             self.handle = handle
@@ -56,7 +56,7 @@ final class P256 {
         /// `EC_POINT *`, owned.
         private let handle: OpaquePointer
 
-        fileprivate init(_ group: OpaquePointer) throws(PairingFault) {
+        fileprivate init(_ group: OpaquePointer) throws(PairingError) {
             guard let handle = EC_POINT_new(group) else { throw .noCryptography("a point") }
             self.handle = handle
         }
@@ -79,7 +79,7 @@ final class P256 {
     /// The big-endian number in `bytes`, modulo the group's order; never zero.
     ///
     /// If `bytes` is at least 16 bytes longer than the order, the result is practically uniform.
-    func scalar(reducing bytes: SecretBytes) throws(PairingFault) -> SecretBytes {
+    func scalar(reducing bytes: SecretBytes) throws(PairingError) -> SecretBytes {
         let whole = try number(bytes)
         let reduced = try Scalar()
         let isReduced = lend { group, scratch in
@@ -94,7 +94,7 @@ final class P256 {
     }
 
     /// A random scalar from 1 to the order minus 1.
-    func randomScalar() throws(PairingFault) -> SecretBytes {
+    func randomScalar() throws(PairingError) -> SecretBytes {
         let scalar = try Scalar()
         repeat {
             let result = lend { group, _ in
@@ -105,7 +105,7 @@ final class P256 {
         return try encoded(scalar)
     }
 
-    private func number(_ bytes: SecretBytes) throws(PairingFault) -> Scalar {
+    private func number(_ bytes: SecretBytes) throws(PairingError) -> Scalar {
         let number = try Scalar()
         let isRead = number.lend { number in
             bytes.withBytes {
@@ -116,8 +116,8 @@ final class P256 {
         return number
     }
 
-    private func encoded(_ scalar: Scalar) throws(PairingFault) -> SecretBytes {
-        try SecretBytes(count: Self.scalarBytes) { (room) throws(PairingFault) in
+    private func encoded(_ scalar: Scalar) throws(PairingError) -> SecretBytes {
+        try SecretBytes(count: Self.scalarBytes) { (room) throws(PairingError) in
             let start = room.bindMemory(to: UInt8.self).baseAddress
             let count = scalar.lend { BN_bn2binpad($0, start, Int32(room.count)) }
             guard count == Int32(room.count) else { throw .noCryptography("a number") }
@@ -129,7 +129,7 @@ final class P256 {
     /// Reads a point from its compressed or uncompressed form.
     ///
     /// - Returns: nil for bytes that are not a point of the curve, and for the point at infinity.
-    func point(_ bytes: [UInt8]) throws(PairingFault) -> Point? {
+    func point(_ bytes: [UInt8]) throws(PairingError) -> Point? {
         let point = try Point(group)
         ERR_set_mark()
         defer { ERR_pop_to_mark() }
@@ -146,10 +146,10 @@ final class P256 {
     /// The uncompressed form.
     ///
     /// - Returns: nil for the point at infinity.
-    func encoded(_ point: Point) throws(PairingFault) -> SecretBytes? {
+    func encoded(_ point: Point) throws(PairingError) -> SecretBytes? {
         let isAtInfinity = lend { group, _ in point.lend { EC_POINT_is_at_infinity(group, $0) } }
         guard isAtInfinity == 0 else { return nil }
-        return try SecretBytes(count: Self.pointBytes) { (room) throws(PairingFault) in
+        return try SecretBytes(count: Self.pointBytes) { (room) throws(PairingError) in
             let start = room.bindMemory(to: UInt8.self).baseAddress
             let count = lend { group, scratch in
                 point.lend {
@@ -161,7 +161,7 @@ final class P256 {
     }
 
     /// `scalar` times the generator.
-    func generator(times scalar: SecretBytes) throws(PairingFault) -> Point {
+    func generator(times scalar: SecretBytes) throws(PairingError) -> Point {
         let scalar = try number(scalar)
         return try calculated { group, result, scratch in
             scalar.lend { EC_POINT_mul(group, result, $0, nil, nil, scratch) }
@@ -169,7 +169,7 @@ final class P256 {
     }
 
     /// `scalar` times `point`.
-    func product(_ point: Point, times scalar: SecretBytes) throws(PairingFault) -> Point {
+    func product(_ point: Point, times scalar: SecretBytes) throws(PairingError) -> Point {
         let scalar = try number(scalar)
         return try calculated { group, result, scratch in
             scalar.lend { scalar in point.lend { EC_POINT_mul(group, result, nil, $0, scalar, scratch) } }
@@ -177,14 +177,14 @@ final class P256 {
     }
 
     /// `one` plus `other`.
-    func sum(_ one: Point, _ other: Point) throws(PairingFault) -> Point {
+    func sum(_ one: Point, _ other: Point) throws(PairingError) -> Point {
         try calculated { group, result, scratch in
             one.lend { one in other.lend { EC_POINT_add(group, result, one, $0, scratch) } }
         }
     }
 
     /// `one` minus `other`.
-    func difference(_ one: Point, _ other: Point) throws(PairingFault) -> Point {
+    func difference(_ one: Point, _ other: Point) throws(PairingError) -> Point {
         let negated = try calculated { group, result, scratch in
             other.lend { EC_POINT_copy(result, $0) == 1 ? EC_POINT_invert(group, result, scratch) : 0 }
         }
@@ -194,7 +194,7 @@ final class P256 {
     /// A new point that `body` computes; `body` returns 1 on success.
     private func calculated(
         _ body: (_ group: OpaquePointer, _ result: OpaquePointer, _ scratch: OpaquePointer) -> Int32
-    ) throws(PairingFault) -> Point {
+    ) throws(PairingError) -> Point {
         let point = try Point(group)
         let result = lend { group, scratch in point.lend { body(group, $0, scratch) } }
         guard result == 1 else { throw .noCryptography("a point") }

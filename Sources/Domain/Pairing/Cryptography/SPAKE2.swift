@@ -23,7 +23,7 @@ struct SPAKE2: Sendable {
     /// - Parameters:
     ///   - w: the stretched code, a scalar (`P256.scalar(reducing:)`).
     ///   - secret: this side's random scalar; nil makes a new one. Only test vectors may give one.
-    init(_ side: Side, w: SecretBytes, secret: SecretBytes? = nil) throws(PairingFault) {
+    init(_ side: Side, w: SecretBytes, secret: SecretBytes? = nil) throws(PairingError) {
         let curve = try P256()
         self.side = side
         self.w = w
@@ -36,7 +36,7 @@ struct SPAKE2: Sendable {
     }
 
     /// w times M for side A, w times N for side B.
-    private static func blind(_ side: Side, _ w: SecretBytes, on curve: P256) throws(PairingFault) -> P256.Point {
+    private static func blind(_ side: Side, _ w: SecretBytes, on curve: P256) throws(PairingError) -> P256.Point {
         guard
             let bytes = Hexadecimal.bytes(side == .a ? blindA : blindB, count: 33),
             let constant = try curve.point(bytes)
@@ -54,10 +54,10 @@ struct SPAKE2: Sendable {
     }
 
     /// - Parameter share: the other side's share as received.
-    /// - Throws: `PairingFault` (`malformed`) if `share` is not an uncompressed point of the curve, or leads to no key.
+    /// - Throws: `PairingError` (`malformed`) if `share` is not an uncompressed point of the curve, or leads to no key.
     func confirmations(
         share other: [UInt8], identityA: [UInt8], identityB: [UInt8], additionalData: [UInt8]
-    ) throws(PairingFault) -> Confirmations {
+    ) throws(PairingError) -> Confirmations {
         let curve = try P256()
         guard other.count == P256.pointBytes, other[0] == 4, let point = try curve.point(other) else {
             throw .malformed("its share is not a point of the curve")

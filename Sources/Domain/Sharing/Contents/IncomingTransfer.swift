@@ -27,7 +27,7 @@ package final class IncomingTransfer {
 
     private let inbox: any InboxStoring
     private let journal: any ArrivalJournal
-    private let mostBytes: UInt64?
+    private let maximumBytes: UInt64?
     private let isDelivered: @Sendable (ArrivalFacts) -> Bool
     private let stored: @Sendable ([StoredArrival]) -> Void
     private let progressed: @Sendable (UInt64) -> Void
@@ -80,7 +80,7 @@ package final class IncomingTransfer {
 
     /// - Parameters:
     ///   - binding: how strictly the contents must match the offer.
-    ///   - mostBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
+    ///   - maximumBytes: maximum bytes, by `Footprint`, of the whole transfer; nil: only the sizes in the offer limit it.
     ///   - earlier: the arrivals of earlier attempts at this transfer.
     ///   - turn: shared with the peer's other transfers.
     ///   - storings: `turn.storings` when the receiver last checked which of the items are stored already.
@@ -94,7 +94,7 @@ package final class IncomingTransfer {
         binding: OfferBinding = .exact,
         inbox: any InboxStoring,
         journal: any ArrivalJournal,
-        mostBytes: UInt64? = nil,
+        maximumBytes: UInt64? = nil,
         earlier: [Arrival] = [],
         turn: CommitTurn = CommitTurn(),
         storings: Int = 0,
@@ -107,7 +107,7 @@ package final class IncomingTransfer {
         self.digestAlgorithm = verdict.digest
         self.inbox = inbox
         self.journal = journal
-        self.mostBytes = mostBytes
+        self.maximumBytes = maximumBytes
         self.isDelivered = isDelivered
         (self.turn, self.knownStorings) = (turn, storings)
         self.stored = stored
@@ -140,7 +140,7 @@ package final class IncomingTransfer {
         return (isWhole, count)
     }
 
-    package func beginItem(_ number: Int) throws(TransferFault) {
+    package func beginItem(_ number: Int) throws(TransferError) {
         try order.beginItem(number)
         begun = number
         let isTree = offer.items[number].kind == .tree
@@ -151,7 +151,7 @@ package final class IncomingTransfer {
         soleFileDigest = nil
     }
 
-    package func beginFile(_ entry: FileEntry) throws(TransferFault) {
+    package func beginFile(_ entry: FileEntry) throws(TransferError) {
         try order.beginFile(entry)
         try countEntry()
         let entry = allowed(entry)
@@ -182,7 +182,7 @@ package final class IncomingTransfer {
         progressed(receivedBytes)
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
         try order.receive(bytes.count)
         try checkQuota(adding: bytes.count)
         fileDigest.update(bytes)
@@ -190,29 +190,29 @@ package final class IncomingTransfer {
         advance(UInt64(bytes.count))
     }
 
-    private func countEntry() throws(TransferFault) {
+    private func countEntry() throws(TransferError) {
         receivedEntries += 1
         try checkQuota(adding: 0)
     }
 
-    private func checkQuota(adding count: Int) throws(TransferFault) {
-        guard let mostBytes,
-            Footprint(bytes: receivedBytes + UInt64(count), entries: receivedEntries).bytes > mostBytes
+    private func checkQuota(adding count: Int) throws(TransferError) {
+        guard let maximumBytes,
+            Footprint(bytes: receivedBytes + UInt64(count), entries: receivedEntries).bytes > maximumBytes
         else { return }
-        throw TransferFault(
+        throw TransferError(
             .noRoom,
             "over the limit for one stranger, where each file and folder counts for "
-                + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(mostBytes)) were left")
+                + "\(ByteCount.text(Limits.entryBytes)) more; \(ByteCount.text(maximumBytes)) were left")
     }
 
     /// - Parameter digest: the sender's digest of the contents; nil if its protocol has none: then the contents are not
     ///   checked.
-    package func endFile(digest: Digest?) throws(TransferFault) {
+    package func endFile(digest: Digest?) throws(TransferError) {
         try order.endFile()
         let ours = fileDigest.finalize()
         guard digest == nil || ours == digest else {
             let name = currentFile?.path?.text ?? order.currentItem.map { offer.items[$0].name.text } ?? ""
-            throw TransferFault(.digestMismatch, "the contents of \(name) are not what was sent")
+            throw TransferError(.digestMismatch, "the contents of \(name) are not what was sent")
         }
         try current().endFile()
         if let entry = currentFile, let path = entry.path {
@@ -223,32 +223,32 @@ package final class IncomingTransfer {
         currentFile = nil
     }
 
-    package func folder(_ path: SafeRelativePath) throws(TransferFault) {
+    package func folder(_ path: SafeRelativePath) throws(TransferError) {
         try order.entry()
         try countEntry()
         try current().makeFolder(path)
         listing?.folder(path)
     }
 
-    package func link(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
+    package func link(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError) {
         try order.entry()
         try countEntry()
         try current().makeLink(path, target: target)
         listing?.link(path, target: target)
     }
 
-    package func folderClosed(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault) {
+    package func folderClosed(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferError) {
         try order.folderClosed()
         try current().closeFolder(path, modified: modified)
     }
 
     /// - Parameter digest: the sender's digest of the item: the file's, or the listing's; nil as in `endFile`.
-    package func endItem(digest: Digest?) throws(TransferFault) {
+    package func endItem(digest: Digest?) throws(TransferError) {
         let (number, bytes, entries) = try order.endItem()
         let item = try current()
         let isInByteOrder = listing?.isInByteOrder ?? true
         guard let ours = listing != nil ? listing?.finalize() : soleFileDigest, digest == nil || ours == digest else {
-            throw TransferFault(.digestMismatch, "\(offer.items[number].name) is not what was sent")
+            throw TransferError(.digestMismatch, "\(offer.items[number].name) is not what was sent")
         }
         if listing != nil { try item.removeLeftovers() }
         // Later readers of the tree compute its digest in byte order.
@@ -269,7 +269,7 @@ package final class IncomingTransfer {
     }
 
     /// The sender gives up one item; the others go on.
-    package func abandonItem(_ number: Int, _ fault: TransferFault) throws(TransferFault) {
+    package func abandonItem(_ number: Int, _ fault: TransferError) throws(TransferError) {
         try order.abandonItem(number)
         endCurrent(keeping: fault.isResumable)
         setFault(fault, number)
@@ -280,7 +280,7 @@ package final class IncomingTransfer {
     /// An item that this transfer has stored before is taken from the journal. Any other is looked up in the Inbox, and
     /// its digest is computed again. A missing item fails alone, and the sender may send it in another attempt.
     /// - Parameter digest: that of the sender's contents.
-    package func present(_ number: Int, digest: Digest) throws(TransferFault) {
+    package func present(_ number: Int, digest: Digest) throws(TransferError) {
         try order.presentItem(number)
         advance(offer.items[number].size ?? 0)
         if let arrival = earlier[number], digest == arrival.sentDigest ?? arrival.digest { return }
@@ -289,18 +289,18 @@ package final class IncomingTransfer {
             receipts[number] = arrivals.receipt(arrival)
         } else {
             let what = "\(offer.items[number].name) was changed in the Inbox, or has left it"
-            setFault(TransferFault(.notKept, what), number)
+            setFault(TransferError(.notKept, what), number)
         }
     }
 
     /// An item in the Inbox stays stored even if a second attempt at it fails.
-    private func setFault(_ fault: TransferFault, _ number: Int) {
+    private func setFault(_ fault: TransferError, _ number: Int) {
         if earlier[number] == nil { receipts[number] = ItemReceipt(.failed(fault)) }
     }
 
     /// Commits the remaining items after the last one has arrived. In a protocol without answers to single items these
     /// are all items, and none is stored if one of them cannot be.
-    package func finish() throws(TransferFault) -> Receipt {
+    package func finish() throws(TransferError) -> Receipt {
         try order.finish()
         lookIntoWhole()
         if binding == .announced {
@@ -320,7 +320,7 @@ package final class IncomingTransfer {
     /// not stored either: its sender takes the fault for all items, and sends all of them again.
     /// - Returns: the receipt. Every item whose contents had begun and that is not in the Inbox has a fault; an item
     ///   that had not begun is `notSent`.
-    package func fail(_ fault: TransferFault) -> Receipt {
+    package func fail(_ fault: TransferError) -> Receipt {
         let current = begun
         endCurrent(keeping: fault.isResumable)
         if binding == .announced || fault.code == .stopping {
@@ -342,8 +342,8 @@ package final class IncomingTransfer {
         currentFile = nil
     }
 
-    private func current() throws(TransferFault) -> any StagedItem {
-        guard let staged else { throw TransferFault(.unexpected, "no item is being written") }
+    private func current() throws(TransferError) -> any StagedItem {
+        guard let staged else { throw TransferError(.unexpected, "no item is being written") }
         return staged
     }
 
@@ -356,13 +356,13 @@ package final class IncomingTransfer {
     /// accepted because of a type that it does not have.
     private func lookIntoWhole() {
         whole = whole.compactMap { item in
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 var item = item
                 guard !item.isLookedInto, let claim = claim(item.number) else { return item }
                 item.content = try item.staged.contentVerdict(on: claim)
                 item.isLookedInto = true
                 if let content = item.content, content.outcome == .lying, !claim.admittedAs.isEmpty {
-                    throw TransferFault(
+                    throw TransferError(
                         .notAsDeclared, "\(offer.items[item.number].name) is not stored: \(content.explanation)")
                 }
                 return item
@@ -420,7 +420,7 @@ package final class IncomingTransfer {
             ItemToCommit(
                 item.staged, as: offer.items[item.number].name, in: verdict.items[item.number].destination.folder)
         }
-        let results = inbox.commit(items) { identities throws(TransferFault) in
+        let results = inbox.commit(items) { identities throws(TransferError) in
             numbers = try journal.intend(
                 zip(intended, identities).map { arrival, identity in
                     IntendedArrival(facts: arrival.facts, identity: identity, isDelivered: arrival.isDelivered)

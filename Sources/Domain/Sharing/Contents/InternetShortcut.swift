@@ -9,7 +9,7 @@ package struct InternetShortcut: Sendable {
     private let colon: String.Index
 
     /// Why a text is no URL that can be sent: words that follow "it".
-    package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
 
         fileprivate init(_ description: String) {
@@ -19,19 +19,19 @@ package struct InternetShortcut: Sendable {
 
     /// - Parameter url: absolute: a scheme (RFC 3986, section 3.1), a colon and something after it; no white space and no
     ///   control characters. More is not looked at: it is the receiver's side that opens it.
-    /// - Throws: `Refusal` where `url` is none; without the URL, which may be long and may hold a secret.
-    package init(_ url: String) throws(Refusal) {
-        if url.utf8.count > Self.maximumBytes { throw Refusal("it is longer than \(Self.maximumBytes) bytes") }
+    /// - Throws: `FormatError` where `url` is none; without the URL, which may be long and may hold a secret.
+    package init(_ url: String) throws(FormatError) {
+        if url.utf8.count > Self.maximumBytes { throw FormatError("it is longer than \(Self.maximumBytes) bytes") }
         for scalar in url.unicodeScalars {
-            if scalar.properties.isWhitespace { throw Refusal("it has white space in it") }
+            if scalar.properties.isWhitespace { throw FormatError("it has white space in it") }
             if scalar != "/", (try? SafeName("x" + String(scalar))) == nil {
-                throw Refusal("it has control or direction-changing characters in it")
+                throw FormatError("it has control or direction-changing characters in it")
             }
         }
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(url[..<colon]) else {
-            throw Refusal("it has no scheme such as https:")
+            throw FormatError("it has no scheme such as https:")
         }
-        if url.utf8.index(after: colon) == url.endIndex { throw Refusal("nothing follows its scheme") }
+        if url.utf8.index(after: colon) == url.endIndex { throw FormatError("nothing follows its scheme") }
         self.url = url
         self.colon = colon
     }

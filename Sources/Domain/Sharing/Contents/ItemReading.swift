@@ -1,5 +1,5 @@
 /// Why a source could not be read to its end.
-package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The source is missing.
         case missing
@@ -25,7 +25,7 @@ package struct SourceFault: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Adds the problems of another fault.
     /// - Returns: whether there is room for more.
-    package mutating func add(_ fault: SourceFault) -> Bool {
+    package mutating func add(_ fault: SourceError) -> Bool {
         let room = Self.maximumProblems - 1 - others.count
         others += ([fault.message] + fault.others).prefix(room)
         return others.count + 1 < Self.maximumProblems
@@ -47,7 +47,7 @@ package protocol ItemSource: AnyObject, Sendable {
     /// Whether it can be read more than once, and its files from any position.
     var isRepeatable: Bool { get }
     /// Starts reading. May be called again, after a reader is gone, unless the source can be read once only.
-    func open() throws(SourceFault) -> any ItemReading
+    func open() throws(SourceError) -> any ItemReading
 }
 
 extension ItemSource {
@@ -59,17 +59,17 @@ extension ItemSource {
 /// The contents of one item, pulled step by step. Used by one thread at a time; calls may block on the disk.
 package protocol ItemReading: AnyObject {
     /// The next step, or nil after the last. After `.file` the file's bytes must be `read` to their end first.
-    /// - Throws: `SourceFault`; the reader cannot be used afterwards.
-    func next() throws(SourceFault) -> ContentStep?
+    /// - Throws: `SourceError`; the reader cannot be used afterwards.
+    func next() throws(SourceError) -> ContentStep?
     /// Continues reading the current file.
     ///
     /// At the end of the file, the reader has checked that the bytes are one state of the file: its size and times are
     /// those from before the first byte.
     /// - Returns: bytes read, at least 1 and at most `buffer.count` (not 0), or 0 at the end of the file.
-    /// - Throws: `SourceFault`; `.changed` if the file has changed.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int
+    /// - Throws: `SourceError`; `.changed` if the file has changed.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int
     /// Goes to another place in the file that was begun, whose end has not been read. Only for sources that are
     /// repeatable.
     /// - Parameter offset: at most the file's size.
-    func seek(to offset: UInt64) throws(SourceFault)
+    func seek(to offset: UInt64) throws(SourceError)
 }

@@ -52,12 +52,12 @@ package struct TransferOrder: ~Copyable {
         }
     }
 
-    package mutating func beginItem(_ number: Int) throws(TransferFault) {
+    package mutating func beginItem(_ number: Int) throws(TransferError) {
         guard case .betweenItems = state else { throw Self.outOfOrder("an item began inside another") }
         guard items.indices.contains(number), !hasBegun[number], binding == .announced || number >= nextItem else {
             throw Self.outOfOrder("item \(number) came twice, too late, or was never offered")
         }
-        guard accepted[number] else { throw TransferFault(.notAccepted, "item \(number) was not accepted") }
+        guard accepted[number] else { throw TransferError(.notAccepted, "item \(number) was not accepted") }
         if binding == .exact {
             guard !accepted[nextItem..<number].contains(true) else { throw Self.outOfOrder("an item was left out") }
             nextItem = number + 1
@@ -67,21 +67,21 @@ package struct TransferOrder: ~Copyable {
     }
 
     /// An accepted item is not sent, because it is there already.
-    package mutating func presentItem(_ number: Int) throws(TransferFault) {
+    package mutating func presentItem(_ number: Int) throws(TransferError) {
         try beginItem(number)
         state = .betweenItems
     }
 
-    package mutating func beginFile(_ entry: FileEntry) throws(TransferFault) {
+    package mutating func beginFile(_ entry: FileEntry) throws(TransferError) {
         var item = try enterEntry("a file")
         let isTree = items[item.number].kind == .tree
         guard isTree == (entry.path != nil) else { throw Self.outOfOrder("a file's path does not fit its item") }
         guard !entry.executable || items[item.number].kind.canBeExecutable else {
-            throw TransferFault(
+            throw TransferError(
                 .protocolViolation, "\(items[item.number].name) is a text or URL, and cannot be executable")
         }
         try count(&item, isTree: isTree)
-        if let size = entry.size, size > mostBytes(of: item) - item.bytes { throw Self.tooMuch }
+        if let size = entry.size, size > maximumBytes(of: item) - item.bytes { throw Self.tooMuch }
         state = .inFile(item, remaining: entry.size, received: 0)
         guard entry.offset > 0 else { return }
         guard entry.size != nil, let offset = Int(exactly: entry.offset) else {
@@ -91,7 +91,7 @@ package struct TransferOrder: ~Copyable {
     }
 
     /// Contents of the file that was begun.
-    package mutating func receive(_ byteCount: Int) throws(TransferFault) {
+    package mutating func receive(_ byteCount: Int) throws(TransferError) {
         guard case .inFile(var item, let remaining, let received) = state else {
             throw Self.outOfOrder("contents came outside a file")
         }
@@ -102,11 +102,11 @@ package struct TransferOrder: ~Copyable {
             left = remaining - count
         }
         item.bytes += count
-        guard item.bytes <= mostBytes(of: item) else { throw Self.tooMuch }
+        guard item.bytes <= maximumBytes(of: item) else { throw Self.tooMuch }
         state = .inFile(item, remaining: left, received: received + count)
     }
 
-    package mutating func endFile() throws(TransferFault) {
+    package mutating func endFile() throws(TransferError) {
         guard case .inFile(let item, let remaining, _) = state else {
             throw Self.outOfOrder("a file ended that had not begun")
         }
@@ -115,7 +115,7 @@ package struct TransferOrder: ~Copyable {
     }
 
     /// A folder or a link of a tree.
-    package mutating func entry() throws(TransferFault) {
+    package mutating func entry() throws(TransferError) {
         var item = try enterEntry("a folder or link")
         guard items[item.number].kind == .tree else { throw Self.outOfOrder("a file item holds no folders or links") }
         try count(&item, isTree: true)
@@ -123,16 +123,16 @@ package struct TransferOrder: ~Copyable {
     }
 
     /// A folder of a tree, or the tree's own, was left: at most once for each entry, so that this has an end too.
-    package mutating func folderClosed() throws(TransferFault) {
+    package mutating func folderClosed() throws(TransferError) {
         var item = try enterEntry("the end of a folder")
         guard items[item.number].kind == .tree else { throw Self.outOfOrder("a file item holds no folders") }
         item.closings += 1
-        guard item.closings <= mostEntries(of: item) else { throw Self.tooMuch }
+        guard item.closings <= maximumEntries(of: item) else { throw Self.tooMuch }
         state = .inItem(item)
     }
 
     /// - Returns: the item's number, its bytes of contents, and its files, folders and links, itself included.
-    package mutating func endItem() throws(TransferFault) -> (number: Int, bytes: UInt64, entries: UInt64) {
+    package mutating func endItem() throws(TransferError) -> (number: Int, bytes: UInt64, entries: UInt64) {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("an item ended that had not begun") }
         let offered = items[item.number]
         if binding == .exact, let size = offered.size, size != item.bytes { throw Self.tooLittle }
@@ -145,7 +145,7 @@ package struct TransferOrder: ~Copyable {
 
     /// The sender cannot continue the current item, or send an accepted item that has not begun.
     /// - Returns: the item's number.
-    package mutating func abandonItem(_ number: Int) throws(TransferFault) {
+    package mutating func abandonItem(_ number: Int) throws(TransferError) {
         switch state {
         case .inItem(let item), .inFile(let item, _, _):
             guard item.number == number else { throw Self.outOfOrder("another item was abandoned than had begun") }
@@ -158,36 +158,36 @@ package struct TransferOrder: ~Copyable {
     }
 
     /// The end of the whole: every accepted item has come or was abandoned.
-    package mutating func finish() throws(TransferFault) {
+    package mutating func finish() throws(TransferError) {
         guard case .betweenItems = state else { throw Self.outOfOrder("the contents ended inside an item") }
         for (number, isAccepted) in accepted.enumerated() where isAccepted && !hasBegun[number] { throw Self.tooLittle }
         state = .finished
     }
 
-    private func enterEntry(_ what: String) throws(TransferFault) -> ItemProgress {
+    private func enterEntry(_ what: String) throws(TransferError) -> ItemProgress {
         guard case .inItem(let item) = state else { throw Self.outOfOrder("\(what) came outside an item or in a file") }
         return item
     }
 
     /// The offered amount, or, if it is unknown, the maximum of any offer.
-    private func mostBytes(of item: ItemProgress) -> UInt64 {
+    private func maximumBytes(of item: ItemProgress) -> UInt64 {
         items[item.number].size ?? Limits.itemBytes
     }
 
-    private func mostEntries(of item: ItemProgress) -> UInt64 {
+    private func maximumEntries(of item: ItemProgress) -> UInt64 {
         items[item.number].entries ?? Limits.entriesPerItem
     }
 
-    private func count(_ item: inout ItemProgress, isTree: Bool) throws(TransferFault) {
+    private func count(_ item: inout ItemProgress, isTree: Bool) throws(TransferError) {
         item.entries += 1
-        let allowed = mostEntries(of: item)
+        let allowed = maximumEntries(of: item)
         guard item.entries <= (isTree ? allowed - 1 : allowed) else { throw Self.tooMuch }
     }
 
-    private static func outOfOrder(_ what: String) -> TransferFault {
-        TransferFault(.protocolViolation, "the sender broke the order: \(what)")
+    private static func outOfOrder(_ what: String) -> TransferError {
+        TransferError(.protocolViolation, "the sender broke the order: \(what)")
     }
 
-    private static let tooMuch = TransferFault(.sizeMismatch, "more arrived than was offered")
-    private static let tooLittle = TransferFault(.sizeMismatch, "less arrived than was offered")
+    private static let tooMuch = TransferError(.sizeMismatch, "more arrived than was offered")
+    private static let tooLittle = TransferError(.sizeMismatch, "less arrived than was offered")
 }

@@ -54,7 +54,7 @@ package enum PathText {
     }
 }
 
-extension NameRefusal {
+extension NameError {
     /// The refused name with the reason: `"a\u{A}b": the name contains control or direction-changing characters`.
     package func said(of name: String) -> String { "\"\(PathText.printable(name, limit: 120))\": \(self)" }
 }

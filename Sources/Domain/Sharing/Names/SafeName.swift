@@ -12,8 +12,8 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// - Throws: `NameRefusal` with the problem of `text`.
-    package init(_ text: String) throws(NameRefusal) {
+    /// - Throws: `NameError` with the problem of `text`.
+    package init(_ text: String) throws(NameError) {
         let bytes = text.utf8
         if bytes.isEmpty { throw .empty }
         if bytes.count > Self.maximumBytes { throw .tooLong }
@@ -91,7 +91,7 @@ package struct SafeName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a name cannot be used.
-package struct NameRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package struct NameError: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case empty, tooLong, dots, separator, unprintable, notUTF8, tooDeep, absolute, leavesTree
     }
@@ -99,15 +99,15 @@ package struct NameRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     private let code: Code
     private init(_ code: Code) { self.code = code }
 
-    package static let empty = NameRefusal(.empty)
-    package static let tooLong = NameRefusal(.tooLong)
-    package static let dots = NameRefusal(.dots)
-    package static let separator = NameRefusal(.separator)
-    package static let unprintable = NameRefusal(.unprintable)
-    package static let notUTF8 = NameRefusal(.notUTF8)
-    package static let tooDeep = NameRefusal(.tooDeep)
-    package static let absolute = NameRefusal(.absolute)
-    package static let leavesTree = NameRefusal(.leavesTree)
+    package static let empty = NameError(.empty)
+    package static let tooLong = NameError(.tooLong)
+    package static let dots = NameError(.dots)
+    package static let separator = NameError(.separator)
+    package static let unprintable = NameError(.unprintable)
+    package static let notUTF8 = NameError(.notUTF8)
+    package static let tooDeep = NameError(.tooDeep)
+    package static let absolute = NameError(.absolute)
+    package static let leavesTree = NameError(.leavesTree)
 
     package var description: String {
         switch code {

@@ -10,8 +10,8 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// - Throws: `NameRefusal` for an empty path, an unsafe name in it, too many names, or too many bytes.
-    package init(_ text: String) throws(NameRefusal) {
+    /// - Throws: `NameError` for an empty path, an unsafe name in it, too many names, or too many bytes.
+    package init(_ text: String) throws(NameError) {
         if text.utf8.isEmpty { throw .empty }
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > Self.maximumBytes { throw .tooDeep }
@@ -63,8 +63,8 @@ package struct SafeRelativePath: Hashable, Sendable, CustomStringConvertible {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 
-    /// - Throws: `NameRefusal.tooDeep` where the longer path would pass the limits.
-    package func appending(_ name: SafeName) throws(NameRefusal) -> SafeRelativePath {
+    /// - Throws: `NameError.tooDeep` where the longer path would pass the limits.
+    package func appending(_ name: SafeName) throws(NameError) -> SafeRelativePath {
         let longer = text + "/" + name.text
         if longer.utf8.count > Self.maximumBytes || depth + 1 > Self.maximumDepth { throw .tooDeep }
         return SafeRelativePath(trusted: longer)
@@ -121,8 +121,8 @@ package struct SafeLinkTarget: Hashable, Sendable {
     /// - Parameters:
     ///   - text: the target as written in the link.
     ///   - link: the path of the link itself in its tree.
-    /// - Throws: `NameRefusal` if the target is absolute, leaves the tree, or has unfit characters.
-    package init(_ text: String, of link: SafeRelativePath) throws(NameRefusal) {
+    /// - Throws: `NameError` if the target is absolute, leaves the tree, or has unfit characters.
+    package init(_ text: String, of link: SafeRelativePath) throws(NameError) {
         if text.utf8.isEmpty { throw .empty }
         if text.utf8.first == UInt8(ascii: "/") { throw .absolute }
         if text.utf8.count > Self.maximumBytes { throw .tooDeep }

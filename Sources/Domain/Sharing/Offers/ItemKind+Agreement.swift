@@ -48,7 +48,7 @@ extension Offer {
     ///
     /// - Parameter registry: the types that are known here.
     /// - Throws: `protocolViolation` that names the first item whose kind and type do not agree.
-    package func checked(by registry: TypeRegistry) throws(TransferFault) -> Offer {
+    package func checked(by registry: TypeRegistry) throws(TransferError) -> Offer {
         struct Pair: Hashable {
             var kind: ItemKind
             var type: UniformType
@@ -59,7 +59,7 @@ extension Offer {
             let pair = Pair(kind: item.kind, type: item.type)
             if agreed.contains(pair) { continue }
             if let disagreement = item.disagreement(by: registry) {
-                throw TransferFault(.protocolViolation, "the message is malformed: item \(number), \(disagreement)")
+                throw TransferError(.protocolViolation, "the message is malformed: item \(number), \(disagreement)")
             }
             agreed.insert(pair)
         }

@@ -47,7 +47,7 @@ package struct ItemReceipt: Hashable, Sendable {
         /// contents, or of a tree's listing.
         case stored(name: String, size: UInt64, digest: Digest)
         /// Not in the Inbox. Its received part may be kept elsewhere, if the fault can be resumed.
-        case failed(TransferFault)
+        case failed(TransferError)
         /// It was not accepted, or its contents never came.
         case notSent
     }
@@ -99,7 +99,7 @@ package struct Receipt: Hashable, Sendable {
     /// One line about the items that came to nothing, not escaped: the first one's reason, and how many more; nil where
     /// there are none.
     package var failures: String? {
-        let faults = items.compactMap { item -> TransferFault? in
+        let faults = items.compactMap { item -> TransferError? in
             guard case .failed(let fault) = item.outcome else { return nil }
             return fault
         }

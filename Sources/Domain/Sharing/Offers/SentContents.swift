@@ -19,15 +19,15 @@ extension ItemReceipt {
     ///   - offered: the item as it was offered.
     ///   - sent: the contents that were sent; nil if unknown, for example after a restart of this program.
     /// - Returns: nil for a receipt that fits, and for one that does not say that the item is stored.
-    package func contradiction(of offered: OfferedItem, sent: SentContents?) -> TransferFault? {
+    package func contradiction(of offered: OfferedItem, sent: SentContents?) -> TransferError? {
         guard case .stored(_, let size, let digest) = outcome else { return nil }
         if let sentSize = sent?.size ?? offered.size, sentSize != size {
-            return TransferFault(
+            return TransferError(
                 .sizeMismatch,
                 "the receipt is not believed: it names \(size) bytes where \(sentSize) were sent")
         }
         if let sent, sent.digest != digest {
-            return TransferFault(.digestMismatch, "the receipt is not believed: it names other contents than were sent")
+            return TransferError(.digestMismatch, "the receipt is not believed: it names other contents than were sent")
         }
         return nil
     }

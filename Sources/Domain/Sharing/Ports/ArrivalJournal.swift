@@ -7,18 +7,18 @@ package protocol ArrivalJournal: Sendable {
     /// returns.
     /// - Returns: a number for each, in order, rising.
     /// - Throws: `storage` or `noRoom`; then nothing is recorded.
-    func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber]
+    func intend(_ arrivals: [IntendedArrival]) throws(TransferError) -> [ArrivalNumber]
     /// The settled arrivals of a transfer, by number.
-    func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival]
+    func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival]
     /// Settled arrivals from a peer of the same kind, name, size and entries as an item, the latest first.
     /// - Parameter limit: maximum number of arrivals.
-    func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalFault) -> [Arrival]
+    func earlier(_ item: OfferedItem, from peer: PeerID, limit: Int) throws(JournalError) -> [Arrival]
     /// The state of an arrival's delivery; nil for an unknown number.
-    func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState?
+    func deliveryState(of number: ArrivalNumber) throws(JournalError) -> DeliveryState?
     /// Records the results in one transaction: the place of each item, or nil if it could not be moved and is
     /// forgotten.
     /// - Throws: as `intend`. The items stay in their places, and are found again at the next start.
-    func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault)
+    func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferError)
 }
 
 /// An item that is about to be moved into the Inbox.

@@ -14,7 +14,7 @@ package struct KnownInbox: Hashable, Sendable {
 /// Remembers which Inbox was used at a path. Calls may block on the disk.
 package protocol InboxMemory: Sendable {
     /// - Returns: nil if no Inbox was ever used at that path.
-    func knownInbox(at path: String) throws(JournalFault) -> KnownInbox?
+    func knownInbox(at path: String) throws(JournalError) -> KnownInbox?
     /// Returns when the entry is on the disk.
-    func remember(_ inbox: KnownInbox, at path: String) throws(JournalFault)
+    func remember(_ inbox: KnownInbox, at path: String) throws(JournalError)
 }

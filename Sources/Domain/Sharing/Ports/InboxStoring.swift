@@ -9,13 +9,13 @@ package import Digests
 package protocol InboxStoring: Sendable {
     /// Bytes that may be stored now without touching the reserve. Kept parts of interrupted items count as free: they
     /// are removed when room is needed.
-    /// - Throws: `TransferFault.storage` if the Inbox cannot be reached.
-    func freeRoom() throws(TransferFault) -> UInt64
+    /// - Throws: `TransferError.storage` if the Inbox cannot be reached.
+    func freeRoom() throws(TransferError) -> UInt64
 
     /// Files, folders and links that may be made now without touching the reserve; `.max` if the file system does not
     /// count them. Kept items count as in `freeRoom`.
     /// - Throws: as `freeRoom`.
-    func freeEntries() throws(TransferFault) -> UInt64
+    func freeEntries() throws(TransferError) -> UInt64
 
     /// A place for one item outside the Inbox, on its file system. Nothing of it can be seen in the Inbox.
     ///
@@ -26,7 +26,7 @@ package protocol InboxStoring: Sendable {
     ///   - partial: the key for an interrupted item; nil if it is not kept.
     func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
-    ) throws(TransferFault) -> any StagedItem
+    ) throws(TransferError) -> any StagedItem
 
     /// Whether something is kept under the key and no transfer uses it.
     func hasKept(_ key: PartialKey) -> Bool
@@ -46,7 +46,7 @@ package protocol InboxStoring: Sendable {
 
     /// The digest of the file or folder in the Inbox that has an arrival's name; of a tree in byte order.
     /// - Throws: `notKept` if it is missing or cannot be read.
-    func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
+    func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest
 
     /// Moves whole items into the Inbox, in order: contents and names are on the disk when this returns.
     ///
@@ -59,15 +59,15 @@ package protocol InboxStoring: Sendable {
     ///   throws becomes the fault of all items.
     func commit(
         _ items: [ItemToCommit],
-        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
-    ) -> [Result<StoredItem, TransferFault>]
+        announcing: ([FileIdentity?]) throws(TransferError) -> Void
+    ) -> [Result<StoredItem, TransferError>]
 
     /// The places of the items with these identities, in the Inbox itself or in these folders below it; missing ones
     /// are left out.
     /// - Throws: `storage` if the Inbox cannot be read. Missing folders count as empty.
     func find(
         _ identities: Set<FileIdentity>, in folders: Set<SafeRelativePath>
-    ) throws(TransferFault) -> [FileIdentity: StoredItem]
+    ) throws(TransferError) -> [FileIdentity: StoredItem]
 }
 
 /// A whole item, and its intended name.
@@ -86,16 +86,16 @@ package struct ItemToCommit: Sendable {
 
 extension InboxStoring {
     /// A place for an item that is not kept.
-    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferFault) -> any StagedItem {
+    package func stage(transfer: TransferID, item: Int, isTree: Bool) throws(TransferError) -> any StagedItem {
         try stage(transfer: transfer, item: item, isTree: isTree, partial: nil)
     }
 
     /// Commits without an announcement.
-    package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferFault>] {
+    package func commit(_ items: [ItemToCommit]) -> [Result<StoredItem, TransferError>] {
         commit(items) { _ in }
     }
 
-    package func find(_ identities: Set<FileIdentity>) throws(TransferFault) -> [FileIdentity: StoredItem] {
+    package func find(_ identities: Set<FileIdentity>) throws(TransferError) -> [FileIdentity: StoredItem] {
         try find(identities, in: [])
     }
 }

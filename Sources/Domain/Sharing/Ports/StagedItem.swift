@@ -13,37 +13,37 @@ package protocol StagedItem: AnyObject, Sendable {
     ///
     /// Room for `entry.size` bytes is taken at once if the file system supports it.
     /// - Throws: `unsafeName` if that path is taken already or its folder is missing, `noRoom`, `storage`.
-    func beginFile(_ entry: FileEntry) throws(TransferFault)
+    func beginFile(_ entry: FileEntry) throws(TransferError)
     /// Takes over a kept file, cut to its first `entry.offset` bytes, as the next file.
     /// - Parameter contents: called with these bytes as they are on the disk, piece by piece.
     /// - Throws: `notKept` if there is no such file or it is shorter; otherwise as `beginFile`.
     func resumeFile(
         _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
-    ) throws(TransferFault)
+    ) throws(TransferError)
     /// Appends to the file that was begun.
     /// - Throws: `noRoom`, `storage`.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault)
+    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError)
     /// Ends the file: mode and time are set.
-    func endFile() throws(TransferFault)
+    func endFile() throws(TransferError)
     /// - Throws: as `beginFile`.
-    func makeFolder(_ path: SafeRelativePath) throws(TransferFault)
+    func makeFolder(_ path: SafeRelativePath) throws(TransferError)
     /// - Throws: as `beginFile`.
-    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault)
+    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError)
     /// Sets the time of a folder (nil: the item itself).
-    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault)
+    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferError)
     /// Removes kept entries that were not sent again. Called after the last entry, before the commit.
-    func removeLeftovers() throws(TransferFault)
+    func removeLeftovers() throws(TransferError)
     /// Closes its open files and folders after the last entry: many items may wait a long time for the commit.
     /// - Throws: `noRoom`, `storage` for bytes that were still to be written.
-    func rest() throws(TransferFault)
+    func rest() throws(TransferError)
     /// Reads a whole tree again and computes its digest in byte order. After `removeLeftovers`, before the commit.
     /// - Throws: `storage` if it cannot be read.
-    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest
     /// Checks the contents of an item that is one file, and has ended, against its claim.
     ///
     /// A liar loses its executable bit and is marked, so that users of the Inbox can see it.
     /// - Returns: nil if contents are not checked.
-    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict?
+    func contentVerdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict?
     /// Writes the origin of the whole item into its attributes, as far as the disk can keep them.
     func label(_ facts: ArrivalFacts)
     /// Ends the writing and keeps the contents under the key; discards them if there is no key or nothing was written.
@@ -57,5 +57,5 @@ extension StagedItem {
     /// For items without attributes.
     package func label(_ facts: ArrivalFacts) {}
     /// For items that hold nothing open.
-    package func rest() throws(TransferFault) {}
+    package func rest() throws(TransferError) {}
 }

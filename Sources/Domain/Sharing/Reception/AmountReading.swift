@@ -1,7 +1,7 @@
 /// The journal's sums of received bytes, needed to bound the amount of a day. Calls may block on the disk.
 package protocol AmountReading: Sendable {
     /// Bytes from a sender that were stored within a day, also if they have left the Inbox since.
-    func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64
+    func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64
 }
 
 /// The sender under which the bytes of a day are counted.

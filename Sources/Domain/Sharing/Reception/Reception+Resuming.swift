@@ -63,9 +63,9 @@ extension Reception {
     /// - Throws: `notAccepted`, as `begin`.
     package func readKept(
         of id: TransferID, from peer: PeerID, found: (Int, KeptFile) -> Bool
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         guard let (offer, verdict) = holdOpen(id, from: peer, for: Self.keptReading) else {
-            throw TransferFault(.notAccepted, "no accepted offer covers this transfer")
+            throw TransferError(.notAccepted, "no accepted offer covers this transfer")
         }
         defer { _ = holdOpen(id, from: peer, for: Limits.contentsWait) }
         var goesOn = true

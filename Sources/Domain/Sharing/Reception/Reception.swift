@@ -16,7 +16,7 @@ package final class Reception: Sendable {
         case progressed(TransferID, from: PeerID, received: UInt64, of: UInt64)
         case stored(Arrival)
         case opened(Arrival, HandlerAnswer)
-        case ended(TransferID, from: PeerID, Receipt, TransferFault?)
+        case ended(TransferID, from: PeerID, Receipt, TransferError?)
     }
 
     private typealias Waiter = CheckedContinuation<Receipt?, Never>
@@ -141,7 +141,7 @@ package final class Reception: Sendable {
         defer { publication.publish() }
         let count = offer.items.count
         let (free, freeEntries): (UInt64, UInt64)
-        do throws(TransferFault) {
+        do throws(TransferError) {
             free = try inbox.freeRoom()
             freeEntries = try inbox.freeEntries()
         } catch {
@@ -220,25 +220,25 @@ package final class Reception: Sendable {
     package func begin(
         _ id: TransferID, from peer: PeerID, binding: OfferBinding = .exact,
         interrupt: @escaping @Sendable () -> Void = {}
-    ) throws(TransferFault) -> IncomingTransfer {
+    ) throws(TransferError) -> IncomingTransfer {
         guard
             let (accepted, pulse) = state.withLock({
                 $0.ledger.begin(id, from: peer, at: .now, interrupt: interrupt)
             })
-        else { throw TransferFault(.notAccepted, "no accepted offer covers this transfer") }
+        else { throw TransferError(.notAccepted, "no accepted offer covers this transfer") }
         let earlier: [Arrival]
         do {
             earlier = try journal.arrivals(of: id, from: peer)
         } catch {
             state.withLock { $0.ledger.abandon(id) }
-            throw TransferFault(.storage, error.description)
+            throw TransferError(.storage, error.description)
         }
         memory?.began(id, from: peer, arrivals: earlier.count)
         let total = accepted.offer.knownSize
         let observe = self.observe
         observe(.began(accepted.offer, from: peer))
         // Known sizes were judged with the offer; only unknown ones need a bound here.
-        let mostBytes =
+        let maximumBytes =
             accepted.offer.items.contains { $0.size == nil || $0.entries == nil }
             ? quota?.allowance(for: peer, underWay: bytesUnderWay(from: peer, besides: id)) : nil
         // The stranger's kept parts count as well, and are removed to make room for new contents.
@@ -252,7 +252,7 @@ package final class Reception: Sendable {
             binding: binding,
             inbox: inbox,
             journal: journal,
-            mostBytes: mostBytes,
+            maximumBytes: maximumBytes,
             earlier: earlier,
             turn: accepted.turn,
             storings: accepted.storings,
@@ -281,7 +281,7 @@ package final class Reception: Sendable {
     /// Closes a transfer that `begin` opened. Must be called once for each, also for one that failed.
     /// - Returns: the receipt with the handlers' answers so far.
     @discardableResult
-    package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferFault?) -> Receipt {
+    package func end(_ transfer: IncomingTransfer, _ receipt: Receipt, fault: TransferError?) -> Receipt {
         let id = transfer.offer.transfer
         let tally = transfer.tally
         memory?.ended(id, stored: tally.storedNow, isWhole: tally.isWhole)

@@ -1,7 +1,7 @@
 /// Reads a stranger's share of the Inbox, so that the domain can limit it.
 package protocol OccupancyReading: Sendable {
     /// Bytes, by `Footprint`, that are in the Inbox and came from this peer. May block on the disk.
-    func occupied(by peer: PeerID) throws(JournalFault) -> UInt64
+    func occupied(by peer: PeerID) throws(JournalError) -> UInt64
 }
 
 /// How much of the disk one stranger may fill with stored, accepted and offered items together. Kept parts of its
@@ -32,7 +32,7 @@ package struct StrangerQuota: Sendable {
     /// - Returns: the answer to all items; nil if there is room.
     package func refusal(of offer: Offer, from peer: PeerID, underWay: UInt64) -> ItemVerdict? {
         guard isStranger(peer) else { return nil }
-        do throws(JournalFault) {
+        do throws(JournalError) {
             let lying = try occupancy.occupied(by: peer)
             return Self.judge(offered: offer.knownFootprint.bytes, lying: lying, underWay: underWay, limit: limit)
         } catch {

@@ -290,7 +290,7 @@ package final class InboxContract {
             try steps(tree)
             expect(false, sentence)
         } catch {
-            expect((error as? TransferFault)?.code == .unsafeName, "\(sentence): \(error)")
+            expect((error as? TransferError)?.code == .unsafeName, "\(sentence): \(error)")
         }
         expect(names() == before, "a refused item leaves nothing")
     }

@@ -73,7 +73,7 @@ package final class MemoryInbox: InboxStoring {
     fileprivate let state = Mutex(State())
     private let room: UInt64
     private let entries: UInt64
-    private let fault: @Sendable (Operation) -> TransferFault?
+    private let fault: @Sendable (Operation) -> TransferError?
     fileprivate let checker: ContentChecker?
 
     /// - Parameters:
@@ -83,7 +83,7 @@ package final class MemoryInbox: InboxStoring {
     ///   - fault: asked before each operation; its result is thrown instead.
     package init(
         freeRoom: UInt64 = 1 << 40, freeEntries: UInt64 = .max, checker: ContentChecker? = nil,
-        fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
+        fault: @escaping @Sendable (Operation) -> TransferError? = { _ in nil }
     ) {
         self.checker = checker
         (self.room, self.entries) = (freeRoom, freeEntries)
@@ -94,7 +94,7 @@ package final class MemoryInbox: InboxStoring {
     package static func fullAfter(_ bytes: UInt64) -> MemoryInbox {
         MemoryInbox { operation in
             guard case .write(let total) = operation, total > bytes else { return nil }
-            return TransferFault(.noRoom, "the disk is full")
+            return TransferError(.noRoom, "the disk is full")
         }
     }
 
@@ -142,7 +142,7 @@ package final class MemoryInbox: InboxStoring {
     /// The number of items in each call of `commit`.
     package var batches: [Int] { state.withLock { $0.batches } }
 
-    package func freeRoom() throws(TransferFault) -> UInt64 {
+    package func freeRoom() throws(TransferError) -> UInt64 {
         try attempt(.freeRoom)
         return room
     }
@@ -151,7 +151,7 @@ package final class MemoryInbox: InboxStoring {
 
     package func stage(
         transfer: TransferID, item: Int, isTree: Bool, partial: PartialKey?
-    ) throws(TransferFault) -> any StagedItem {
+    ) throws(TransferError) -> any StagedItem {
         try attempt(.stage(item: item))
         return state.withLock { state in
             state.staged += 1
@@ -213,9 +213,9 @@ package final class MemoryInbox: InboxStoring {
         return stored.isTree ? arrival.item.kind == .tree : UInt64(stored.bytes?.count ?? -1) == arrival.size
     }
 
-    package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+    package func digest(of arrival: Arrival, _ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         guard let stored = self[place(of: arrival)] else {
-            throw TransferFault(.notKept, "\(arrival.stored.name) is not there")
+            throw TransferError(.notKept, "\(arrival.stored.name) is not there")
         }
         return stored.isTree ? Self.digest(of: stored.entries, algorithm) : .of(algorithm, stored.bytes ?? [])
     }
@@ -242,8 +242,8 @@ package final class MemoryInbox: InboxStoring {
 
     package func commit(
         _ items: [ItemToCommit],
-        announcing: ([FileIdentity?]) throws(TransferFault) -> Void
-    ) -> [Result<StoredItem, TransferFault>] {
+        announcing: ([FileIdentity?]) throws(TransferError) -> Void
+    ) -> [Result<StoredItem, TransferError>] {
         let first = state.withLock { state in
             state.batches.append(items.count)
             state.announced += items.count
@@ -290,7 +290,7 @@ package final class MemoryInbox: InboxStoring {
         state.withLock { $0.places.filter { identities.contains($0.key) } }
     }
 
-    fileprivate func attempt(_ operation: Operation) throws(TransferFault) {
+    fileprivate func attempt(_ operation: Operation) throws(TransferError) {
         if let fault = fault(operation) { throw fault }
     }
 }
@@ -325,9 +325,9 @@ private final class MemoryStagedItem: StagedItem {
 
     deinit { discard() }
 
-    func beginFile(_ entry: FileEntry) throws(TransferFault) {
+    func beginFile(_ entry: FileEntry) throws(TransferError) {
         let path = entry.path?.text ?? ""
-        try step(.beginFile(path: path)) { (state) throws(TransferFault) in
+        try step(.beginFile(path: path)) { (state) throws(TransferError) in
             precondition(state.file == nil, "a file was begun inside another: call endFile first")
             precondition(isTree == (entry.path != nil), "files of a tree have a path, an item that is a file has none")
             try self.place(path, in: state)
@@ -338,13 +338,13 @@ private final class MemoryStagedItem: StagedItem {
 
     func resumeFile(
         _ entry: FileEntry, contents: (UnsafeRawBufferPointer) -> Void
-    ) throws(TransferFault) {
+    ) throws(TransferError) {
         let path = entry.path?.text ?? ""
         var prefix: [UInt8] = []
-        try step(.resumeFile(path: path)) { (state) throws(TransferFault) in
+        try step(.resumeFile(path: path)) { (state) throws(TransferError) in
             precondition(state.file == nil, "a file was begun inside another: call endFile first")
             guard let bytes = state.leftovers[path]?.bytes, UInt64(bytes.count) >= entry.offset else {
-                throw TransferFault(.notKept, "\(path) is not kept")
+                throw TransferError(.notKept, "\(path) is not kept")
             }
             try self.place(path, in: state)
             state.leftovers[path] = nil
@@ -355,21 +355,21 @@ private final class MemoryStagedItem: StagedItem {
         prefix.withUnsafeBytes { contents($0) }
     }
 
-    func removeLeftovers() throws(TransferFault) {
+    func removeLeftovers() throws(TransferError) {
         try step(.removeLeftovers) { state in
             precondition(state.file == nil, "only after the last entry")
             state.leftovers = [:]
         }
     }
 
-    func digest(_ algorithm: DigestAlgorithm) throws(TransferFault) -> Digest {
+    func digest(_ algorithm: DigestAlgorithm) throws(TransferError) -> Digest {
         var digest: Digest?
         try step(.readAgain) { digest = MemoryInbox.digest(of: $0.entries, algorithm) }
         guard let digest else { preconditionFailure("a step that succeeds has been made") }
         return digest
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferFault) {
+    func write(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
         let total = inbox.state.withLock { state in
             state.written += UInt64(bytes.count)
             return state.written
@@ -381,7 +381,7 @@ private final class MemoryStagedItem: StagedItem {
         }
     }
 
-    func endFile() throws(TransferFault) {
+    func endFile() throws(TransferError) {
         try step(.endFile) { state in
             guard let file = state.file else { preconditionFailure("a file was ended that had not begun") }
             state.entries[file.path?.text ?? ""] = .file(
@@ -391,35 +391,35 @@ private final class MemoryStagedItem: StagedItem {
         }
     }
 
-    func makeFolder(_ path: SafeRelativePath) throws(TransferFault) {
-        try step(.makeFolder(path: path.text)) { (state) throws(TransferFault) in
+    func makeFolder(_ path: SafeRelativePath) throws(TransferError) {
+        try step(.makeFolder(path: path.text)) { (state) throws(TransferError) in
             precondition(state.file == nil && isTree, "folders belong into trees, and not into the middle of a file")
             try self.place(path.text, in: state)
             state.entries[path.text] = .folder(modified: nil)
         }
     }
 
-    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferFault) {
-        try step(.makeLink(path: path.text)) { (state) throws(TransferFault) in
+    func makeLink(_ path: SafeRelativePath, target: SafeLinkTarget) throws(TransferError) {
+        try step(.makeLink(path: path.text)) { (state) throws(TransferError) in
             precondition(state.file == nil && isTree, "links belong into trees, and not into the middle of a file")
             try self.place(path.text, in: state)
             state.entries[path.text] = .link(target: target.text)
         }
     }
 
-    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferFault) {
-        try step(.closeFolder) { (state) throws(TransferFault) in
+    func closeFolder(_ path: SafeRelativePath?, modified: Timestamp?) throws(TransferError) {
+        try step(.closeFolder) { (state) throws(TransferError) in
             precondition(state.file == nil && isTree, "folders belong into trees, and not into the middle of a file")
             if let path {
                 guard case .folder? = state.entries[path.text] else {
-                    throw TransferFault(.unsafeName, "there is no folder \(path)")
+                    throw TransferError(.unsafeName, "there is no folder \(path)")
                 }
             }
             state.entries[path?.text ?? ""] = .folder(modified: modified)
         }
     }
 
-    func contentVerdict(on claim: ContentClaim) throws(TransferFault) -> ContentVerdict? {
+    func contentVerdict(on claim: ContentClaim) throws(TransferError) -> ContentVerdict? {
         var bytes: [UInt8] = []
         try step(.contentVerdict) { state in bytes = state.entries[""]?.bytes ?? [] }
         return inbox.checker.map { claim.verdict(by: $0, bytes: bytes) }
@@ -469,22 +469,22 @@ private final class MemoryStagedItem: StagedItem {
     }
 
     /// As on a disk: the name is free, and the folder is there.
-    private func place(_ path: String, in state: State) throws(TransferFault) {
-        if state.entries[path] != nil { throw TransferFault(.unsafeName, "\(path) is there already") }
+    private func place(_ path: String, in state: State) throws(TransferError) {
+        if state.entries[path] != nil { throw TransferError(.unsafeName, "\(path) is there already") }
         guard let folder = (try? SafeRelativePath(path))?.parent else { return }
         guard case .folder? = state.entries[folder.text] else {
-            throw TransferFault(.unsafeName, "the folder of \(path) is not there")
+            throw TransferError(.unsafeName, "the folder of \(path) is not there")
         }
     }
 
     private func step(
         _ operation: MemoryInbox.Operation,
-        _ body: (inout State) throws(TransferFault) -> Void
-    ) throws(TransferFault) {
-        let result: Result<Void, TransferFault> = state.withLock { state in
+        _ body: (inout State) throws(TransferError) -> Void
+    ) throws(TransferError) {
+        let result: Result<Void, TransferError> = state.withLock { state in
             precondition(!state.isUsedUp, "an item was written to after it was committed or discarded")
             precondition(!state.hasFailed, "an item was written to after a fault: discard it")
-            do throws(TransferFault) {
+            do throws(TransferError) {
                 try inbox.attempt(operation)
                 try body(&state)
                 return .success(())

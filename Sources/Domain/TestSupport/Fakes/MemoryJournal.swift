@@ -66,15 +66,15 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
 
     private let state = Mutex(State())
     private let now: @Sendable () -> WallTime
-    private let fault: @Sendable (Operation) -> TransferFault?
+    private let fault: @Sendable (Operation) -> TransferError?
 
     /// - Parameters:
     ///   - now: the time of arrivals; deliveries are due from then on.
-    ///   - fault: asked before each call; its result is thrown instead (its message, if a `JournalFault` is thrown),
+    ///   - fault: asked before each call; its result is thrown instead (its message, if a `JournalError` is thrown),
     ///   and nothing is recorded.
     package init(
         now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: 0) },
-        fault: @escaping @Sendable (Operation) -> TransferFault? = { _ in nil }
+        fault: @escaping @Sendable (Operation) -> TransferError? = { _ in nil }
     ) {
         self.now = now
         self.fault = fault
@@ -97,15 +97,15 @@ package final class MemoryJournal: ArrivalJournal, DeliveryJournal {
         }
     }
 
-    private func attempt(_ operation: Operation) throws(JournalFault) {
-        if let fault = fault(operation) { throw JournalFault(fault.message) }
+    private func attempt(_ operation: Operation) throws(JournalError) {
+        if let fault = fault(operation) { throw JournalError(fault.message) }
     }
 }
 
 // MARK: - Arrivals
 
 extension MemoryJournal {
-    package func intend(_ arrivals: [IntendedArrival]) throws(TransferFault) -> [ArrivalNumber] {
+    package func intend(_ arrivals: [IntendedArrival]) throws(TransferError) -> [ArrivalNumber] {
         if let fault = fault(.intend(count: arrivals.count)) { throw fault }
         let due = now()
         return state.withLock { state in
@@ -124,14 +124,14 @@ extension MemoryJournal {
         }
     }
 
-    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalFault) -> [Arrival] {
+    package func arrivals(of transfer: TransferID, from peer: PeerID) throws(JournalError) -> [Arrival] {
         try attempt(.arrivals(transfer))
         return settledArrivals { $0.transfer == transfer && $0.peer == peer }
     }
 
     package func earlier(
         _ item: OfferedItem, from peer: PeerID, limit: Int
-    ) throws(JournalFault) -> [Arrival] {
+    ) throws(JournalError) -> [Arrival] {
         try attempt(.earlier(name: item.name.text))
         let arrivals = settledArrivals { facts in
             facts.peer == peer && facts.item.kind == item.kind && facts.item.name == item.name
@@ -140,7 +140,7 @@ extension MemoryJournal {
         return Array(arrivals.reversed().prefix(limit))
     }
 
-    package func deliveryState(of number: ArrivalNumber) throws(JournalFault) -> DeliveryState? {
+    package func deliveryState(of number: ArrivalNumber) throws(JournalError) -> DeliveryState? {
         self[number]?.state
     }
 
@@ -153,7 +153,7 @@ extension MemoryJournal {
         return wanted.sorted { $0.number < $1.number }
     }
 
-    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferFault) {
+    package func settle(_ outcomes: [(number: ArrivalNumber, stored: StoredItem?)]) throws(TransferError) {
         if let fault = fault(.settle(count: outcomes.count)) { throw fault }
         let unknown: ArrivalNumber? = state.withLock { state in
             var entries = state.entries
@@ -165,25 +165,25 @@ extension MemoryJournal {
             state.entries = entries
             return nil
         }
-        if let unknown { throw TransferFault(.storage, "arrival \(unknown) does not wait to be settled") }
+        if let unknown { throw TransferError(.storage, "arrival \(unknown) does not wait to be settled") }
     }
 }
 
 // MARK: - Deliveries
 
 extension MemoryJournal {
-    package func waiting() throws(JournalFault) -> [WaitingDelivery] {
+    package func waiting() throws(JournalError) -> [WaitingDelivery] {
         try attempt(.waiting)
         return entries.filter { $0.entry.stored != nil && $0.entry.state == .waiting }.map(\.entry.delivery)
     }
 
-    package func arrival(_ number: ArrivalNumber) throws(JournalFault) -> Arrival? {
+    package func arrival(_ number: ArrivalNumber) throws(JournalError) -> Arrival? {
         try attempt(.arrival(number))
         guard let entry = self[number], let stored = entry.stored else { return nil }
         return Arrival(number: number, facts: entry.intended.facts, stored: stored)
     }
 
-    package func isThere(_ number: ArrivalNumber) throws(JournalFault) -> Bool {
+    package func isThere(_ number: ArrivalNumber) throws(JournalError) -> Bool {
         try attempt(.arrival(number))
         guard let entry = self[number], let path = entry.stored?.path, entry.departure == nil else { return false }
         return !entries.contains { later in
@@ -194,7 +194,7 @@ extension MemoryJournal {
 
     package func began(
         _ numbers: [ArrivalNumber], handler: String, at time: WallTime
-    ) throws(JournalFault) -> [Int] {
+    ) throws(JournalError) -> [Int] {
         try attempt(.began(numbers, handler: handler))
         return try change(numbers) { entry in
             entry.delivery.attempts += 1
@@ -205,7 +205,7 @@ extension MemoryJournal {
 
     package func ended(
         _ numbers: [ArrivalNumber], _ outcome: AttemptOutcome, next: DeliveryStep, at time: WallTime
-    ) throws(JournalFault) {
+    ) throws(JournalError) {
         try attempt(.ended(numbers, outcome.answer))
         _ = try change(numbers) { entry in
             guard let last = entry.attempts.last, last.ended == nil else { return nil }
@@ -231,7 +231,7 @@ extension MemoryJournal {
         }
     }
 
-    package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalFault) {
+    package func end(_ numbers: [ArrivalNumber], as state: DeliveryState) throws(JournalError) {
         try attempt(.end(numbers, state))
         _ = try change(numbers) { entry in
             entry.state = state
@@ -242,7 +242,7 @@ extension MemoryJournal {
     @discardableResult
     package func departed(
         _ numbers: [ArrivalNumber], _ departure: Departure
-    ) throws(JournalFault) -> [ArrivalNumber] {
+    ) throws(JournalError) -> [ArrivalNumber] {
         try attempt(.departed(numbers))
         let new = numbers.filter { self[$0]?.departure == nil }
         _ = try change(numbers) { entry in
@@ -253,7 +253,7 @@ extension MemoryJournal {
         return new
     }
 
-    package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalFault) -> WaitingDelivery? {
+    package func retry(_ number: ArrivalNumber, at time: WallTime) throws(JournalError) -> WaitingDelivery? {
         try attempt(.retry(number))
         guard self[number]?.stored != nil else { return nil }
         _ = try change([number]) { entry in
@@ -270,17 +270,17 @@ extension MemoryJournal {
     /// Changes all of them, or none if one is missing, is not settled, or `body` returns nil for it.
     private func change(
         _ numbers: [ArrivalNumber], _ body: (inout Entry) -> Int?
-    ) throws(JournalFault) -> [Int] {
-        let result: Result<([Int], [Change]), JournalFault> = state.withLock { state in
+    ) throws(JournalError) -> [Int] {
+        let result: Result<([Int], [Change]), JournalError> = state.withLock { state in
             var entries = state.entries
             var results: [Int] = []
             var changes: [Change] = []
             for number in numbers {
                 guard var entry = entries[number], entry.stored != nil else {
-                    return .failure(JournalFault("there is no stored item \(number)"))
+                    return .failure(JournalError("there is no stored item \(number)"))
                 }
                 guard let result = body(&entry) else {
-                    return .failure(JournalFault("no attempt is under way for arrival \(number)"))
+                    return .failure(JournalError("no attempt is under way for arrival \(number)"))
                 }
                 entries[number] = entry
                 results.append(result)

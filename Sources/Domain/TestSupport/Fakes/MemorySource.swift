@@ -15,15 +15,15 @@ package final class MemorySource: ItemSource {
     package struct Fault: Sendable {
         /// Bytes of contents that can be read before the fault; nil: the file cannot even be opened.
         var afterBytes: UInt64?
-        var fault: SourceFault
+        var fault: SourceError
 
         /// The file cannot be opened.
-        package static func atOpen(_ code: SourceFault.Code) -> Fault {
-            Fault(afterBytes: nil, fault: SourceFault(code, "no such source"))
+        package static func atOpen(_ code: SourceError.Code) -> Fault {
+            Fault(afterBytes: nil, fault: SourceError(code, "no such source"))
         }
         /// Reading fails after so many bytes, or at the end of a shorter file.
-        package static func after(_ bytes: UInt64, _ code: SourceFault.Code = .changed) -> Fault {
-            Fault(afterBytes: bytes, fault: SourceFault(code, "the source failed"))
+        package static func after(_ bytes: UInt64, _ code: SourceError.Code = .changed) -> Fault {
+            Fault(afterBytes: bytes, fault: SourceError(code, "the source failed"))
         }
     }
 
@@ -106,7 +106,7 @@ package final class MemorySource: ItemSource {
     /// The number of times it was opened.
     package var openedCount: Int { opened.count.withLock { $0 } }
 
-    package func open() throws(SourceFault) -> any ItemReading {
+    package func open() throws(SourceError) -> any ItemReading {
         opened.count.withLock { $0 += 1 }
         if let fault, fault.afterBytes == nil { throw fault.fault }
         return MemoryReading(steps, readSize: readSize, fault: fault)
@@ -163,7 +163,7 @@ private final class MemoryReading: ItemReading {
         self.fault = fault
     }
 
-    func next() throws(SourceFault) -> ContentStep? {
+    func next() throws(SourceError) -> ContentStep? {
         precondition(!hasFailed, "a reader was used after a fault")
         precondition(current == nil, "the file has not been read to its end: read until it returns 0")
         switch steps.popFirst() {
@@ -180,7 +180,7 @@ private final class MemoryReading: ItemReading {
         }
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceFault) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         precondition(!hasFailed, "a reader was used after a fault")
         precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the file")
         guard let bytes = current else { preconditionFailure("no file has been begun: call next first") }
@@ -205,7 +205,7 @@ private final class MemoryReading: ItemReading {
         current = file[min(file.count, Int(offset))...]
     }
 
-    private func fail(_ fault: MemorySource.Fault) -> SourceFault {
+    private func fail(_ fault: MemorySource.Fault) -> SourceError {
         hasFailed = true
         return fault.fault
     }

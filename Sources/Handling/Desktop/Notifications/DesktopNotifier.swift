@@ -18,21 +18,21 @@ package final class DesktopNotifier: Sendable {
     ///   - environment: `DBUS_SESSION_BUS_ADDRESS` and `XDG_RUNTIME_DIR` name the bus.
     ///   - limit: maximum number of notifications at once, not counting the one for the surplus.
     ///   - burst: number of new ones that may appear in a row; after that, one for each `pace`.
-    ///   - patience: how long a bus or a server may be silent before that is logged. A silent bus is left.
+    ///   - timeout: how long a bus or a server may be silent before that is logged. A silent bus is left.
     ///   - surplus: makes the notification for the surplus from its number, 1 or more.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         limit: Int = NotificationLimits.open,
         burst: Int = NotificationLimits.burst,
         pace: Duration = NotificationLimits.pace,
-        patience: Duration = NotificationLimits.patience,
+        timeout: Duration = NotificationLimits.timeout,
         logger: Logger,
         surplus: @escaping @Sendable (Int) -> NotificationRequest
     ) {
         let board = NotificationBoard(limit: limit, burst: burst, pace: pace, surplus: surplus)
         self.logger = logger
         thread = BusThread(name: "waft-notify") {
-            NotificationService(environment: environment, board: board, patience: patience, logger: logger)
+            NotificationService(environment: environment, board: board, timeout: timeout, logger: logger)
         }
     }
 

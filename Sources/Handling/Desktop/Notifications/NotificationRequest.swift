@@ -101,7 +101,7 @@ package enum NotificationLimits {
     package static let burst = 8
     package static let pace: Duration = .seconds(2)
     /// How long a bus or a server may take to answer before it counts as silent.
-    package static let patience: Duration = .seconds(20)
+    package static let timeout: Duration = .seconds(20)
     /// Maximum bytes of a message from the bus.
     package static let messageBytes = 1 << 20
     /// Maximum capabilities of a server that are read.

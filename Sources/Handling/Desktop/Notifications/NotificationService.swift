@@ -45,7 +45,7 @@ final class NotificationService: BusPart {
     private var inlets: [Int: AsyncStream<NotificationEvent>.Continuation] = [:]
     private let address: BusAddress?
     private let watch: SocketWatch
-    private let patience: Duration
+    private let timeout: Duration
     private let logger: Logger
     private(set) var connection: BusConnection?
     private var pending: [UInt32: Pending] = [:]
@@ -56,11 +56,11 @@ final class NotificationService: BusPart {
     private var pause = NotificationService.firstPause
     private var lastSaid = ""
 
-    init(environment: [String: String], board: NotificationBoard, patience: Duration, logger: Logger) {
+    init(environment: [String: String], board: NotificationBoard, timeout: Duration, logger: Logger) {
         address = BusAddress.session(environment)
         watch = SocketWatch(address?.sockets ?? [])
         self.board = board
-        self.patience = patience
+        self.timeout = timeout
         self.logger = logger
     }
 
@@ -86,7 +86,7 @@ final class NotificationService: BusPart {
 
     var deadline: ContinuousClock.Instant? {
         guard connection != nil else { return nextAttempt }
-        let silence = isSilent ? nil : pending.values.map(\.since).min().map { $0 + patience }
+        let silence = isSilent ? nil : pending.values.map(\.since).min().map { $0 + timeout }
         return [silence, board.deadline].compactMap(\.self).min()
     }
 
@@ -151,7 +151,7 @@ final class NotificationService: BusPart {
     }
 
     private func lookForSilence(_ now: ContinuousClock.Instant) {
-        guard !isSilent, let first = pending.values.min(by: { $0.since < $1.since }), first.since + patience <= now
+        guard !isSilent, let first = pending.values.min(by: { $0.since < $1.since }), first.since + timeout <= now
         else {
             return
         }

@@ -26,12 +26,12 @@ package enum OfferNotice {
     }
 
     /// The notification that asks about an offer.
-    package static func request(for waiting: WaitingOffer, from standing: PeerStanding) -> NotificationRequest {
+    package static func request(for waiting: WaitingOffer, from sender: OfferSender) -> NotificationRequest {
         let offer = waiting.offer
         let count = offer.items.count == 1 ? "1 item" : "\(offer.items.count) items"
         return NotificationRequest(
             summary: "Accept \(count), \(offer.sizeText)?",
-            body: lines(waiting, standing).joined(separator: "\n"),
+            body: lines(waiting, sender).joined(separator: "\n"),
             actions: [
                 NotificationRequest.Action(key: acceptKey, label: "Accept"),
                 NotificationRequest.Action(key: declineKey, label: "Decline"),
@@ -41,10 +41,10 @@ package enum OfferNotice {
         )
     }
 
-    private static func lines(_ waiting: WaitingOffer, _ standing: PeerStanding) -> [String] {
+    private static func lines(_ waiting: WaitingOffer, _ sender: OfferSender) -> [String] {
         let offer = waiting.offer
         var lines: [String]
-        switch standing {
+        switch sender {
         case .contact(let name):
             lines = ["From your contact \(quoted(name)) (\(waiting.peer.short))"]
         case .stranger:

@@ -1,7 +1,7 @@
 package import Sharing
 
 /// The user's relation to a peer.
-package enum PeerStanding: Hashable, Sendable {
+package enum OfferSender: Hashable, Sendable {
     /// A contact, with the name that the user gave it.
     case contact(name: String)
     /// Any other peer, even if it uses a contact's name.
@@ -26,19 +26,19 @@ extension ConsentQueue: OfferWatching {}
 package struct OfferNotifications: Sendable {
     private let notifier: DesktopNotifier
     private let offers: any OfferWatching
-    private let standing: @Sendable (PeerID) -> PeerStanding
+    private let sender: @Sendable (PeerID) -> OfferSender
 
     /// - Parameters:
     ///   - notifier: must be made with `OfferNotice.surplus`.
-    ///   - standing: called when an offer comes; must return soon.
+    ///   - sender: called when an offer comes; must return soon.
     package init(
         notifier: DesktopNotifier,
         offers: any OfferWatching,
-        standing: @escaping @Sendable (PeerID) -> PeerStanding = { _ in .stranger }
+        sender: @escaping @Sendable (PeerID) -> OfferSender = { _ in .stranger }
     ) {
         self.notifier = notifier
         self.offers = offers
-        self.standing = standing
+        self.sender = sender
     }
 
     /// Shows offers until the task is cancelled; then closes their notifications.
@@ -48,7 +48,7 @@ package struct OfferNotifications: Sendable {
             for await event in offers.events() {
                 switch event {
                 case .waiting(let offer):
-                    let ticket = notifier.show(OfferNotice.request(for: offer, from: standing(offer.peer)))
+                    let ticket = notifier.show(OfferNotice.request(for: offer, from: sender(offer.peer)))
                     tickets[offer.number] = ticket
                     group.addTask { await answer(offer.number, as: ticket) }
                 case .settled(let number, _):

@@ -56,7 +56,7 @@ struct ChoicesFile: Hashable, Sendable {
         lock.release()
     }
 
-    private enum Fault: Error, CustomStringConvertible {
+    private enum FormatError: Error, CustomStringConvertible {
         case notAnObject
         case tooLarge
         case notAFile
@@ -73,7 +73,7 @@ struct ChoicesFile: Hashable, Sendable {
     }
 
     /// - Returns: nil if there is no file.
-    private func load() throws(Fault) -> [String: Any]? {
+    private func load() throws(FormatError) -> [String: Any]? {
         let bytes: [UInt8]
         do {
             bytes = try SmallFile.read(path, limit: CatalogLimits.documentBytes)

@@ -21,9 +21,9 @@ extension HandlerCatalog {
         workingDirectory: String = FileManager.default.currentDirectoryPath
     ) throws(CatalogError) -> Addition {
         // Checked first, so that a refused recipe does not leave an empty folder behind.
-        let surroundings = surroundings(of: list().bundles)
+        let context = context(of: list().bundles)
         let checked = try CheckedRecipe(
-            recipe, registry: load().registry, closed: surroundings.closed, workingDirectory: workingDirectory)
+            recipe, registry: load().registry, closed: context.closed, workingDirectory: workingDirectory)
         let program = try ProgramFile.opening(
             Paths.absolute(recipe.run, from: workingDirectory),
             isRunThere: !recipe.copying
@@ -49,7 +49,7 @@ extension HandlerCatalog {
             // EEXIST: the name belongs to something that is not a usable bundle.
             throw error.number == EEXIST ? .nameTaken(checked.name.text) : .storage(target, error)
         }
-        let reading = BundleFolder(path: target, origin: .user).read(surroundings)
+        let reading = BundleFolder(path: target, origin: .user).read(context)
         switch reading.result {
         case .success(let bundle): return Addition(bundle: bundle, warnings: checked.warnings + reading.warnings)
         case .failure(let fault):

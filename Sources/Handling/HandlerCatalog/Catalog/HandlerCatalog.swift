@@ -68,8 +68,8 @@ package struct HandlerCatalog: Sendable {
         _ list: (bundles: [BundleFolder], problems: [HandlerProblem])
     ) -> (snapshot: CatalogSnapshot, readings: [BundleFolder.Reading]) {
         var problems = list.problems
-        let surroundings = surroundings(of: list.bundles)
-        let readings = list.bundles.map { $0.read(surroundings) }
+        let context = context(of: list.bundles)
+        let readings = list.bundles.map { $0.read(context) }
         let (choices, complaints) = choicesFile.read()
         problems += complaints.map { Self.problem(choicesPath, .warning, $0) }
         var bundles: [HandlerBundle] = []
@@ -80,7 +80,7 @@ package struct HandlerCatalog: Sendable {
             case .failure(let fault): problems.append(reading.problem(.unusable, fault.description))
             }
         }
-        let hook = hook?.read(dataFolder: folders.data(of: .hook), closed: surroundings.closed)
+        let hook = hook?.read(dataFolder: folders.data(of: .hook), closed: context.closed)
         if let problem = hook?.problem { problems.append(problem) }
         problems += idleDefaults(choices, Set(bundles.map(\.identifier)))
         let snapshot = CatalogSnapshot(
@@ -89,13 +89,13 @@ package struct HandlerCatalog: Sendable {
     }
 
     /// The inputs of reading bundles. If a bundle is a link, its target is closed to handlers as well.
-    func surroundings(of bundles: [BundleFolder]) -> BundleFolder.Surroundings {
+    func context(of bundles: [BundleFolder]) -> BundleFolder.Context {
         var closed = closed
         closed.add(
             bundles.filter(\.isLink).compactMap { bundle in
                 Paths.real(bundle.path).map { ClosedPlaces.Place($0, "the bundle of a handler") }
             })
-        return BundleFolder.Surroundings(
+        return BundleFolder.Context(
             device: device, home: home, folders: folders, languages: languages, closed: closed)
     }
 

@@ -27,8 +27,8 @@ package struct URLParts: Hashable, Sendable {
     /// Still percent-encoded, without the `#`.
     package let fragment: String?
 
-    /// - Throws: `URLRefusal` for any other text.
-    package init(_ text: String) throws(URLRefusal) {
+    /// - Throws: `URLPartsError` for any other text.
+    package init(_ text: String) throws(URLPartsError) {
         guard text.utf8.prefix(CatalogLimits.urlBytes + 1).count <= CatalogLimits.urlBytes else { throw .tooLong }
         guard text.unicodeScalars.allSatisfy(Self.isAllowed) else { throw .unprintable }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), let scheme = URLScheme(String(text[..<colon]))
@@ -105,8 +105,8 @@ package struct URLParts: Hashable, Sendable {
         return [digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
     }
 
-    /// - Throws: `URLRefusal.undecodable`: the user and host of a URL must have only one reading.
-    private static func decoded(_ text: String?) throws(URLRefusal) -> String? {
+    /// - Throws: `URLPartsError.undecodable`: the user and host of a URL must have only one reading.
+    private static func decoded(_ text: String?) throws(URLPartsError) -> String? {
         guard let text else { return nil }
         guard let decoded = decoded(text[...]) else { throw .undecodable }
         return decoded
@@ -128,7 +128,7 @@ package struct URLParts: Hashable, Sendable {
 
 extension URLParts {
     /// The host. If it is in brackets, it must be an address.
-    private static func host(_ encoded: String?) throws(URLRefusal) -> String? {
+    private static func host(_ encoded: String?) throws(URLPartsError) -> String? {
         guard let encoded, encoded.hasPrefix("[") else { return try decoded(encoded) }
         guard encoded.hasSuffix("]") else { throw .address }
         let literal = String(encoded.dropFirst().dropLast())
@@ -146,7 +146,7 @@ extension URLParts {
     }
 
     /// - Parameter uri: well formed, except that the port's value is not checked.
-    private static func port(in uri: String) throws(URLRefusal) -> UInt16? {
+    private static func port(in uri: String) throws(URLPartsError) -> UInt16? {
         let rest = uri.drop { $0 != ":" }.dropFirst()
         guard rest.hasPrefix("//") else { return nil }
         let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
@@ -190,7 +190,7 @@ extension URLParts: Encodable {
 }
 
 /// Why a text is not accepted as a URL.
-package struct URLRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package struct URLPartsError: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case tooLong, unprintable, noScheme, malformed, port, address, undecodable
     }
@@ -198,13 +198,13 @@ package struct URLRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     private let code: Code
     private init(_ code: Code) { self.code = code }
 
-    package static let tooLong = URLRefusal(.tooLong)
-    package static let unprintable = URLRefusal(.unprintable)
-    package static let noScheme = URLRefusal(.noScheme)
-    package static let malformed = URLRefusal(.malformed)
-    package static let port = URLRefusal(.port)
-    package static let address = URLRefusal(.address)
-    package static let undecodable = URLRefusal(.undecodable)
+    package static let tooLong = URLPartsError(.tooLong)
+    package static let unprintable = URLPartsError(.unprintable)
+    package static let noScheme = URLPartsError(.noScheme)
+    package static let malformed = URLPartsError(.malformed)
+    package static let port = URLPartsError(.port)
+    package static let address = URLPartsError(.address)
+    package static let undecodable = URLPartsError(.undecodable)
 
     package var description: String {
         switch code {

@@ -27,7 +27,7 @@ package struct OfferArbiter: Sendable {
     /// Bytes of standard output that can be the reason.
     package static let reasonBytes = 200
     /// Number of arbiters that run at once; other offers wait for their turn.
-    package static let mostAtOnce = 4
+    package static let maximumAtOnce = 4
     /// The default time limit of a call.
     package static let timeLimit: Duration = .seconds(10)
 
@@ -39,7 +39,7 @@ package struct OfferArbiter: Sendable {
 
     private let program: HandlerProgram
     private let runner: HandlerRunner
-    private let places = ArbiterPlaces(count: OfferArbiter.mostAtOnce)
+    private let places = ArbiterPlaces(count: OfferArbiter.maximumAtOnce)
 
     /// - Parameters:
     ///   - path: of the executable; a relative one is taken from the working directory.
@@ -50,7 +50,7 @@ package struct OfferArbiter: Sendable {
     ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - grace: time between the request to leave and the kill.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
-    /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
+    /// - Throws: `HandlerProgram.UnfitError` when there is no executable regular file at the path.
     package init(
         path: String,
         scratchFolder: String,
@@ -61,7 +61,7 @@ package struct OfferArbiter: Sendable {
         grace: Duration = .seconds(2),
         launcher: String = SandboxPlan.launcher,
         logger: Logger
-    ) throws(HandlerProgram.Unfit) {
+    ) throws(HandlerProgram.UnfitError) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
         var rules = rules
         rules.writablePaths = []
@@ -104,7 +104,7 @@ package struct OfferArbiter: Sendable {
                 throw error
             }
         } catch {
-            return .undecided(reason: ShownText.escaped(LaunchTrouble.outcome(of: error, program).reason))
+            return .undecided(reason: ShownText.escaped(LaunchError.outcome(of: error, program).reason))
         }
         let ending = await started.process.ending(within: program.timeLimit)
         let answer: ArbiterAnswer
@@ -132,7 +132,7 @@ package struct OfferArbiter: Sendable {
         case .code(2), .code(75): return .undecided(reason: "it has no opinion")
         case .code(let code):
             if let failure = await started.launchFailure(exitCode: code) {
-                return .undecided(reason: ShownText.escaped(LaunchTrouble.reason(failure, started.program).reason))
+                return .undecided(reason: ShownText.escaped(LaunchError.reason(failure, started.program).reason))
             }
             return .undecided(reason: await complaint("exit code \(code)", started))
         case .signal(let signal):

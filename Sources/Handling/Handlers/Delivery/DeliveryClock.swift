@@ -32,7 +32,7 @@ package struct DeliveryClock: Sendable {
 /// When a handler that wants more time is asked again.
 package enum DeliveryBackoff {
     /// How long deliveries are tried before they are parked, in milliseconds: a day.
-    static let patience: Int64 = 24 * 3_600_000
+    static let timeout: Int64 = 24 * 3_600_000
 
     /// - Parameter deferrals: how often the handler has asked for more time before, 0 and up.
     /// - Returns: milliseconds: one second, doubling up to ten minutes, then hours.
@@ -48,7 +48,7 @@ package enum DeliveryBackoff {
     /// The next step after a handler has asked for more time.
     package static func step(after delivery: WaitingDelivery, at now: WallTime) -> DeliveryStep {
         let since = delivery.deferredSince ?? now
-        if now.milliseconds.subtractingReportingOverflow(since.milliseconds).partialValue >= patience {
+        if now.milliseconds.subtractingReportingOverflow(since.milliseconds).partialValue >= timeout {
             return .ended(.parked)
         }
         let until = WallTime(milliseconds: now.milliseconds &+ delay(after: delivery.deferrals))

@@ -11,7 +11,7 @@ package struct SystemOpener: Sendable {
     package static let identifier = "org.waft.xdg-open"
 
     /// The time limit for handing the URL over. Some desktops start the browser in its place, which then stays.
-    private static let patience: Duration = .seconds(15)
+    private static let timeout: Duration = .seconds(15)
 
     private let path: String
 
@@ -28,7 +28,7 @@ package struct SystemOpener: Sendable {
     package var program: HandlerProgram {
         HandlerProgram(
             identifier: Self.identifier, name: "xdg-open", executable: path, folder: "/", dataFolder: nil,
-            timeLimit: Self.patience, sandbox: .none)
+            timeLimit: Self.timeout, sandbox: .none)
     }
 
     /// Hands a URL to the desktop.
@@ -55,7 +55,7 @@ package struct SystemOpener: Sendable {
             }
         }
         Task {
-            try? await Task.sleep(for: Self.patience)
+            try? await Task.sleep(for: Self.timeout)
             inlet.yield(AttemptOutcome(.yes, reason: "xdg-open shows it"))
         }
         for await answer in answers { return answer }

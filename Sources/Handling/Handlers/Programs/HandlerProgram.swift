@@ -5,7 +5,7 @@ package import HookSandbox
 /// A program that gets arrivals: the program of a handler's bundle, or the one hook of the configuration.
 package struct HandlerProgram: Hashable, Sendable {
     /// The fault of the file that the configuration names as hook.
-    package struct Unfit: Error, Hashable, CustomStringConvertible {
+    package struct UnfitError: Error, Hashable, CustomStringConvertible {
         /// One line, lower case.
         package let description: String
 
@@ -116,14 +116,14 @@ package struct HandlerProgram: Hashable, Sendable {
     ///   - path: of the executable; a relative one is taken from the working directory.
     ///   - dataFolder: a folder of its own, not the executable's folder, in which it starts; nil for none.
     ///   - rules: the paths, network and Unix sockets that it may use; the other rules are ignored.
-    /// - Throws: `Unfit` when there is no executable regular file at the path.
+    /// - Throws: `UnfitError` when there is no executable regular file at the path.
     package static func hook(
         path: String,
         dataFolder: String?,
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
         rules: LaunchRules = LaunchRules()
-    ) throws(Unfit) -> HandlerProgram {
+    ) throws(UnfitError) -> HandlerProgram {
         try configured(
             hookIdentifier, name: "hook", path: path, dataFolder: dataFolder, timeLimit: timeLimit, sandbox: sandbox,
             rules: rules)
@@ -132,7 +132,7 @@ package struct HandlerProgram: Hashable, Sendable {
     /// A program of the configuration.
     ///
     /// - Parameters: as of `hook`; `name` is its name in messages.
-    /// - Throws: `Unfit` when there is no executable regular file at the path.
+    /// - Throws: `UnfitError` when there is no executable regular file at the path.
     static func configured(
         _ identifier: String,
         name: String,
@@ -141,14 +141,14 @@ package struct HandlerProgram: Hashable, Sendable {
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
         rules: LaunchRules
-    ) throws(Unfit) -> HandlerProgram {
+    ) throws(UnfitError) -> HandlerProgram {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
-            throw Unfit(description: "the \(name) \(absolute) does not exist")
+            throw UnfitError(description: "the \(name) \(absolute) does not exist")
         }
         guard !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: absolute) else {
-            throw Unfit(description: "the \(name) \(absolute) is not an executable file; chmod +x may be missing")
+            throw UnfitError(description: "the \(name) \(absolute) is not an executable file; chmod +x may be missing")
         }
         return HandlerProgram(
             identifier: identifier,

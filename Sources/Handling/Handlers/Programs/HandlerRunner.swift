@@ -64,7 +64,7 @@ package struct HandlerRunner: Sendable {
             started = try await start(
                 program, arguments: call.arguments, environment: call.environment, input: input.rawValue)
         } catch {
-            return LaunchTrouble.outcome(of: error, program)
+            return LaunchError.outcome(of: error, program)
         }
         let ending = await started.process.ending(within: program.timeLimit)
         let outcome: AttemptOutcome?
@@ -136,15 +136,15 @@ package struct HandlerRunner: Sendable {
             do {
                 try DataFolder.make(folder)
             } catch {
-                throw LaunchTrouble.noDataFolder(folder, error)
+                throw LaunchError.noDataFolder(folder, error)
             }
         }
-        guard access(launcher, X_OK) == 0 else { throw LaunchTrouble.noLauncher(launcher) }
+        guard access(launcher, X_OK) == 0 else { throw LaunchError.noLauncher(launcher) }
         let scratch: ScratchFolder
         do {
             scratch = try ScratchFolder.make(in: scratchFolder)
         } catch {
-            throw LaunchTrouble.noScratchFolder(scratchFolder, error)
+            throw LaunchError.noScratchFolder(scratchFolder, error)
         }
         let plan = SandboxPlan(
             level: program.sandbox,
@@ -204,7 +204,7 @@ package struct HandlerRunner: Sendable {
         case .code(75): return await started.outcome(.later, exitCode: 75, reason: "exit code 75")
         case .code(let code):
             if let failure = await started.launchFailure(exitCode: code) {
-                let trouble = LaunchTrouble.reason(failure, started.program)
+                let trouble = LaunchError.reason(failure, started.program)
                 return await started.outcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
             }
             return await started.outcome(.failed, exitCode: code, reason: "exit code \(code)")

@@ -25,7 +25,7 @@ package struct NoticeProgram: Sendable {
     ///   - rules: the paths, network and Unix sockets that it may also use.
     ///   - forbiddenPlaces: as in `HandlerRunner`.
     ///   - launcher: a program that calls `SandboxedLaunch.runIfAsked` first.
-    /// - Throws: `HandlerProgram.Unfit` when there is no executable regular file at the path.
+    /// - Throws: `HandlerProgram.UnfitError` when there is no executable regular file at the path.
     package init(
         path: String,
         name: String,
@@ -37,7 +37,7 @@ package struct NoticeProgram: Sendable {
         grace: Duration = .seconds(1),
         launcher: String = SandboxPlan.launcher,
         logger: Logger
-    ) throws(HandlerProgram.Unfit) {
+    ) throws(HandlerProgram.UnfitError) {
         let inbox = scratchFolder + "/" + Self.emptyFolder
         program = try HandlerProgram.configured(
             "org.waft." + name.replacing(" ", with: "-"), name: name, path: path, timeLimit: timeLimit,
@@ -73,7 +73,7 @@ package struct NoticeProgram: Sendable {
             started = try await runner.start(
                 program, arguments: [call], environment: variables, input: input.rawValue)
         } catch {
-            return LaunchTrouble.outcome(of: error, program).reason
+            return LaunchError.outcome(of: error, program).reason
         }
         let reason: String?
         switch await started.process.ending(within: program.timeLimit) {

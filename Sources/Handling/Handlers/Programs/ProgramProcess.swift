@@ -39,7 +39,7 @@ final class ProgramProcess: Sendable {
         "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM", "INVOCATION_ID", "WAFT_SANDBOX_PLAN",
     ]
     /// Time limit for the end of a killed process: one that hangs in a system call of a dead disk may take for ever.
-    private static let patience: Duration = .seconds(10)
+    private static let timeout: Duration = .seconds(10)
 
     /// Process id of the launcher.
     private let number: pid_t
@@ -147,14 +147,14 @@ final class ProgramProcess: Sendable {
     }
 
     /// Asks all its processes to leave, and kills the rest after `grace`. Returns when they have ended, at the latest
-    /// `patience` after the kill, even if the task is cancelled.
+    /// `timeout` after the kill, even if the task is cancelled.
     ///
     /// The launcher passes the signals on, and exits once its processes have ended.
     func end(grace: Duration) async {
         await Task { [self] in
             kill(number, SandboxPlan.leaveSignal)
             if case .outOfTime = await ending(within: grace) { kill(number, SandboxPlan.endSignal) }
-            _ = await ending(within: Self.patience)
+            _ = await ending(within: Self.timeout)
         }.value
     }
 }

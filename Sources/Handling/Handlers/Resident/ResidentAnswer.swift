@@ -9,7 +9,7 @@ struct ResidentAnswer: Decodable, Hashable {
     private static let longestReason = 256
 
     /// The fault in a line.
-    struct Fault: Error, Hashable {
+    struct FormatError: Error, Hashable {
         /// One line, lower case.
         let reason: String
     }
@@ -20,7 +20,7 @@ struct ResidentAnswer: Decodable, Hashable {
     var isNumbered: Bool
 
     /// - Parameter number: the arrival of the question; nil if the question has none.
-    init(_ line: [UInt8], to number: ArrivalNumber?) throws(Fault) {
+    init(_ line: [UInt8], to number: ArrivalNumber?) throws(FormatError) {
         struct Line: Decodable {
             var answer: String
             var number: Int64?
@@ -28,14 +28,14 @@ struct ResidentAnswer: Decodable, Hashable {
         }
         guard let decoded = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
             let start = String(decoding: line.prefix(64), as: UTF8.self)
-            throw Fault(reason: "its answer is not valid JSON: \(ShownText.escaped(start))")
+            throw FormatError(reason: "its answer is not valid JSON: \(ShownText.escaped(start))")
         }
         if let other = decoded.number, other != number?.value {
-            throw Fault(reason: "it answered for \(other), which is not its question")
+            throw FormatError(reason: "it answered for \(other), which is not its question")
         }
         guard let answer = AttemptOutcome.Answer(rawValue: decoded.answer) else {
             let word = ShownText.escaped(String(decoded.answer.prefix(32)))
-            throw Fault(reason: "its answer is neither yes, no, later nor failed: \(word)")
+            throw FormatError(reason: "its answer is neither yes, no, later nor failed: \(word)")
         }
         self.answer = answer
         isNumbered = decoded.number != nil

@@ -117,7 +117,7 @@ package actor ResidentHandler {
                 process = try await begin()
             } catch {
                 pacing.failed(at: .now)
-                return LaunchTrouble.outcome(of: error, program)
+                return LaunchError.outcome(of: error, program)
             }
         }
         guard let document = try? call.document() else {
@@ -186,7 +186,7 @@ package actor ResidentHandler {
             switch exit {
             case .code(let code):
                 if let failure = await started.launchFailure(exitCode: code) {
-                    let trouble = LaunchTrouble.reason(failure, program)
+                    let trouble = LaunchError.reason(failure, program)
                     return await started.outcome(trouble.isPassing ? .later : .failed, reason: trouble.reason)
                 }
                 return await started.outcome(
@@ -263,7 +263,7 @@ package actor ResidentHandler {
         guard process.hasBeenTold || question?.isMoving == true else {
             return .nonsense("it answered before it had read the question")
         }
-        do throws(ResidentAnswer.Fault) {
+        do throws(ResidentAnswer.FormatError) {
             return .answered(try ResidentAnswer(line, to: question?.number))
         } catch {
             return .nonsense(error.reason)

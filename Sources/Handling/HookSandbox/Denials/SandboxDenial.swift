@@ -24,7 +24,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
     /// Maximum number of bytes read from the end of a hook's standard error.
     package static let longestTail = 65_536
     /// Maximum number of reported denials.
-    package static let mostDenials = 8
+    package static let maximumDenials = 8
 
     /// The refused path, an absolute path as the hook printed it. It is the hook's text: escape it for every output.
     package let path: String
@@ -97,7 +97,7 @@ package struct SandboxDenial: Hashable, Sendable, CustomStringConvertible {
                 !found.contains(where: { $0.path == denial.path })
             else { continue }
             found.append(denial)
-            if found.count == mostDenials { break }
+            if found.count == maximumDenials { break }
         }
         return found
     }

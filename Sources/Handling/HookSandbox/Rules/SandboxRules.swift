@@ -27,7 +27,7 @@ enum SandboxRules {
 
     private static func limit(by limits: ResourceLimits) throws(SandboxError) {
         try lower(CLinuxShims_RLIMIT_CORE, soft: limits.coreBytes, hard: limits.coreBytes)
-        try lower(CLinuxShims_RLIMIT_NOFILE, soft: limits.openFiles, hard: limits.mostOpenFiles)
+        try lower(CLinuxShims_RLIMIT_NOFILE, soft: limits.openFiles, hard: limits.maximumOpenFiles)
     }
 
     private static func lower(_ resource: Int32, soft: UInt64, hard: UInt64) throws(SandboxError) {

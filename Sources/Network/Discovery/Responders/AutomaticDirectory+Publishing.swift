@@ -54,7 +54,7 @@ extension AutomaticDirectory {
             } catch {
                 guard publications[identifier] != nil else { return }
                 logger.warning("service could not be announced", metadata: ["error": "\(error)"])
-                try? await sleep(patience.retry)
+                try? await sleep(timeout.retry)
             }
         }
         publications[identifier]?.mover = nil

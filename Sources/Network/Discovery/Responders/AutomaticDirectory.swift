@@ -18,7 +18,7 @@ actor AutomaticDirectory: ServiceDirectory {
         case embedded
     }
 
-    struct Patience: Sendable {
+    struct Timeouts: Sendable {
         /// How long a running daemon may take to answer, before the first use continues without it.
         var firstAnswer = Duration.seconds(2)
         /// How long a daemon that went may take to come back.
@@ -52,7 +52,7 @@ actor AutomaticDirectory: ServiceDirectory {
 
     private let daemon: any ObservableDirectory
     private let embedded: any ServiceDirectory
-    let patience: Patience
+    let timeout: Timeouts
     let sleep: Sleep
     let logger: Logger
 
@@ -74,13 +74,13 @@ actor AutomaticDirectory: ServiceDirectory {
         daemon: any ObservableDirectory,
         embedded: any ServiceDirectory,
         logger: Logger,
-        patience: Patience = Patience(),
+        timeout: Timeouts = Timeouts(),
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) }
     ) {
         self.daemon = daemon
         self.embedded = embedded
         self.logger = logger
-        self.patience = patience
+        self.timeout = timeout
         self.sleep = sleep
     }
 
@@ -112,7 +112,7 @@ extension AutomaticDirectory {
             watch = Task { [weak self] in
                 for await isAvailable in availability { await self?.daemonChanged(isAvailable) }
             }
-            wait(patience.firstAnswer)
+            wait(timeout.firstAnswer)
         }
         guard side == nil else { return }
         await withCheckedContinuation { deciders.append($0) }
@@ -138,7 +138,7 @@ extension AutomaticDirectory {
             deadline = nil
         case (_, true): choose(.daemon)
         case (nil, false): choose(.embedded)
-        case (.daemon, false): wait(patience.absence)
+        case (.daemon, false): wait(timeout.absence)
         case (.embedded, false): break
         }
     }
@@ -147,11 +147,11 @@ extension AutomaticDirectory {
         deadline?.cancel()
         deadline = Task { [weak self, sleep] in
             guard (try? await sleep(duration)) != nil, !Task.isCancelled else { return }
-            await self?.patienceEnded()
+            await self?.timeoutEnded()
         }
     }
 
-    private func patienceEnded() {
+    private func timeoutEnded() {
         guard watch != nil, !isDaemonAvailable, side != .embedded else { return }
         choose(.embedded)
     }

@@ -31,7 +31,7 @@ package struct DialAddress: Hashable, Sendable {
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let result = getaddrinfo(host, nil, &hints, &list)
-        guard result == 0 else { throw NameNotResolved(reason: String(cString: gai_strerror(result))) }
+        guard result == 0 else { throw NameResolutionError(reason: String(cString: gai_strerror(result))) }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var entry = list
@@ -67,7 +67,7 @@ extension DialAddress: CustomStringConvertible {
 }
 
 /// A host name for which the system's resolver has no address.
-struct NameNotResolved: Error, CustomStringConvertible {
+struct NameResolutionError: Error, CustomStringConvertible {
     let reason: String
 
     var description: String { reason }

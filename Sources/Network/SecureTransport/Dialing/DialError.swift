@@ -89,8 +89,8 @@ extension DialError.Kind {
         switch cause {
         case let error as TLSError: self.init(error)
         case let error as IOError: self.init(errno: error.errnoCode)
-        case is NameNotResolved: self = .unknownName
-        case is NoAnswer, ChannelError.connectTimeout: self = .noAnswer
+        case is NameResolutionError: self = .unknownName
+        case is NoAnswerError, ChannelError.connectTimeout: self = .noAnswer
         case is ChannelError: self = .closed
         default: self = .failed
         }
@@ -120,4 +120,4 @@ extension DialError.Kind {
 }
 
 /// An attempt was still running when the dial's deadline passed.
-struct NoAnswer: Error {}
+struct NoAnswerError: Error {}

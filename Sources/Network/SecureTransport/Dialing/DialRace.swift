@@ -66,9 +66,9 @@ final class DialRace<Output: Sendable> {
     func cancel() { end(.failure(CancellationError())) }
 
     private func runOutOfTime() {
-        for name in namesBeingResolved { failures.append(DialError.Failure(address: name, cause: NoAnswer())) }
+        for name in namesBeingResolved { failures.append(DialError.Failure(address: name, cause: NoAnswerError())) }
         for (_, attempt) in attempts.sorted(by: { $0.key < $1.key }) {
-            failures.append(DialError.Failure(address: attempt.candidate.source, cause: NoAnswer()))
+            failures.append(DialError.Failure(address: attempt.candidate.source, cause: NoAnswerError()))
         }
         end(.failure(DialError(failures: failures)))
     }
@@ -118,7 +118,7 @@ final class DialRace<Output: Sendable> {
                 candidates = addresses.map { HappyEyeballs.Candidate(address: $0, source: name) }
                 if addresses.isEmpty {
                     self.failures.append(
-                        DialError.Failure(address: name, cause: NameNotResolved(reason: "it has no address"))
+                        DialError.Failure(address: name, cause: NameResolutionError(reason: "it has no address"))
                     )
                 }
             case .failure(let error):

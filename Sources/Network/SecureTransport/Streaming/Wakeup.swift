@@ -6,7 +6,7 @@ internal import SystemCalls
 
 /// Lets a thread wait for a socket, and lets any other thread end the wait.
 struct Wakeup: ~Copyable, Sendable {
-    enum Outcome {
+    enum Event {
         /// These events, of those that the thread waits for, or an error of the socket.
         case ready(CInt)
         case timedOut
@@ -36,7 +36,7 @@ struct Wakeup: ~Copyable, Sendable {
     /// - Parameter ignoresBell: whether only the deadline ends the wait.
     borrowing func wait(
         for socket: CInt, _ events: CInt, until deadline: NIODeadline, ignoresBell: Bool = false
-    ) -> Outcome {
+    ) -> Event {
         while true {
             let left = max(.zero, deadline - .now()).nanoseconds
             // Rounded up, so that the last wait is not a busy one.

@@ -30,8 +30,8 @@ struct ContactsPlace {
 }
 
 extension ContactsPlace {
-    init(_ surroundings: Surroundings) {
-        let (home, settings) = (surroundings.home, surroundings.settings)
+    init(_ context: CommandContext) {
+        let (home, settings) = (context.home, context.settings)
         self.init(
             book: home.contactBook { Console.shared.note("warning: \(TerminalText.escaped($0, limit: 1_000))") },
             visibility: VisibilityFile(path: home.visibilityPath),
@@ -53,12 +53,12 @@ extension ContactsPlace {
     /// Bytes that a sender has sent in the last 24 hours; nil if the journal cannot be read.
     func received(_ sender: AmountSender) -> UInt64? { try? amounts.received(from: sender, on: Day(until: now())) }
 
-    func snapshot() throws(CommandFailure) -> ContactSnapshot {
-        try CommandFailure.catching { () throws(ContactError) in try book.snapshot() }
+    func snapshot() throws(CommandError) -> ContactSnapshot {
+        try CommandError.catching { () throws(ContactError) in try book.snapshot() }
     }
 }
 
 /// Amounts of a receiver that has never received anything.
 struct NoAmounts: AmountReading {
-    func received(from sender: AmountSender, on day: Day) throws(JournalFault) -> UInt64 { 0 }
+    func received(from sender: AmountSender, on day: Day) throws(JournalError) -> UInt64 { 0 }
 }

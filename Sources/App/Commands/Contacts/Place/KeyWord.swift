@@ -11,8 +11,8 @@ import UniformTypes
 
 /// The id of a key as people type it.
 enum KeyWord {
-    /// - Throws: `CommandFailure` `usage` unless it is a whole id with check digits. Case and dashes do not matter.
-    static func whole(_ text: String) throws(CommandFailure) -> PeerID {
+    /// - Throws: `CommandError` `usage` unless it is a whole id with check digits. Case and dashes do not matter.
+    static func whole(_ text: String) throws(CommandError) -> PeerID {
         if let id = PeerID(text: text) { return id }
         let shown = TerminalText.escaped(text, limit: 80)
         let digits = text.utf8.prefix(256).filter { $0 != UInt8(ascii: "-") }
@@ -30,15 +30,15 @@ enum KeyWord {
                     + "make keys with the same beginning; give the full id"
             default: "is not a key id, which has \(PeerID.characters) letters and digits"
             }
-        throw CommandFailure(.usage, "\"\(shown)\" \(reason)", hint: hint)
+        throw CommandError(.usage, "\"\(shown)\" \(reason)", hint: hint)
     }
 
     /// A contact that is named or begun, or any peer by its whole id.
-    static func peer(_ text: String, in snapshot: ContactSnapshot) throws(CommandFailure) -> PeerID {
+    static func peer(_ text: String, in snapshot: ContactSnapshot) throws(CommandError) -> PeerID {
         do throws(ContactError) {
             return try snapshot.find(text).id
         } catch {
-            if error.code == .ambiguous { throw CommandFailure(error) }
+            if error.code == .ambiguous { throw CommandError(error) }
             return try whole(text)
         }
     }

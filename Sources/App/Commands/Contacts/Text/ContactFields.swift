@@ -42,7 +42,7 @@ extension ContactFields {
         blocked = contact.isBlocked
         types = limits.types.isEmpty ? nil : limits.types.map(\.identifier)
         sizeAtMost = limits.largestOffer
-        itemsAtMost = limits.mostItems
+        itemsAtMost = limits.maximumItems
         sizePerDay = limits.sizePerDay
         hours = limits.times?.description
         until = limits.until.map(ISOTime.text)

@@ -48,7 +48,7 @@ struct ContactText {
             words.append(limits.types.prefix(Self.namedTypes).map(\.identifier).joined(separator: " or ") + more)
         }
         if let size = limits.largestOffer { words.append("up to \(ByteCount.text(size))") }
-        if let items = limits.mostItems { words.append("up to \(items) \(items == 1 ? "item" : "items")") }
+        if let items = limits.maximumItems { words.append("up to \(items) \(items == 1 ? "item" : "items")") }
         if let size = limits.sizePerDay { words.append("up to \(ByteCount.text(size)) a day") }
         if let times = limits.times { words.append("\(times)") }
         if let until = limits.until {
@@ -67,7 +67,7 @@ struct ContactText {
             ("policy", [Self.words(contact.policy)]),
             ("types", limits.types.map(\.identifier)),
             ("size", limits.largestOffer.map { ["up to \(ByteCount.text($0)) in one offer"] } ?? []),
-            ("items", limits.mostItems.map { ["up to \($0) in one offer"] } ?? []),
+            ("items", limits.maximumItems.map { ["up to \($0) in one offer"] } ?? []),
             ("day", limits.sizePerDay.map { [day(contact, $0)] } ?? []),
             ("time", limits.times.map { ["\($0)"] } ?? []),
             (
@@ -99,7 +99,7 @@ struct ContactText {
         }
     }
 
-    private static func words(_ policy: Outcome) -> String {
+    private static func words(_ policy: PolicyAction) -> String {
         switch policy {
         case .accept: "accept: its offers are accepted without a question"
         case .ask: "ask: you are asked about its offers"
@@ -125,9 +125,9 @@ struct ContactText {
     // MARK: Changes
 
     /// - Parameter words: nil for the contact's line.
-    func changed(_ id: PeerID, _ output: OutputOptions, _ words: String? = nil) throws(CommandFailure) -> VerbReport {
+    func changed(_ id: PeerID, _ output: OutputOptions, _ words: String? = nil) throws(CommandError) -> VerbReport {
         guard let contact = try place.snapshot()[id] else {
-            throw CommandFailure(.unexpected, "the contact was forgotten meanwhile")
+            throw CommandError(.unexpected, "the contact was forgotten meanwhile")
         }
         return VerbReport(
             results: [output.json ? EventLine.contact(ContactFields(contact)).text : words ?? line(contact)],

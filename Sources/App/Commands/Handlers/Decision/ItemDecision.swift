@@ -44,13 +44,13 @@ struct ItemDecision {
     /// The decision about a file or folder. The disk is read.
     ///
     /// - Parameter declared: the type of the item; nil for the type of its name. With a type, the path need not exist.
-    /// - Throws: `CommandFailure` `inputMissing`.
+    /// - Throws: `CommandError` `inputMissing`.
     init(
         path: String,
         as declared: UniformType?,
         in snapshot: CatalogSnapshot,
         _ checker: ContentChecker
-    ) throws(CommandFailure) {
+    ) throws(CommandError) {
         var status = stat()
         let isThere = !path.utf8.contains(0) && stat(path, &status) == 0
         if !isThere, let declared {
@@ -65,14 +65,14 @@ struct ItemDecision {
             exists = true
             return
         }
-        do throws(SourceFault) {
+        do throws(SourceError) {
             let offered = try ItemSources.make(path: path, type: declared, registry: snapshot.registry).offered
             let finding = Self.look(into: path, offered.type, checker)
             self.init(path, offered.type, .regularFile, finding, snapshot)
             exists = true
         } catch {
             let hint = isThere ? nil : Self.hint(path, snapshot.registry)
-            throw CommandFailure(WaftExit(error), TerminalText.escaped(error.message), hint: hint)
+            throw CommandError(WaftExit(error), TerminalText.escaped(error.message), hint: hint)
         }
     }
 

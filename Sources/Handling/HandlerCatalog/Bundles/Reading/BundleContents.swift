@@ -26,7 +26,7 @@ struct BundleContents {
 
     // MARK: Values that must be valid
 
-    func identifier() throws(BundleFault) -> BundleIdentifier {
+    func identifier() throws(BundleError) -> BundleIdentifier {
         let key = "CFBundleIdentifier"
         guard let text = try text(key) else { throw .missing(key) }
         guard let identifier = BundleIdentifier(text) else {
@@ -37,7 +37,7 @@ struct BundleContents {
     }
 
     /// - Parameter folderName: the name if `CFBundleName` is missing.
-    func name(folderName: String) throws(BundleFault) -> String {
+    func name(folderName: String) throws(BundleError) -> String {
         let key = "CFBundleName"
         guard let text = try text(key) else { return folderName }
         do {
@@ -47,19 +47,19 @@ struct BundleContents {
         }
     }
 
-    func executableName() throws(BundleFault) -> String {
+    func executableName() throws(BundleError) -> String {
         let key = "CFBundleExecutable"
         guard let text = try text(key) else { throw .missing(key) }
         return text
     }
 
     /// - Parameter home: the meaning of `~/`; nil if unknown.
-    mutating func launchRules(home: String?) throws(BundleFault) -> LaunchRules {
+    mutating func launchRules(home: String?) throws(BundleError) -> LaunchRules {
         var rules = LaunchRules()
         rules.mode = try choice("WaftLaunch") ?? rules.mode
         rules.sandbox = try choice("WaftSandbox") ?? rules.sandbox
         rules.calls = Set(
-            try texts("WaftLaunchCalls").map { text throws(BundleFault) in
+            try texts("WaftLaunchCalls").map { text throws(BundleError) in
                 guard let call = LaunchRules.Call(rawValue: text) else {
                     throw Self.notAmong(LaunchRules.Call.self, "WaftLaunchCalls")
                 }
@@ -93,7 +93,7 @@ struct BundleContents {
         return ""
     }
 
-    private func truth(_ key: String) throws(BundleFault) -> Bool {
+    private func truth(_ key: String) throws(BundleError) -> Bool {
         switch keys[key] {
         case nil: return false
         case .boolean(let value)?: return value
@@ -101,13 +101,13 @@ struct BundleContents {
         }
     }
 
-    private func paths(_ list: LaunchRules.PathList, home: String?) throws(BundleFault) -> [String] {
+    private func paths(_ list: LaunchRules.PathList, home: String?) throws(BundleError) -> [String] {
         let key = list.rawValue
         let paths = try texts(key)
         guard paths.count <= CatalogLimits.namedPaths else {
             throw .tooMany("paths in \(key)", CatalogLimits.namedPaths)
         }
-        return try paths.map { path throws(BundleFault) in
+        return try paths.map { path throws(BundleError) in
             var path = path
             if path == "~" || path.utf8.starts(with: "~/".utf8) {
                 guard let home else { throw .unfit(key, "the home folder ~ is not known") }
@@ -121,7 +121,7 @@ struct BundleContents {
         }
     }
 
-    private func timeout() throws(BundleFault) -> Duration? {
+    private func timeout() throws(BundleError) -> Duration? {
         let key = "WaftTimeout"
         let seconds: Double
         switch keys[key] {
@@ -138,7 +138,7 @@ struct BundleContents {
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String
-    ) throws(BundleFault) -> Choice? {
+    ) throws(BundleError) -> Choice? {
         guard let text = try text(key) else { return nil }
         guard let choice = Choice(rawValue: text) else { throw Self.notAmong(Choice.self, key) }
         return choice
@@ -147,11 +147,11 @@ struct BundleContents {
     private static func notAmong<Choice: RawRepresentable<String> & CaseIterable>(
         _ choices: Choice.Type,
         _ key: String
-    ) -> BundleFault {
+    ) -> BundleError {
         .unfit(key, "it should be one of \(choices.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
-    private func text(_ key: String) throws(BundleFault) -> String? {
+    private func text(_ key: String) throws(BundleError) -> String? {
         switch keys[key] {
         case nil: return nil
         case .string(let text)?: return text
@@ -160,12 +160,12 @@ struct BundleContents {
     }
 
     /// A list of texts, or one text; empty if the key is missing.
-    private func texts(_ key: String) throws(BundleFault) -> [String] {
+    private func texts(_ key: String) throws(BundleError) -> [String] {
         switch keys[key] {
         case nil: return []
         case .string(let text)?: return [text]
         case .array(let elements)?:
-            return try elements.map { element throws(BundleFault) in
+            return try elements.map { element throws(BundleError) in
                 guard case .string(let text) = element else {
                     throw .wrongKind(key, expected: "a list of texts", found: element)
                 }
@@ -198,13 +198,13 @@ struct BundleContents {
         }
     }
 
-    mutating func documentTypes() throws(BundleFault) -> [DocumentType] {
+    mutating func documentTypes() throws(BundleError) -> [DocumentType] {
         try claims("CFBundleDocumentTypes", "document types", limit: CatalogLimits.claims) { entry in
             entry.documentType().map { ($0, $0.contents.count) }
         }
     }
 
-    mutating func urlTypes() throws(BundleFault) -> [URLType] {
+    mutating func urlTypes() throws(BundleError) -> [URLType] {
         try claims("CFBundleURLTypes", "URL schemes", limit: CatalogLimits.schemes) { entry in
             entry.urlType().map { ($0, $0.schemes.count) }
         }
@@ -212,7 +212,7 @@ struct BundleContents {
 
     mutating func declarations(
         _ origin: DeclarationRefusal.Origin
-    ) throws(BundleFault) -> [TypeDeclaration] {
+    ) throws(BundleError) -> [TypeDeclaration] {
         let key = origin == .exported ? "UTExportedTypeDeclarations" : "UTImportedTypeDeclarations"
         return try claims(key, "\(origin.rawValue) types", limit: CatalogLimits.declarations) { entry in
             entry.typeDeclaration().map { ($0, 1) }
@@ -227,7 +227,7 @@ struct BundleContents {
     ///   - read: the value of an entry and the number of things that it claims; nil if the entry is not usable.
     private mutating func claims<Value>(
         _ key: String, _ what: String, limit: Int, _ read: (inout TolerantEntry) -> (value: Value, count: Int)?
-    ) throws(BundleFault) -> [Value] {
+    ) throws(BundleError) -> [Value] {
         var values: [Value] = []
         var count = 0
         for var entry in entries(key) {

@@ -11,7 +11,7 @@ extension BundleFolder {
         var texts: [String: String] = [:]
         for language in languages {
             let name = language + ".lproj/InfoPlist.strings"
-            do throws(BundleFault) {
+            do throws(BundleError) {
                 texts.merge(try strings(name)) { first, _ in first }
             } catch {
                 warn("\(error)")
@@ -26,9 +26,9 @@ extension BundleFolder {
     }
 
     /// - Returns: empty if there is no such file.
-    private func strings(_ name: String) throws(BundleFault) -> [String: String] {
+    private func strings(_ name: String) throws(BundleError) -> [String: String] {
         let bytes: [UInt8]
-        do throws(SmallFile.Fault) {
+        do throws(SmallFile.AccessError) {
             bytes = try SmallFile.read(path + "/" + name, limit: CatalogLimits.stringsBytes)
         } catch {
             switch error {

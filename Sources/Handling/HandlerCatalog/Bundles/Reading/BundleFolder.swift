@@ -27,7 +27,7 @@ struct BundleFolder: Hashable, Sendable {
     /// The result of reading the folder.
     struct Reading: Sendable {
         let folder: BundleFolder
-        let result: Result<HandlerBundle, BundleFault>
+        let result: Result<HandlerBundle, BundleError>
         let warnings: [String]
         let identifier: BundleIdentifier?
         /// Absolute path of the executable that the bundle names, even if it cannot be used.
@@ -35,7 +35,7 @@ struct BundleFolder: Hashable, Sendable {
     }
 
     /// The inputs of reading a bundle, besides the bundle itself.
-    struct Surroundings {
+    struct Context {
         /// As in `HandlerCatalog`.
         var device: String?
         var home: String?
@@ -44,11 +44,11 @@ struct BundleFolder: Hashable, Sendable {
         var closed: ClosedPlaces
     }
 
-    func read(_ surroundings: Surroundings) -> Reading {
+    func read(_ context: Context) -> Reading {
         var partial = Partial()
-        let result: Result<HandlerBundle, BundleFault>
+        let result: Result<HandlerBundle, BundleError>
         do {
-            result = .success(try bundle(surroundings, &partial))
+            result = .success(try bundle(context, &partial))
         } catch {
             result = .failure(error)
         }
@@ -68,24 +68,24 @@ struct BundleFolder: Hashable, Sendable {
         var executable: String?
     }
 
-    private func bundle(_ surroundings: Surroundings, _ partial: inout Partial) throws(BundleFault) -> HandlerBundle {
+    private func bundle(_ context: Context, _ partial: inout Partial) throws(BundleError) -> HandlerBundle {
         try checkTrust(path, shownAs: "the folder")
         let info = try readInfo()
         try checkTrust(infoPath, shownAs: Self.infoName)
-        var contents = BundleContents(PlatformVariants(device: surroundings.device).resolved(info))
+        var contents = BundleContents(PlatformVariants(device: context.device).resolved(info))
         defer { partial.warnings = contents.warnings }
         let identifier = try contents.identifier()
         partial.identifier = identifier
         let executable = try executablePath(contents.executableName(), &partial)
-        let launch = try contents.launchRules(home: surroundings.home)
-        if let (key, reason) = launch.trouble(surroundings.closed) { throw .unfit(key.rawValue, reason) }
+        let launch = try contents.launchRules(home: context.home)
+        if let (key, reason) = launch.trouble(context.closed) { throw .unfit(key.rawValue, reason) }
         return HandlerBundle(
             identifier: identifier,
             version: contents.version(),
             name: try contents.name(folderName: name),
             folderName: name,
             path: path,
-            dataFolder: surroundings.folders.data(of: identifier),
+            dataFolder: context.folders.data(of: identifier),
             origin: origin,
             installed: installed(),
             executable: executable,
@@ -94,11 +94,11 @@ struct BundleFolder: Hashable, Sendable {
             exportedTypes: try contents.declarations(.exported),
             importedTypes: try contents.declarations(.imported),
             launch: launch,
-            texts: texts(in: surroundings.languages) { contents.warn($0) }
+            texts: texts(in: context.languages) { contents.warn($0) }
         )
     }
 
-    private func readInfo() throws(BundleFault) -> [String: PropertyList] {
+    private func readInfo() throws(BundleError) -> [String: PropertyList] {
         let bytes: [UInt8]
         do {
             bytes = try SmallFile.read(infoPath, limit: CatalogLimits.documentBytes)
@@ -119,7 +119,7 @@ struct BundleFolder: Hashable, Sendable {
     }
 
     /// The path of the executable, after a check that it is a program inside the bundle.
-    private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleFault) -> String {
+    private func executablePath(_ name: String, _ partial: inout Partial) throws(BundleError) -> String {
         let steps = PathText.names(in: name, keepingEmpty: true)
         guard name.utf8.count < 1_024, !name.utf8.contains(0), !steps.isEmpty,
             steps.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
@@ -147,7 +147,7 @@ struct BundleFolder: Hashable, Sendable {
     }
 
     /// A program that another user can change lets that user run code here.
-    func checkTrust(_ path: String, shownAs name: String) throws(BundleFault) {
+    func checkTrust(_ path: String, shownAs name: String) throws(BundleError) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
         if path == self.path, status.st_mode & S_IFMT != S_IFDIR { throw .notAFolder }

@@ -18,15 +18,15 @@ struct ProgramFile: ~Copyable {
             let file = try FileDescriptor.opening(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             var status = stat()
             try systemCall { fstat(file.raw, &status) }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw Unfit("it is not a regular file") }
-            guard status.st_size > 0 else { throw Unfit("it is empty") }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw UnfitError("it is not a regular file") }
+            guard status.st_size > 0 else { throw UnfitError("it is empty") }
             guard status.st_size <= CatalogLimits.programBytes else {
-                throw Unfit("it is larger than \(CatalogLimits.programBytes >> 20) MiB")
+                throw UnfitError("it is larger than \(CatalogLimits.programBytes >> 20) MiB")
             }
             try lookAtStart(file.raw)
             if isRunThere { try checkPlace(path, status) }
             return ProgramFile(path: path, file: file, bytes: Int(status.st_size))
-        } catch let unfit as Unfit {
+        } catch let unfit as UnfitError {
             throw .unfitProgram(path, unfit.reason)
         } catch let error as SystemError {
             throw .missingProgram(path, error)
@@ -41,7 +41,7 @@ struct ProgramFile: ~Copyable {
         self.bytes = bytes
     }
 
-    private struct Unfit: Error {
+    private struct UnfitError: Error {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
@@ -49,13 +49,14 @@ struct ProgramFile: ~Copyable {
 
     private static func checkPlace(_ path: String, _ status: stat) throws {
         guard faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 else {
-            throw Unfit("it is not executable; chmod +x may be missing")
+            throw UnfitError("it is not executable; chmod +x may be missing")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            throw Unfit("everyone may write to it; chmod o-w may be missing, or use --copy")
+            throw UnfitError("everyone may write to it; chmod o-w may be missing, or use --copy")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw Unfit("it belongs to user \(status.st_uid), who could have other programs run as you; use --copy")
+            throw UnfitError(
+                "it belongs to user \(status.st_uid), who could have other programs run as you; use --copy")
         }
     }
 
@@ -67,12 +68,12 @@ struct ProgramFile: ~Copyable {
         if start.starts(with: "#!".utf8) {
             let line = start.prefix { $0 != UInt8(ascii: "\n") }
             guard line.last != UInt8(ascii: "\r") else {
-                throw Unfit(
+                throw UnfitError(
                     "its lines end as on Windows; the kernel would take the carriage return for a part of the "
                         + "interpreter's name")
             }
         } else if !start.contains(0) {
-            throw Unfit("it is a text whose first line does not name an interpreter, such as #!/bin/sh")
+            throw UnfitError("it is a text whose first line does not name an interpreter, such as #!/bin/sh")
         }
     }
 

@@ -1,5 +1,5 @@
 /// Why a transfer, or one item of it, failed. Its code is sent on the wire.
-package struct TransferFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TransferError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The codes of the protocol (section "Faults"); a code that is not known reads as `unexpected`.
     package enum Code: String, Sendable, Codable, CaseIterable {
         /// The peer broke the protocol: wrong order, malformed, over a limit.

@@ -1,5 +1,5 @@
 /// Why the journal could not be read or written: one line.
-package struct JournalFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) {

@@ -5,7 +5,7 @@ import HandlerCatalog
 import HookSandbox
 import Settings
 
-extension CommandFailure {
+extension CommandError {
     /// - Parameters:
     ///   - place: the option with the value; escaped, as the hint is.
     init(_ error: CatalogError, at place: String? = nil, hint: String? = nil) {
@@ -24,11 +24,11 @@ extension CommandFailure {
     static func catching<Result>(
         hint: String? = nil,
         _ body: () throws(CatalogError) -> Result
-    ) throws(CommandFailure) -> Result {
+    ) throws(CommandError) -> Result {
         do throws(CatalogError) {
             return try body()
         } catch {
-            throw CommandFailure(error, hint: hint)
+            throw CommandError(error, hint: hint)
         }
     }
 }

@@ -1,18 +1,18 @@
 import Digests
 package import Sharing
 
-extension OutboxOutcome {
+extension SettledItem {
     /// The outcome of one item of an attempt.
     ///
     /// - Parameter waitsForHandlers: whether a handler must open it.
     /// - Returns: the outcome if the item is settled; otherwise a failure that allows another attempt.
     package static func of(
-        _ item: SendOutcome.Item, waitsForHandlers: Bool
-    ) -> Result<OutboxOutcome, OutboxFailure> {
+        _ item: SendResult.Item, waitsForHandlers: Bool
+    ) -> Result<SettledItem, OutboxJobError> {
         switch item {
-        case .notAccepted(let verdict): settled(OutboxFailure(verdict))
-        case .unread(let fault): settled(OutboxFailure(fault))
-        case .lost(let fault): settled(OutboxFailure(fault))
+        case .notAccepted(let verdict): settled(OutboxJobError(verdict))
+        case .unread(let fault): settled(OutboxJobError(fault))
+        case .lost(let fault): settled(OutboxJobError(fault))
         case .acknowledged(let receipt, _): of(receipt, waitsForHandlers: waitsForHandlers)
         }
     }
@@ -21,16 +21,16 @@ extension OutboxOutcome {
     /// - Returns: same as the function above.
     package static func of(
         _ receipt: ItemReceipt, waitsForHandlers: Bool
-    ) -> Result<OutboxOutcome, OutboxFailure> {
+    ) -> Result<SettledItem, OutboxJobError> {
         switch receipt.outcome {
         case .notSent:
-            return .failure(OutboxFailure(.unreachable, "it was not stored", isFinal: false))
+            return .failure(OutboxJobError(.unreachable, "it was not stored", isFinal: false))
         case .failed(let fault):
-            return settled(OutboxFailure(fault))
+            return settled(OutboxJobError(fault))
         case .stored(let name, let size, let digest):
             // The next attempt asks for the receipt again. The receiver has the item, so it is not offered again.
             if waitsForHandlers, receipt.handler.state == .pending { return .failure(.handlerPending) }
-            var refusal: OutboxFailure?
+            var refusal: OutboxJobError?
             if waitsForHandlers, receipt.handler.state != .yes {
                 let words =
                     switch receipt.handler.state {
@@ -38,22 +38,22 @@ extension OutboxOutcome {
                     case .no: "the handler said no"
                     default: "the handler did not open it"
                     }
-                refusal = OutboxFailure(.handlerSaidNo, "stored, but \(words)", isFinal: true)
+                refusal = OutboxJobError(.handlerSaidNo, "stored, but \(words)", isFinal: true)
             }
             return .success(
-                OutboxOutcome(
+                SettledItem(
                     stored: name, size: size, digest: digest.description, handler: receipt.handler, failure: refusal))
         }
     }
 
-    private static func settled(_ failure: OutboxFailure) -> Result<OutboxOutcome, OutboxFailure> {
-        failure.isFinal ? .success(OutboxOutcome(failure)) : .failure(failure)
+    private static func settled(_ failure: OutboxJobError) -> Result<SettledItem, OutboxJobError> {
+        failure.isFinal ? .success(SettledItem(failure)) : .failure(failure)
     }
 }
 
-extension OutboxFailure {
+extension OutboxJobError {
     /// An item is stored, and its handler has not answered yet.
-    package static let handlerPending = OutboxFailure(
+    package static let handlerPending = OutboxJobError(
         .noAnswer, "stored, but the handler has not answered yet", isFinal: false)
 
     init(_ verdict: ItemVerdict) {
@@ -69,7 +69,7 @@ extension OutboxFailure {
     }
 
     /// Converts the fault of a transfer, or of an item of it.
-    package init(_ fault: TransferFault) {
+    package init(_ fault: TransferError) {
         switch fault.code {
         case .noRoom: self.init(.noRoom, fault.message, isFinal: false)
         case .changed: self.init(.changed, fault.message, isFinal: true)

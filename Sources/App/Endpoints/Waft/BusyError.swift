@@ -1,5 +1,5 @@
 /// The receiver is busy or stopping; the same offer may be answered later.
-struct TurnedAway: Error {
+struct BusyError: Error {
     /// One line; may be empty.
     let reason: String
 }

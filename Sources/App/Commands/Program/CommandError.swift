@@ -2,7 +2,7 @@ import Sending
 package import Sharing
 
 /// A failure with a line for the user: the failed action, its reason, and advice.
-package struct CommandFailure: Error, CustomStringConvertible {
+package struct CommandError: Error, CustomStringConvertible {
     package let exit: WaftExit
     /// One line.
     package let message: String
@@ -19,7 +19,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// - Parameter fault: the fault of a source, with all its further faults.
-    package init(_ fault: SourceFault, hint: String? = nil) {
+    package init(_ fault: SourceError, hint: String? = nil) {
         self.init(
             WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000), hint: hint,
             others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })

@@ -2,7 +2,7 @@ import PropertyLists
 import Sharing
 
 /// Why a bundle cannot be used.
-struct BundleFault: Error, Hashable, CustomStringConvertible {
+struct BundleError: Error, Hashable, CustomStringConvertible {
     private enum Code: Hashable {
         case notAFolder
         case noInfo
@@ -22,23 +22,23 @@ struct BundleFault: Error, Hashable, CustomStringConvertible {
     private let code: Code
     private init(_ code: Code) { self.code = code }
 
-    static let notAFolder = BundleFault(.notAFolder)
-    static let noInfo = BundleFault(.noInfo)
-    static func infoUnreadable(_ reason: String) -> BundleFault { BundleFault(.infoUnreadable(reason)) }
-    static func info(_ fault: PropertyListError) -> BundleFault { BundleFault(.info(fault)) }
-    static func missing(_ key: String) -> BundleFault { BundleFault(.missing(key)) }
-    static func wrongKind(_ key: String, expected: String, found: PropertyList) -> BundleFault {
-        BundleFault(.wrongKind(key, expected: expected, found: found.kind))
+    static let notAFolder = BundleError(.notAFolder)
+    static let noInfo = BundleError(.noInfo)
+    static func infoUnreadable(_ reason: String) -> BundleError { BundleError(.infoUnreadable(reason)) }
+    static func info(_ fault: PropertyListError) -> BundleError { BundleError(.info(fault)) }
+    static func missing(_ key: String) -> BundleError { BundleError(.missing(key)) }
+    static func wrongKind(_ key: String, expected: String, found: PropertyList) -> BundleError {
+        BundleError(.wrongKind(key, expected: expected, found: found.kind))
     }
     /// - Parameter reason: the fault of the value, after "KEY is not usable: ".
-    static func unfit(_ key: String, _ reason: String) -> BundleFault { BundleFault(.unfit(key, reason)) }
-    static func tooMany(_ what: String, _ limit: Int) -> BundleFault { BundleFault(.tooMany(what, limit)) }
-    static func executable(_ name: String, _ reason: String) -> BundleFault { BundleFault(.executable(name, reason)) }
-    static func writableByEveryone(_ name: String) -> BundleFault { BundleFault(.writableByEveryone(name)) }
-    static func owner(_ name: String, _ owner: UInt32) -> BundleFault { BundleFault(.owner(name, owner)) }
+    static func unfit(_ key: String, _ reason: String) -> BundleError { BundleError(.unfit(key, reason)) }
+    static func tooMany(_ what: String, _ limit: Int) -> BundleError { BundleError(.tooMany(what, limit)) }
+    static func executable(_ name: String, _ reason: String) -> BundleError { BundleError(.executable(name, reason)) }
+    static func writableByEveryone(_ name: String) -> BundleError { BundleError(.writableByEveryone(name)) }
+    static func owner(_ name: String, _ owner: UInt32) -> BundleError { BundleError(.owner(name, owner)) }
     /// - Parameter reason: the fault, after the name of the file.
-    static func strings(_ name: String, _ reason: String) -> BundleFault { BundleFault(.strings(name, reason)) }
-    static func reserved(_ identifier: BundleIdentifier) -> BundleFault { BundleFault(.reserved(identifier)) }
+    static func strings(_ name: String, _ reason: String) -> BundleError { BundleError(.strings(name, reason)) }
+    static func reserved(_ identifier: BundleIdentifier) -> BundleError { BundleError(.reserved(identifier)) }
 
     var description: String {
         switch code {

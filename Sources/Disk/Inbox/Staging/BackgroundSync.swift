@@ -8,10 +8,10 @@ import SystemCalls
 ///
 /// Otherwise the kernel leaves all of it to the sync at the end, a fifth of the time for 100,000 files of 1 KB, in
 /// which nothing else happens. The final sync alone decides whether they are stored.
-final class EarlySync: Sendable {
+final class BackgroundSync: Sendable {
     /// Files and bytes after which a sync starts.
-    static let mostFiles = 8_192
-    static let mostBytes: UInt64 = 32 << 20
+    static let maximumFiles = 8_192
+    static let maximumBytes: UInt64 = 32 << 20
 
     private struct State {
         var files = 0
@@ -40,7 +40,9 @@ final class EarlySync: Sendable {
             state.files += 1
             state.bytes += bytes
             // No second sync starts while the disk is still busy with the last one.
-            guard state.files >= Self.mostFiles || state.bytes >= Self.mostBytes, !state.isSyncing else { return false }
+            guard state.files >= Self.maximumFiles || state.bytes >= Self.maximumBytes, !state.isSyncing else {
+                return false
+            }
             state = State(isSyncing: true)
             return true
         }

@@ -1,5 +1,5 @@
 /// The standing of pairing mode.
-package struct PairingStanding: Codable, Sendable, Equatable {
+package struct PairingProgress: Codable, Sendable, Equatable {
     package enum Phase: String, Codable, Sendable {
         /// No peer has come.
         case waiting
@@ -47,7 +47,7 @@ package struct PairingStanding: Codable, Sendable, Equatable {
     package var words: [String]?
     /// The name of the contact here, once there is one.
     package var contact: String?
-    package var failure: PairingEnd?
+    package var failure: PairingEndError?
 
     package init(ticket: Int) {
         self.ticket = ticket
@@ -55,7 +55,7 @@ package struct PairingStanding: Codable, Sendable, Equatable {
 }
 
 /// Why a pairing failed.
-package struct PairingEnd: Codable, Sendable, Equatable, Error {
+package struct PairingEndError: Codable, Sendable, Equatable, Error {
     package enum Code: String, Codable, Sendable {
         /// A user said no, the codes differ, or the other side does not want to begin.
         case declined

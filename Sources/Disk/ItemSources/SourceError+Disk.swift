@@ -2,18 +2,18 @@ import Glibc
 import Sharing
 import SystemCalls
 
-extension SourceFault {
+extension SourceError {
     /// A fault of one file, folder or link.
     ///
     /// - Parameters:
     ///   - path: its path; this function escapes it.
     ///   - what: the problem, and advice.
-    static func at(_ path: String, _ code: Code, _ what: String) -> SourceFault {
-        SourceFault(code, "\(PathText.printable(path)): \(what)")
+    static func at(_ path: String, _ code: Code, _ what: String) -> SourceError {
+        SourceError(code, "\(PathText.printable(path)): \(what)")
     }
 
     /// The fault for the kernel's error on one file, folder or link.
-    static func disk(_ path: String, _ error: SystemError) -> SourceFault {
+    static func disk(_ path: String, _ error: SystemError) -> SourceError {
         switch error.number {
         case ENOENT:
             .at(path, .missing, "there is no such file or folder")
@@ -33,18 +33,18 @@ extension SourceFault {
     }
 
     /// For a name that cannot be sent.
-    static func name(_ path: String, _ refusal: NameRefusal, advice: String = "rename it, or leave it out")
-        -> SourceFault
+    static func name(_ path: String, _ refusal: NameError, advice: String = "rename it, or leave it out")
+        -> SourceError
     {
         .at(path, .unreadable, "\(refusal); \(advice)")
     }
 
-    static func changed(_ path: String, _ what: String) -> SourceFault {
+    static func changed(_ path: String, _ what: String) -> SourceError {
         .at(path, .changed, "changed while it was sent: \(what); send it again")
     }
 
     /// For an entry that is not a file, a folder or a link.
-    static func special(_ path: String, mode: mode_t) -> SourceFault {
+    static func special(_ path: String, mode: mode_t) -> SourceError {
         let what =
             switch mode & S_IFMT {
             case S_IFIFO: "a named pipe"

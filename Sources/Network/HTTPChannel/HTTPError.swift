@@ -1,7 +1,7 @@
 package import NIOHTTP1
 
 /// Why an HTTP exchange failed.
-package struct HTTPFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
     private enum Code: Hashable, Sendable {
         case closed
         case silence
@@ -13,13 +13,13 @@ package struct HTTPFault: Error, Hashable, Sendable, CustomStringConvertible {
     private let detail: String
 
     /// The other side closed the connection before the exchange was complete.
-    package static let closed = HTTPFault(code: .closed, detail: "the other side closed the connection")
+    package static let closed = HTTPError(code: .closed, detail: "the other side closed the connection")
     /// The other side sent nothing, or took nothing, for the allowed time.
-    package static let silence = HTTPFault(code: .silence, detail: "the other side fell silent")
+    package static let silence = HTTPError(code: .silence, detail: "the other side fell silent")
     /// A message is larger than allowed.
-    package static let tooLarge = HTTPFault(code: .tooLarge, detail: "the message is too large")
+    package static let tooLarge = HTTPError(code: .tooLarge, detail: "the message is too large")
     /// The bytes are not HTTP, or not a message that is allowed at this point.
-    package static func malformed(_ detail: String) -> HTTPFault { HTTPFault(code: .malformed, detail: detail) }
+    package static func malformed(_ detail: String) -> HTTPError { HTTPError(code: .malformed, detail: detail) }
 
     package var description: String { detail }
 

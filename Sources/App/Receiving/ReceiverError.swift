@@ -1,5 +1,5 @@
 /// Why a receiver could not start or go on: one line for the user.
-package struct ReceiverFailure: Error, CustomStringConvertible {
+package struct ReceiverError: Error, CustomStringConvertible {
     package enum Code: Sendable {
         /// A setting that the user can change.
         case setting

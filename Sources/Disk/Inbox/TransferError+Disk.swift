@@ -2,28 +2,28 @@ import Glibc
 import Sharing
 import SystemCalls
 
-extension TransferFault {
+extension TransferError {
     /// - Parameters:
     ///   - what: the step that failed, such as "cannot write".
     ///   - path: the path concerned; for people.
     ///   - disk: a file on the file system in question, for the figures.
-    static func disk(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+    static func disk(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferError {
         switch error.number {
         case ENOSPC, EDQUOT, EFBIG:
             var free = (try? DiskRoom.free(onFileSystemOf: disk)).map { "\(ByteCount.text($0)) free" } ?? "disk full"
             if (try? DiskRoom.freeEntries(onFileSystemOf: disk)) == 0 { free = "no free inodes" }
-            return TransferFault(.noRoom, "\(what) \(path): \(error) (\(free)); make room and send it again")
+            return TransferError(.noRoom, "\(what) \(path): \(error) (\(free)); make room and send it again")
         case EROFS:
-            return TransferFault(.storage, "\(what) \(path): \(error); mount it writable and send it again")
+            return TransferError(.storage, "\(what) \(path): \(error); mount it writable and send it again")
         case EMFILE, ENFILE:
-            return TransferFault(.storage, "\(what) \(path): \(error); allow more open files (ulimit -n)")
+            return TransferError(.storage, "\(what) \(path): \(error); allow more open files (ulimit -n)")
         default:
-            return TransferFault(.storage, "\(what) \(path): \(error); check the disk that holds the Inbox")
+            return TransferError(.storage, "\(what) \(path): \(error); check the disk that holds the Inbox")
         }
     }
 
     /// For an Inbox that can store nothing now. Senders see the message, so it has no path.
-    static func unreachable(_ error: SystemError) -> TransferFault {
+    static func unreachable(_ error: SystemError) -> TransferError {
         let why =
             switch error.number {
             case EROFS: "its file system is read-only"
@@ -34,31 +34,31 @@ extension TransferFault {
             case ENOTDIR: "its path is not a folder"
             default: "\(error)"
             }
-        return TransferFault(.storage, "the Inbox cannot be used: \(why)")
+        return TransferError(.storage, "the Inbox cannot be used: \(why)")
     }
 
     /// For something that is to be created at `path` in a tree.
-    static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+    static func creating(_ what: String, _ path: String, _ error: SystemError, on disk: Int32) -> TransferError {
         switch error.number {
         case EEXIST:
-            TransferFault(.unsafeName, "\(what) \(path): an item of that name was received already")
+            TransferError(.unsafeName, "\(what) \(path): an item of that name was received already")
         case ENOENT, ENOTDIR, ELOOP, EXDEV:
-            TransferFault(.unsafeName, "\(what) \(path): its folder does not exist")
+            TransferError(.unsafeName, "\(what) \(path): its folder does not exist")
         case ENAMETOOLONG, EILSEQ, EINVAL:
-            TransferFault(.unsafeName, "\(what) \(path): the Inbox's file system does not take this name (\(error))")
+            TransferError(.unsafeName, "\(what) \(path): the Inbox's file system does not take this name (\(error))")
         default:
             .disk(what, path, error, on: disk)
         }
     }
 
     /// For a whole item on its way into the Inbox as `name`.
-    static func placing(_ name: String, _ error: SystemError, on disk: Int32) -> TransferFault {
+    static func placing(_ name: String, _ error: SystemError, on disk: Int32) -> TransferError {
         let what = "cannot move into the Inbox"
         switch error.number {
         case ENAMETOOLONG, EILSEQ, EINVAL:
             return .creating(what, name, error, on: disk)
         case EXDEV:
-            return TransferFault(.storage, "\(what) \(name): it is on another disk now; send it again")
+            return TransferError(.storage, "\(what) \(name): it is on another disk now; send it again")
         default:
             return .disk(what, name, error, on: disk)
         }
@@ -67,8 +67,8 @@ extension TransferFault {
     /// - Parameters:
     ///   - needed: bytes that are to be stored.
     ///   - free: bytes that can be.
-    static func noRoom(_ path: String, needed: UInt64, free: UInt64) -> TransferFault {
-        TransferFault(
+    static func noRoom(_ path: String, needed: UInt64, free: UInt64) -> TransferError {
+        TransferError(
             .noRoom,
             "cannot store \(path): it needs \(ByteCount.text(needed)) and the disk has \(ByteCount.text(free)) free; "
                 + "make room and send it again"

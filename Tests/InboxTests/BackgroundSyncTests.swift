@@ -9,7 +9,7 @@ import Testing
 @testable import Inbox
 
 @Suite("Many small files on their way to the disk", .timeLimit(.minutes(1)))
-struct EarlySyncTests {
+struct BackgroundSyncTests {
     private let folder = TemporaryFolder()
     private let syncs = Recorder<Int32>()
     /// Lets a sync that has begun end.
@@ -17,10 +17,10 @@ struct EarlySyncTests {
     /// Signals that a sync has ended.
     private let ended = Semaphore()
 
-    private func early() throws -> EarlySync {
+    private func early() throws -> BackgroundSync {
         let opened = OpenFolder(
             FileDescriptor(owning: try systemCall { open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }))
-        return EarlySync(opened) { [syncs, ends, ended] own in
+        return BackgroundSync(opened) { [syncs, ends, ended] own in
             // File status flags belong to one opening of a file, so a flag identifies the descriptor.
             _ = fcntl(own, F_SETFL, O_NONBLOCK)
             syncs.record(fcntl(opened.raw, F_GETFL) & O_NONBLOCK)
@@ -32,7 +32,7 @@ struct EarlySyncTests {
     @Test("is written after so many files")
     func files() async throws {
         let early = try early()
-        for _ in 1..<EarlySync.mostFiles { early.wrote(0) }
+        for _ in 1..<BackgroundSync.maximumFiles { early.wrote(0) }
         #expect(syncs.all.isEmpty)
         early.wrote(0)
         ends.signal()
@@ -43,7 +43,7 @@ struct EarlySyncTests {
     @Test("is written after so many bytes")
     func bytes() async throws {
         let early = try early()
-        early.wrote(EarlySync.mostBytes - 1)
+        early.wrote(BackgroundSync.maximumBytes - 1)
         #expect(syncs.all.isEmpty)
         early.wrote(1)
         ends.signal()
@@ -54,15 +54,15 @@ struct EarlySyncTests {
     @Test("waits while the disk still writes earlier files, and is written after that")
     func slowDisk() async throws {
         let early = try early()
-        early.wrote(EarlySync.mostBytes)
+        early.wrote(BackgroundSync.maximumBytes)
         _ = try await syncs.first { _ in true }
-        for _ in 0..<3 { early.wrote(EarlySync.mostBytes) }
+        for _ in 0..<3 { early.wrote(BackgroundSync.maximumBytes) }
         #expect(syncs.all.count == 1)
         ends.signal()
         ended.wait()
         // The end is reported right after it happens.
         while syncs.all.count == 1 {
-            early.wrote(EarlySync.mostBytes)
+            early.wrote(BackgroundSync.maximumBytes)
             await Task.yield()
         }
         ends.signal()
@@ -74,7 +74,7 @@ struct EarlySyncTests {
     func ownOpening() async throws {
         let early = try early()
         ends.signal()
-        early.wrote(EarlySync.mostBytes)
+        early.wrote(BackgroundSync.maximumBytes)
         let flags = try await syncs.first { _ in true }
         #expect(flags == 0)
     }

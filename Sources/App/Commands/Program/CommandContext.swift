@@ -5,12 +5,12 @@ import Logging
 import Settings
 
 /// The process's environment, home and settings, with errors as command failures.
-struct Surroundings {
+struct CommandContext {
     let home: Home
     let settings: Settings
 
     /// - Parameter apply: sets the settings of the command line; they override all others.
-    init(_ apply: (inout Settings) throws(CommandFailure) -> Void = { _ in }) throws(CommandFailure) {
+    init(_ apply: (inout Settings) throws(CommandError) -> Void = { _ in }) throws(CommandError) {
         let environment = ProcessInfo.processInfo.environment
         var settings = Settings(hostName: Self.hostName)
         do {
@@ -20,7 +20,7 @@ struct Surroundings {
             try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
             try settings.read(environment: environment)
         } catch {
-            throw CommandFailure(.usage, "\(error)")
+            throw CommandError(.usage, "\(error)")
         }
         try apply(&settings)
         self.settings = settings
@@ -31,13 +31,13 @@ struct Surroundings {
 
     /// The path of the Inbox, for verbs that read or change it.
     ///
-    /// - Throws: `CommandFailure` `usage` if another user could change the Inbox.
+    /// - Throws: `CommandError` `usage` if another user could change the Inbox.
     var inbox: String {
-        get throws(CommandFailure) {
+        get throws(CommandError) {
             do {
                 try home.checkInboxTrust()
             } catch {
-                throw CommandFailure(.usage, TerminalText.escaped("\(error)", limit: 4_096))
+                throw CommandError(.usage, TerminalText.escaped("\(error)", limit: 4_096))
             }
             return home.inbox
         }

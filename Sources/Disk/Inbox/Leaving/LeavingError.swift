@@ -3,7 +3,7 @@ import Sharing
 import SystemCalls
 
 /// The reason why an item could not leave the Inbox, in one line.
-package struct LeavingFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct LeavingError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         /// The item is not in the Inbox any more.
         case gone

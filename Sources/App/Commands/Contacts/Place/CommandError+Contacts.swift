@@ -8,7 +8,7 @@ import Settings
 import Sharing
 import UniformTypes
 
-extension CommandFailure {
+extension CommandError {
     /// - Parameters:
     ///   - place: where it stands, for the beginning of the line; escaped, as the hint is.
     init(_ error: ContactError, at place: String? = nil, hint: String? = nil) {
@@ -27,15 +27,15 @@ extension CommandFailure {
     static func catching<Result>(
         hint: String? = nil,
         _ body: () throws(ContactError) -> Result
-    ) throws(CommandFailure) -> Result {
+    ) throws(CommandError) -> Result {
         do throws(ContactError) {
             return try body()
         } catch {
-            throw CommandFailure(error, hint: hint)
+            throw CommandError(error, hint: hint)
         }
     }
 
-    static func contactName(_ text: String) throws(CommandFailure) -> ContactName {
+    static func contactName(_ text: String) throws(CommandError) -> ContactName {
         try catching { () throws(ContactError) in try ContactName(text) }
     }
 }

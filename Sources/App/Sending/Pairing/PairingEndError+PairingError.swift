@@ -3,8 +3,8 @@ package import Control
 package import Pairing
 import Sharing
 
-extension PairingEnd {
-    package init(_ fault: PairingFault) {
+extension PairingEndError {
+    package init(_ fault: PairingError) {
         let code: Code =
             switch fault.code {
             case .declined, .mismatch, .wrongCode, .locked, .busy, .closed: .declined
@@ -28,16 +28,16 @@ extension PairingEnd {
         self.init(.failed, "the contact could not be stored: \(error)")
     }
 
-    package static let lost = PairingEnd(.lost, "the connection broke off before both sides had confirmed")
-    package static let nobodyCame = PairingEnd(.noAnswer, "no machine paired in time")
-    package static let givenUp = PairingEnd(.cancelled, "the pairing was cancelled on this side")
+    package static let lost = PairingEndError(.lost, "the connection broke off before both sides had confirmed")
+    package static let nobodyCame = PairingEndError(.noAnswer, "no machine paired in time")
+    package static let givenUp = PairingEndError(.cancelled, "the pairing was cancelled on this side")
 }
 
 extension PairingSession {
     /// Why a pairing that is over came to nothing; nil when its peer was verified. Ends one that is not over.
-    package func end() -> PairingFault? {
+    package func end() -> PairingError? {
         cancel(now: .now)
-        do throws(PairingFault) {
+        do throws(PairingError) {
             _ = try receive([], now: .now)
             return nil
         } catch {

@@ -5,7 +5,7 @@ import Subprocess
 import SystemPackage
 
 /// Why a program could not be started, in words that help the user.
-struct LaunchTrouble: Error {
+struct LaunchError: Error {
     /// One line.
     let reason: String
     /// Whether the trouble probably passes by itself, and is not the program's fault.
@@ -17,19 +17,19 @@ struct LaunchTrouble: Error {
     ]
 
     /// An arrival waits until the launcher is installed, so none is lost.
-    static func noLauncher(_ path: String) -> LaunchTrouble {
-        LaunchTrouble(
+    static func noLauncher(_ path: String) -> LaunchError {
+        LaunchError(
             reason: "\(path), which starts handlers, is missing; install wafthook beside waft and waftd",
             isPassing: true
         )
     }
 
-    static func noScratchFolder(_ path: String, _ error: Errno) -> LaunchTrouble {
-        LaunchTrouble(reason: "no temporary folder could be made in \(path): \(error)", isPassing: true)
+    static func noScratchFolder(_ path: String, _ error: Errno) -> LaunchError {
+        LaunchError(reason: "no temporary folder could be made in \(path): \(error)", isPassing: true)
     }
 
-    static func noDataFolder(_ path: String, _ error: Errno) -> LaunchTrouble {
-        LaunchTrouble(reason: "its data folder \(path) could not be made: \(error)", isPassing: true)
+    static func noDataFolder(_ path: String, _ error: Errno) -> LaunchError {
+        LaunchError(reason: "its data folder \(path) could not be made: \(error)", isPassing: true)
     }
 
     static func outcome(of error: any Error, _ program: HandlerProgram) -> AttemptOutcome {
@@ -38,30 +38,30 @@ struct LaunchTrouble: Error {
     }
 
     /// The launcher's message.
-    static func reason(_ failure: SandboxLaunchFailure, _ program: HandlerProgram) -> LaunchTrouble {
+    static func reason(_ failure: SandboxLaunchFailure, _ program: HandlerProgram) -> LaunchError {
         if failure.isExecution {
-            if let flaw = flaw(of: program) { return LaunchTrouble(reason: flaw, isPassing: false) }
+            if let flaw = flaw(of: program) { return LaunchError(reason: flaw, isPassing: false) }
             // The program file is open for writing.
             let isBusy = failure.message.hasSuffix(String(cString: strerror(ETXTBSY)))
-            return LaunchTrouble(reason: failure.message, isPassing: isBusy)
+            return LaunchError(reason: failure.message, isPassing: isBusy)
         }
-        return LaunchTrouble(reason: failure.message, isPassing: false)
+        return LaunchError(reason: failure.message, isPassing: false)
     }
 
-    private static func trouble(_ error: any Error, _ program: HandlerProgram) -> LaunchTrouble {
-        if let trouble = error as? LaunchTrouble { return trouble }
-        if let error = error as? SandboxError { return LaunchTrouble(reason: error.message, isPassing: false) }
+    private static func trouble(_ error: any Error, _ program: HandlerProgram) -> LaunchError {
+        if let trouble = error as? LaunchError { return trouble }
+        if let error = error as? SandboxError { return LaunchError(reason: error.message, isPassing: false) }
         let cause = (error as? SubprocessError).map(\.underlyingError) ?? (error as? Errno)
         if let cause, passing.contains(cause) {
-            return LaunchTrouble(reason: "\(program.executable) could not be started now: \(cause)", isPassing: true)
+            return LaunchError(reason: "\(program.executable) could not be started now: \(cause)", isPassing: true)
         }
-        if let flaw = flaw(of: program) { return LaunchTrouble(reason: flaw, isPassing: false) }
+        if let flaw = flaw(of: program) { return LaunchError(reason: flaw, isPassing: false) }
         if cause == .execFormatError {
             let reason = "\(program.executable) is neither a program nor a script that begins with #!"
-            return LaunchTrouble(reason: reason, isPassing: false)
+            return LaunchError(reason: reason, isPassing: false)
         }
         let why = cause.map { "\($0)" } ?? "\(error)"
-        return LaunchTrouble(reason: "\(program.executable) could not be started: \(why)", isPassing: false)
+        return LaunchError(reason: "\(program.executable) could not be started: \(why)", isPassing: false)
     }
 
     /// The fault in the files of a program that the kernel refused; nil if none is visible.

@@ -6,7 +6,7 @@ import Settings
 import Sharing
 
 /// The outcome for a URL.
-struct URLOutcome: Sendable {
+struct URLResult: Sendable {
     struct Attempt: Sendable {
         var identifier: String
         var name: String

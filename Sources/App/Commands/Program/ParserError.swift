@@ -1,26 +1,26 @@
 import ArgumentParser
 
 /// Errors of the argument parser in the form of every other failure: the failed action, its reason, and advice.
-enum ParserFailure {
+enum ParserError {
     /// - Parameters:
     ///   - error: no help, no version: a failure.
     ///   - command: the program's.
     static func make(
         _ error: any Error, _ words: CommandWords, of command: any ParsableCommand.Type
-    ) -> CommandFailure {
+    ) -> CommandError {
         let message = line(command.message(for: error))
-        guard command.exitCode(for: error) == .validationFailure else { return CommandFailure(.unexpected, message) }
+        guard command.exitCode(for: error) == .validationFailure else { return CommandError(.unexpected, message) }
         let place = words.place(in: command)
-        return unknownCommand(at: place) ?? CommandFailure(.usage, message, hint: "see: \(place.help)")
+        return unknownCommand(at: place) ?? CommandError(.usage, message, hint: "see: \(place.help)")
     }
 
     /// - Returns: nil unless a word stands where a command should.
-    static func unknownCommand(at place: CommandWords.Place) -> CommandFailure? {
+    static func unknownCommand(at place: CommandWords.Place) -> CommandError? {
         let known = place.command.configuration.subcommands.map { $0._commandName }
         guard let word = place.rest.first, !word.hasPrefix("-"), !known.isEmpty else { return nil }
         let group = place.names.dropFirst().map { $0 + " " }.joined()
         let likely = closest(to: word, among: known).map { "; did you mean \(group)\($0)?" } ?? ";"
-        return CommandFailure(
+        return CommandError(
             .usage,
             "no such command \"\(group)\(TerminalText.escaped(word, limit: 64))\"\(likely) \(place.help) lists them")
     }

@@ -2,15 +2,15 @@ import GRDB
 import Sharing
 
 /// An error of opening, reading or writing the journal, before it is converted to the error of a port.
-struct JournalTrouble: Error {
+struct JournalAccessError: Error {
     /// `noRoom` or `storage`.
-    let code: TransferFault.Code
+    let code: TransferError.Code
     /// One line, lower case: the failed action and the reason.
     let line: String
     /// Whether the journal itself is damaged. False for trouble with the disk, another process or a newer version.
     let isDamage: Bool
 
-    init(_ line: String, code: TransferFault.Code = .storage, isDamage: Bool = false) {
+    init(_ line: String, code: TransferError.Code = .storage, isDamage: Bool = false) {
         self.code = code
         self.line = line
         self.isDamage = isDamage
@@ -23,8 +23,8 @@ struct JournalTrouble: Error {
     ///     expected.
     init(_ error: any Error, doing: String, file: JournalFile, isOpening: Bool = false) {
         switch error {
-        case let trouble as JournalTrouble: self = trouble
-        case let row as UnreadableRow: self.init("\(doing): \(row.line) in \(file.path)")
+        case let trouble as JournalAccessError: self = trouble
+        case let row as UnreadableRowError: self.init("\(doing): \(row.line) in \(file.path)")
         case let error as DatabaseError:
             let (code, why) = Self.cause(error, file: file)
             self.init("\(doing): \(why)", code: code, isDamage: Self.isDamage(error, isOpening))
@@ -32,7 +32,7 @@ struct JournalTrouble: Error {
         }
     }
 
-    private static func cause(_ error: DatabaseError, file: JournalFile) -> (TransferFault.Code, String) {
+    private static func cause(_ error: DatabaseError, file: JournalFile) -> (TransferError.Code, String) {
         let message = oneLine(error.message ?? "no reason was given")
         switch error.resultCode {
         case .SQLITE_FULL: return (.noRoom, "the disk is full (\(file.path))")
@@ -64,12 +64,12 @@ struct JournalTrouble: Error {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    var journalFault: JournalFault { JournalFault(line) }
-    var transferFault: TransferFault { TransferFault(code, line) }
+    var journalError: JournalError { JournalError(line) }
+    var transferError: TransferError { TransferError(code, line) }
 }
 
 /// A row with damaged values: the file was damaged, or changed by another program.
-struct UnreadableRow: Error {
+struct UnreadableRowError: Error {
     /// Names the row and the problem.
     let line: String
 }

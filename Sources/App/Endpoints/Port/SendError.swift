@@ -1,7 +1,7 @@
 package import Sharing
 
 /// Why a sending did not come as far as a report.
-package struct SendFailure: Error, Sendable, CustomStringConvertible {
+package struct SendError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
         case notFound
         /// Several peers go by that name.
@@ -9,7 +9,7 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
         case unreachable
         case noAnswer
         /// The receiver refused to talk about it at all.
-        case refused(TransferFault.Code)
+        case refused(TransferError.Code)
         /// This peer cannot do what the user asked for.
         case unfit
         case cancelled
@@ -36,7 +36,7 @@ package struct SendFailure: Error, Sendable, CustomStringConvertible {
     }
 
     /// The time in which people there could answer an offer is over.
-    package static func unanswered(_ peer: String, within time: Duration) -> SendFailure {
-        SendFailure(.noAnswer, "\(peer): \(SilenceWords.nobodyAnswered(within: time))", final: true)
+    package static func unanswered(_ peer: String, within time: Duration) -> SendError {
+        SendError(.noAnswer, "\(peer): \(SilenceWords.nobodyAnswered(within: time))", final: true)
     }
 }

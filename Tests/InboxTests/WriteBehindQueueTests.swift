@@ -9,7 +9,7 @@ import Testing
 @testable import Inbox
 
 @Suite("Small files of a tree, which a second thread writes", .serialized)
-struct WritingBehindTests {
+struct WriteBehindQueueTests {
     private let folder = TemporaryFolder()
 
     private func inbox(_ path: String? = nil) throws -> FileInbox {
@@ -31,7 +31,7 @@ struct WritingBehindTests {
 
     @Test("come whole, with their times, whatever their size and their number", arguments: [1, 7, 8, 100])
     func whole(count: Int) throws {
-        let most = WritingBehind.mostBytes
+        let most = WriteBehindQueue.maximumBytes
         let sizes = [0, 1, 1_000, most - 1, most, most + 1, 3 * most]
         let inbox = try inbox()
         let tree = try inbox.stagedTree()
@@ -51,7 +51,7 @@ struct WritingBehindTests {
     func grown() throws {
         let inbox = try inbox()
         let tree = try inbox.stagedTree()
-        let most = bytes(3 * WritingBehind.mostBytes, of: 1)
+        let most = bytes(3 * WriteBehindQueue.maximumBytes, of: 1)
         try add("grown", most, to: tree, announced: 10)
         let path = try inbox.store(tree, as: "tree").path
         #expect(contents(of: path + "/grown") == most)
@@ -88,7 +88,7 @@ struct WritingBehindTests {
         // So that even the last few files do not fit.
         let filler = try FullDisk(disk, leaving: 64 << 10)
         let tree = try inbox.stagedTree()
-        let fault = #expect(throws: TransferFault.self) {
+        let fault = #expect(throws: TransferError.self) {
             for number in 0..<count { try add("f\(number)", bytes(16_000, of: number), to: tree) }
             try inbox.store(tree, as: "tree")
         }
@@ -106,7 +106,7 @@ struct WritingBehindTests {
     func discarded(count: Int) throws {
         let askedForRoom = Mutex(false)
         let path = folder / "small"
-        let behind = WritingBehind {
+        let behind = WriteBehindQueue {
             askedForRoom.withLock { $0 = true }
             return false
         }

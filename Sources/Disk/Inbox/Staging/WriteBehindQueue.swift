@@ -8,15 +8,15 @@ import SystemCalls
 ///
 /// Creating a small file takes the file system longer than any other step, and it can do both at the same time. A
 /// failure is reported at a later file, or at the end.
-final class WritingBehind: Sendable {
+final class WriteBehindQueue: Sendable {
     /// Files of more bytes than this are written as they come.
-    static let mostBytes = 32 << 10
+    static let maximumBytes = 32 << 10
     /// So many are handed over together, as waking a thread takes as long as writing a file.
     private static let batchCount = 8
     /// Batches that may wait for the second thread, of all trees together.
-    private static let mostBatches = 3
+    private static let maximumBatches = 3
     /// Files of one tree that are open here, at most.
-    static let mostFiles = (1 + mostBatches) * batchCount
+    static let maximumFiles = (1 + maximumBatches) * batchCount
 
     struct File: Sendable {
         /// Owned: closed when it is written.
@@ -26,14 +26,14 @@ final class WritingBehind: Sendable {
         let contents: [UInt8]
     }
 
-    struct Fault: Error {
+    struct WriteError: Error {
         let error: SystemError
         let displayPath: String
     }
 
     private struct State {
         var batch: [File] = []
-        var fault: Fault?
+        var fault: WriteError?
         var hasHandedOver = false
         var isAbandoned = false
     }
@@ -43,7 +43,7 @@ final class WritingBehind: Sendable {
 
     /// The second thread, one for all trees, and one pass for each batch that may wait for it.
     private static let writer = SerialThread(name: "waft-writer")
-    private static let passes = Semaphore(UInt32(mostBatches))
+    private static let passes = Semaphore(UInt32(maximumBatches))
 
     /// - Parameter makingRoom: called on either thread when the disk is full; whether to try again.
     init(makingRoom: @escaping @Sendable () -> Bool) {
@@ -56,8 +56,8 @@ final class WritingBehind: Sendable {
 
     /// Takes a file whose contents are complete.
     /// - Throws: the fault of an earlier file.
-    func add(_ file: File) throws(Fault) {
-        let (batch, fault) = state.withLock { state -> ([File], Fault?) in
+    func add(_ file: File) throws(WriteError) {
+        let (batch, fault) = state.withLock { state -> ([File], WriteError?) in
             state.batch.append(file)
             guard state.batch.count == Self.batchCount else { return ([], state.fault) }
             defer { state.batch = [] }
@@ -79,7 +79,7 @@ final class WritingBehind: Sendable {
 
     /// Waits until everything is written and closed.
     /// - Throws: the first failure of a file.
-    func finish() throws(Fault) {
+    func finish() throws(WriteError) {
         let (batch, hasHandedOver) = state.withLock { state -> ([File], Bool) in
             defer { state.batch = [] }
             return (state.batch, state.hasHandedOver)
@@ -110,7 +110,7 @@ final class WritingBehind: Sendable {
                 try writing.write(file.contents, makingRoom: makingRoom)
                 _ = try writing.end()
             } catch {
-                let fault = Fault(error: error, displayPath: file.displayPath)
+                let fault = WriteError(error: error, displayPath: file.displayPath)
                 state.withLock { $0.fault = $0.fault ?? fault }
             }
         }

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 /// Receivers that are busy, that keep a sender waiting, or whose receipts do not fit.
-@Suite("A sender's patience on loopback", .serialized, .timeLimit(.minutes(3)))
-struct PatienceTests {
+@Suite("The timeouts of a sender on loopback", .serialized, .timeLimit(.minutes(3)))
+struct TimeoutTests {
     private struct Facts: Encodable {
         struct Receipt: Encodable {
             var state = "stored"
@@ -23,7 +23,7 @@ struct PatienceTests {
     }
 
     /// Sends to a stranger.
-    private func send(_ facts: Facts, _ flags: [String]) async throws -> (outcome: Outcome, asked: [String]) {
+    private func send(_ facts: Facts, _ flags: [String]) async throws -> (outcome: ProgramResult, asked: [String]) {
         try await withTemporaryFolder { folder in
             let (study, mallory) = (Host.loopback(folder + "/study"), Host.loopback(folder + "/mallory"))
             try "hello".write(toFile: folder + "/note.txt", atomically: false, encoding: .utf8)

@@ -1,7 +1,7 @@
 /// Why a pairing did not begin, or ended without a verified peer.
 ///
 /// `code` is for programs, `description` for people: one line, lower case, without any text from a peer.
-package struct PairingFault: Error, Hashable {
+package struct PairingError: Error, Hashable {
     /// The kind of fault.
     package struct Code: Hashable, Sendable {
         private enum Value {
@@ -120,42 +120,42 @@ package enum PairingRefusal: String, Sendable {
     }
 }
 
-extension PairingFault: CustomStringConvertible {
+extension PairingError: CustomStringConvertible {
     package var description: String { message }
 }
 
-extension PairingFault {
-    static let declined = PairingFault(.declined, "the pairing was declined on this side")
-    static let timedOut = PairingFault(.timedOut, "the time limit of this pairing is over")
-    static let cancelled = PairingFault(.cancelled, "the pairing was cancelled")
-    static let busy = PairingFault(.busy, "another pairing is under way")
-    static let closed = PairingFault(.closed, "pairing mode is not open for this peer")
-    static let sameKey = PairingFault(.sameKey, "a peer cannot be paired with itself")
+extension PairingError {
+    static let declined = PairingError(.declined, "the pairing was declined on this side")
+    static let timedOut = PairingError(.timedOut, "the time limit of this pairing is over")
+    static let cancelled = PairingError(.cancelled, "the pairing was cancelled")
+    static let busy = PairingError(.busy, "another pairing is under way")
+    static let closed = PairingError(.closed, "pairing mode is not open for this peer")
+    static let sameKey = PairingError(.sameKey, "a peer cannot be paired with itself")
 
-    static let locked = PairingFault(
+    static let locked = PairingError(
         .locked, "pairing is locked for a while: there were too many tries without success")
 
-    static let commitmentBroken = PairingFault(
+    static let commitmentBroken = PairingError(
         .mismatch, "the peer revealed a value that does not match its commitment")
 
-    static let foreignProof = PairingFault(.mismatch, "the peer's proof belongs to another pairing")
+    static let foreignProof = PairingError(.mismatch, "the peer's proof belongs to another pairing")
 
-    static let wrongCode = PairingFault(
+    static let wrongCode = PairingError(
         .wrongCode, "the code is wrong, or someone is intercepting the connection")
 
-    static func refused(_ refusal: PairingRefusal) -> PairingFault {
-        PairingFault(.refusedByPeer, "the peer ended the pairing: \(refusal.explanation)", refusal: refusal)
+    static func refused(_ refusal: PairingRefusal) -> PairingError {
+        PairingError(.refusedByPeer, "the peer ended the pairing: \(refusal.explanation)", refusal: refusal)
     }
 
-    static func malformed(_ what: String) -> PairingFault {
-        PairingFault(.malformed, "the peer's message is malformed: \(what)")
+    static func malformed(_ what: String) -> PairingError {
+        PairingError(.malformed, "the peer's message is malformed: \(what)")
     }
 
-    static func outOfOrder(_ what: String) -> PairingFault {
-        PairingFault(.outOfOrder, "\(what) came out of order")
+    static func outOfOrder(_ what: String) -> PairingError {
+        PairingError(.outOfOrder, "\(what) came out of order")
     }
 
-    static func noCryptography(_ what: String) -> PairingFault {
-        PairingFault(.noCryptography, "libcrypto did not make \(what)")
+    static func noCryptography(_ what: String) -> PairingError {
+        PairingError(.noCryptography, "libcrypto did not make \(what)")
     }
 }
