@@ -26,7 +26,7 @@ class Hosts:
         for host in ["kitchen", "study"]:
             for words in ["-4 addr flush dev eth0", "-6 addr flush dev eth0 scope global"]:
                 subprocess.run(self.on(host, "ip", *words.split()), check=True)
-        # OpenDrop keeps its keys and what it has found in its home.
+        # OpenDrop keeps its keys and its found peers in its home.
         self.home = places.home("opendrop")
 
     def on(self, host, *words):
@@ -59,7 +59,7 @@ class Receiver:
         threading.Thread(target=output.read, daemon=True).start()
 
     def port(self):
-        """Where it listens for AirDrop, once it does."""
+        """The port on which it listens for AirDrop, once it does."""
         while True:
             words = self.hosts.on("kitchen", self.places.waft, "status", "--json")
             status = subprocess.run(words, env=self.surroundings, capture_output=True, text=True)
@@ -109,7 +109,7 @@ def airdrop(places):
             began = time.monotonic()
             figures = send().usage("sender")
             figures["wall"] = time.monotonic() - began
-            # Its exit code is 0 whatever happens.
+            # Its exit code is always 0.
             if os.path.getsize(os.path.join(arrived, "airdrop.bin")) != BYTES // places.divisor:
                 raise SystemExit("bench: it did not arrive")
             os.unlink(os.path.join(arrived, "airdrop.bin"))

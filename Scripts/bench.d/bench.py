@@ -72,7 +72,7 @@ def main():
 
     disk = tempfile.mkdtemp(prefix="waft-bench-", dir=options.folder)
     memory = tempfile.mkdtemp(prefix="waft-bench-", dir="/dev/shm")
-    # What is written beside the measuring goes with the rest, when it is interrupted too.
+    # Temporary files are removed with the rest, also after an interruption.
     tempfile.tempdir = memory
     places = Places(options.root, disk, memory, 10 if options.quick else 1)
     figures = {"machine": {"system": platform.platform(), "cores": os.cpu_count(), "runs": options.runs}, "cases": {}}
@@ -80,8 +80,8 @@ def main():
         for name in options.cases or CASES:
             for title, contestants in CASES[name](places):
                 results = {}
-                # Turn by turn, so that what else the machine does meets all of them alike; and each round begins with
-                # another one, as it matters who has just given memory back to the kernel, or to the host.
+                # The contestants take turns, so that other work of the machine affects all of them alike. Each round begins
+                # with another one: memory that the last one gave back to the kernel or the host matters.
                 turns = list(contestants.items())
                 for run in range(options.runs):
                     first = run % len(turns)
@@ -91,7 +91,7 @@ def main():
                 rows = {who: summary(runs) for who, runs in results.items()}
                 figures["cases"][title] = rows
                 print(table(title, rows), flush=True)
-        # Before the removal of what was sent, which takes a while.
+        # Before the removal of the sent files, which takes a while.
         if options.json:
             with open(options.json, "w") as file:
                 json.dump(figures, file, indent=1)

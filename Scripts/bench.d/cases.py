@@ -58,7 +58,7 @@ def single(places):
 
 
 def uncached(places):
-    """What comes from the disk and not from memory, to tmpfs: 1 GiB, and 100,000 files of 1 KB."""
+    """Files that are read from the disk and not from memory, to tmpfs: 1 GiB, and 100,000 files of 1 KB."""
     large = places.file("large.bin", GIB // places.divisor)
     yield "1 GiB, not in memory", {
         "waft": forgotten(large, waft(places, places.memory, [large])),
@@ -139,9 +139,9 @@ def cold(places):
 
 
 def _hosts(places, case, rate=None):
-    """Two network namespaces with a link between them, which are gone at the end; nil, and a line, where not as root.
+    """Two network namespaces with a link between them, removed at the end; without root prints a line and returns None.
 
-    Names the two; the second is 10.77.0.2. A rate, such as 1gbit, is that of the first one's link."""
+    Returns the names of the two; the second is 10.77.0.2. A rate, such as 1gbit, is that of the first one's link."""
     if os.geteuid() != 0:
         return print(f"\n{case}: not measured, it needs root to make network namespaces")
     names = [f"waft-bench-{os.getpid()}-{case}-{side}" for side in "ab"]
@@ -194,11 +194,12 @@ def named(places):
     threading.Thread(target=receiver.stdout.read, daemon=True).start()
     sender = {**environment(places.sender), "WAFT_DISCOVERY": "true"}
     sending = ["ip", "netns", "exec", names[0], places.waft, "send", path, "--quiet", "--to", "kitchen"]
-    # The first one waits for the announcement.
+    # The first sending waits for the announcement.
     subprocess.run(sending, env=sender, check=True)
 
     def measure():
-        # What is there already is not sent again; and a responder says the same only once a second (RFC 6762, 6).
+        # A stored file is not sent again, so this one is new. A responder repeats an answer only once a second
+        # (RFC 6762, 6).
         with open(path, "wb") as file:
             file.write(os.urandom(1_000))
         time.sleep(1.5)
@@ -225,7 +226,7 @@ def idle(places):
 
         before, seconds = switches(), 10
         time.sleep(seconds)
-        # Threads come and go: one that has gone has woken once at least, and one that is new as often as it says.
+        # Threads start and end. An ended thread has woken at least once, a new one as often as it counts.
         after = switches()
         woken = sum(count - before.get(task, 0) for task, count in after.items()) + len(before.keys() - after.keys())
         with open(f"/proc/{process.pid}/status") as file:
@@ -265,7 +266,7 @@ def calls(places):
 
 
 def crowd(places):
-    """256 MiB by a contact beside strangers that take all that they can of the receiver; and without them."""
+    """256 MiB by a contact, beside strangers that use all resources that they can get, and without strangers."""
     path = places.file("crowd.bin", GIB // 4 // places.divisor)
     stranger = os.path.join(places.root, "Tests/Stranger/stranger.py")
 
@@ -284,7 +285,7 @@ def crowd(places):
             threading.Thread(target=daemon.stdout.read, daemon=True).start()
             attack = None
             if role:
-                # Strangers are other machines: what they compute themselves does not count.
+                # Strangers are other machines: their own processor time does not count.
                 words = ["nice", "-n", "19", "python3", "-B", stranger, role, os.path.join(home, "stranger"), address,
                          str(count)]
                 attack = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""Who is measured: each function runs one transfer and returns its figures (seconds, MiB)."""
+"""The measured programs: each function runs one transfer and returns its figures (seconds, MiB)."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import time
 
 
 class Places:
-    """Where things lie, and what is made once for all cases."""
+    """The paths, and the files that are made once for all cases."""
 
     def __init__(self, root, disk, memory, divisor):
         self.root, self.disk, self.memory, self.divisor = root, disk, memory, divisor
@@ -36,17 +36,17 @@ class Places:
         return path
 
     def discard(self, folder):
-        """Removes what a run has left, but for many files on the disk, which stay until the end: ext4 takes no inode again
-        that was deleted in the last minutes, and looks through all of them for each new file. The next run would pay for
-        it, 6 s of a processor for 10,000 files."""
+        """Removes the files of a run. Many files on the disk stay until the end: ext4 does not reuse an inode that was
+        deleted in the last minutes, and looks through all such inodes for each new file. The next run would pay for
+        that: 6 s of a processor for 10,000 files."""
         many = sum(len(files) for _, _, files in os.walk(folder)) > 1_000
         if not (many and folder.startswith(self.disk)):
             shutil.rmtree(folder, ignore_errors=True)
 
     def warm(self, base, items, count=1):
-        """Uses as much memory as so many copies of the items will take there, right before they do. A virtual machine's host
-        takes back what has been free for two seconds, and whoever is first to need it again pays for it: up to twice the wall,
-        by chance. On the disk there is nothing to do."""
+        """Uses as much memory as that many copies of the items will use, right before they use it. A virtual machine's host
+        takes back memory that has been free for two seconds, and the next program that needs the memory pays for it: up to
+        twice the wall time, by chance. On the disk there is nothing to do."""
         if base != self.memory:
             return
         size = count * sum(os.path.getsize(file) for item in items for file in _files(item))
@@ -150,7 +150,7 @@ def free_port():
 
 
 class Measured:
-    """A program that runs, and what it has used when it has ended."""
+    """A running program, and the resources that it has used when it has ended."""
 
     program = None
 
@@ -161,7 +161,7 @@ class Measured:
         self.process = subprocess.Popen([self.program, self._report, *words], **options)
 
     def usage(self, prefix, ends_with=0):
-        """Waits until it has ended. What ends otherwise than it should ends the benchmark."""
+        """Waits until it has ended. An unexpected exit code ends the benchmark."""
         code = self.process.wait()
         with open(self._report) as file:
             user, system, memory = file.read().split()
@@ -190,7 +190,7 @@ class WaftReceiver:
         self.port = ready["port"]
 
     def drain(self):
-        """Its events are read elsewhere, so that it never waits for us."""
+        """Reads its events on another thread, so that it never waits for us."""
         import threading
         thread = threading.Thread(target=self.process.stdout.read, daemon=True)
         thread.start()
@@ -202,7 +202,7 @@ class WaftReceiver:
 
 
 class Path:
-    """How one side reaches the other: what starts each side's programs, and where the receiving side is."""
+    """The way from one side to the other: the words that start each side's programs, and the receiver's address."""
 
     def __init__(self, sending=(), receiving=(), address="127.0.0.1"):
         self.sending, self.receiving, self.address = sending, receiving, address
@@ -230,7 +230,7 @@ def waft(places, base, items, path=LOOPBACK):
 
 
 class Reference:
-    """The bare C loop's receiving side; plain is without TLS: what reading, TCP and writing take by themselves."""
+    """The bare C loop's receiving side; plain is without TLS: the cost of reading, TCP and writing alone."""
 
     def __init__(self, places, base, path=LOOPBACK, plain=False):
         self.places, self.path, self.plain = places, path, plain
@@ -272,12 +272,12 @@ def references(places, base, file, count, path=LOOPBACK, plain=False):
 
 
 def together(figures):
-    """What several have used: the sum of their processor time, the largest of their memories."""
+    """The resources of several programs: the sum of their processor time, the largest of their memories."""
     return {key: (max if "memory" in key else sum)(figure[key] for figure in figures) for key in figures[0]}
 
 
 def command(places, base, items, words_of, name):
-    """A program that is done when the far side has everything. None of them syncs it, unlike Waft and the C loop."""
+    """A program that ends when the far side has everything. None of these syncs the files, unlike Waft and the C loop."""
     def measure():
         os.sync()
         port, options = places.sshd()
@@ -311,7 +311,7 @@ def tar(places, base, path):
 
 
 def forgotten(item, measure):
-    """Has the kernel forget what is in the item's files before what is measured reads them: it must come from the disk."""
+    """Drops the item's files from the kernel's cache, so that the measured program reads them from the disk."""
     def measured():
         os.sync()
         for path in _files(item):

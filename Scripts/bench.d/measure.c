@@ -1,5 +1,5 @@
-/* measure FILE PROGRAM [WORD…]: runs a program, and writes what it used to FILE: seconds of its own time, seconds of the
- * kernel's, KiB of memory at most. A child inherits the peak of whoever forks it, so that an interpreter cannot do this. */
+/* measure FILE PROGRAM [WORD…]: runs a program, and writes its use to FILE: seconds of its own time, seconds of the kernel's,
+ * KiB of memory at most. A child inherits the peak of the process that forks it, so an interpreter cannot do this. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@ int main(int count, char **words) {
     sigemptyset(&both);
     sigaddset(&both, SIGTERM);
     sigaddset(&both, SIGINT);
-    /* A signal that comes before there is a child waits for it. */
+    /* A signal that arrives before the child exists waits for it. */
     sigprocmask(SIG_BLOCK, &both, &before);
     child = fork();
     if (child < 0) return 1;
     if (child == 0) {
-        /* A shell starts what is in its background with SIGINT ignored, which programs inherit and Waft respects. */
+        /* A shell starts background programs with SIGINT ignored; programs inherit this, and Waft respects it. */
         signal(SIGINT, SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(words[2], words + 2);

@@ -1,11 +1,11 @@
 /* The practical limit: one file from one process to another over TLS 1.3, as plainly as libssl lets it be done.
  *
- *   reference listen CERTIFICATE KEY FILE ADDRESS    prints its port; takes one connection, writes what comes to FILE,
- *                                                    syncs it, says so to the sender, and ends
- *   reference send ADDRESS PORT FILE                 sends FILE, waits until the other side says that it is synced
+ *   reference listen CERTIFICATE KEY FILE ADDRESS    prints its port; takes one connection, writes its bytes to FILE,
+ *                                                    syncs it, tells the sender, and ends
+ *   reference send ADDRESS PORT FILE                 sends FILE, waits until the other side has synced it
  *
- * No digest, no names, no journal, no rename: what is left is reading, the cipher, the kernel and the disk. With "-" as the
- * CERTIFICATE, and "plain" as a last word of the sender, not even the cipher is left.
+ * No digest, no names, no journal, no rename: only reading, the cipher, the kernel and the disk remain. With "-" as the
+ * CERTIFICATE, and "plain" as the last word of the sender, there is no cipher either.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -37,13 +37,13 @@ static SSL_CTX *context(const SSL_METHOD *method) {
     return context;
 }
 
-/* One side of a connection; without ssl it is TCP's bytes as they are. */
+/* One side of a connection; without ssl it carries plain TCP. */
 struct side {
     int connection;
     SSL *ssl;
 };
 
-/* Bytes read, at most count; 0 at the end of what the other side sends. */
+/* Bytes read, at most count; 0 at the end of the other side's bytes. */
 static int take(struct side *side, char *into, int count) {
     int got = side->ssl ? SSL_read(side->ssl, into, count) : read(side->connection, into, count);
     if (side->ssl && got <= 0) got = SSL_get_error(side->ssl, got) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
@@ -87,7 +87,7 @@ static void listen_once(const char *certificate, const char *key, const char *pa
     }
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (file < 0) fail(path);
-    /* Records are 16 KiB: collected, so that the disk is written to in pieces as large as the sender reads. */
+    /* Collects the records of 16 KiB, so that writes to the disk are as large as the reads of the sender. */
     int filled = 0, count;
     do {
         count = take(&side, buffer + filled, piece - filled);
