@@ -1,9 +1,9 @@
-"""Stops the receiver after every system call by which it changes the disk: started by `Scripts/soak --crash`, and in a
-short form by the tests.
+"""Stops the receiver after every system call that changes the disk. `Scripts/soak --crash` starts this program, and the tests
+start a short form of it.
 
-A transfer is made again and again. Each time the receiver is killed one call later (`disk-steps` does that), between its
-start and its orderly end. Then the disk is looked at as it lies, the receiver started again, and the transfer brought to
-its end. What has to be true is in `World.check_*`."""
+A transfer is made again and again. Each time `disk-steps` kills the receiver one call later, between its start and its
+orderly end. Then this program checks the disk as the crash left it, starts the receiver again, and completes the transfer.
+The checks are `World.check_*`."""
 
 import argparse
 import filecmp
@@ -20,14 +20,14 @@ import tempfile
 import time
 
 PATIENCE = 60
-# The exit code for a peer that is not there, or no more.
+# The exit code for a peer that cannot be reached, or not any more.
 UNREACHABLE = 11
-# After so many sentences that do not hold it is enough.
+# Stop after this many broken promises.
 MOST_BROKEN = 30
 
 
 class Broken(Exception):
-    """Something that was promised does not hold."""
+    """A broken promise of Waft."""
 
 
 def surroundings(home, **more):
@@ -51,7 +51,7 @@ def free_port():
 
 
 class Receiver:
-    """A receiver that runs, perhaps under the program that stops it."""
+    """A running receiver, perhaps under the program that stops it."""
 
     def __init__(self, world, home, port, stop_after=None, log=None):
         words = [world.program, "receive", "--json", "--port", str(port), "--accept", world.course.accept]
@@ -63,14 +63,14 @@ class Receiver:
                                         stdout=subprocess.PIPE, stderr=open(self.errors, "w"))
 
     def is_ready(self):
-        """Waits for it; False where it ended before it was."""
+        """Waits until it is ready; False if it ended before."""
         for line in self.process.stdout:
             if json.loads(line)["event"] == "ready":
                 return True
         return False
 
     def end(self):
-        """Waits until it ends by itself; its exit code."""
+        """Waits until it ends by itself; returns its exit code."""
         self.process.stdout.read()
         return self.process.wait(timeout=PATIENCE)
 
@@ -81,7 +81,7 @@ class Receiver:
 
 
 class Course:
-    """One kind of transfer: what is sent, and what the receiver's disk is like before."""
+    """One kind of transfer: the sent items, and the receiver's disk before the transfer."""
 
     accept = "everyone"
     # Whether the file system has a rename that refuses to replace.
@@ -91,11 +91,11 @@ class Course:
         return {}
 
     def make(self, source):
-        """Makes what is sent: paths, and the names that they get in the Inbox."""
+        """Makes the items to send: paths, and the names that they get in the Inbox."""
         raise NotImplementedError
 
     def prepare(self, world, home):
-        """Before the receiver that is stopped: one has been there already."""
+        """Prepares the disk of the stopped receiver: another receiver has run there before."""
         world.start_once(home)
 
 
@@ -110,7 +110,7 @@ class First(Course):
 
 
 class Several(Course):
-    """A file whose name is taken, a tree and an empty file; somebody consents, and a hook is called."""
+    """A file whose name is taken, a tree and an empty file; an arbiter consents, and a hook is called."""
 
     accept = "ask"
 
@@ -134,7 +134,7 @@ class Several(Course):
 
 
 class Resumed(Course):
-    """A file of which an earlier transfer has left a part, and one of which all came but its end."""
+    """A file of which an earlier transfer has left a part, and one of which only the end is missing."""
 
     def make(self, source):
         return {write(source, "large.bin", 2_500_000): "large.bin", write(source, "small.bin", 5_000): "small.bin"}
@@ -145,11 +145,11 @@ class Resumed(Course):
 
 
 class Below(Course):
-    """A tree and a file that a rule of the user's sends to folders below the Inbox."""
+    """A tree and a file that a rule of the user moves to folders below the Inbox."""
 
     def make(self, source):
         tree = os.path.join(source, "many")
-        # More than are synced one by one.
+        # More files than are synced one by one.
         for number in range(20):
             write(tree, f"{number % 3}/{number}", number * 100)
         return {tree: "New/Deep/many", write(source, "below.bin", 4_000): "New/Deep/below.bin"}
@@ -170,7 +170,7 @@ COURSES = [First, Several, Resumed, Below, Linked]
 
 
 def copy(home, to):
-    """What a receiver has left on the disk, but for the socket that it listened on."""
+    """Copies the disk of a receiver, without the socket on which it listened."""
     shutil.copytree(home, to, symlinks=True, ignore=shutil.ignore_patterns("control"))
 
 
@@ -183,7 +183,7 @@ def write(folder, name, size):
 
 
 class World:
-    """Sender and receivers of one course, and what has to be true of them."""
+    """Sender and receivers of one course, and their checks."""
 
     def __init__(self, program, stopper, course, folder):
         self.program, self.stopper, self.course, self.folder = program, stopper, course(), folder
@@ -237,7 +237,7 @@ class World:
         return os.path.join(home, "Documents/Inbox")
 
     def inbox_contents(self, home):
-        """Items in the Inbox, those in the folders of the course included, by their paths below it."""
+        """Paths of the items in the Inbox, below the Inbox, including those in the folders of the course."""
         found = []
         folders = {os.path.dirname(name) for name in self.items.values()}
         above = {folder[:end] for folder in folders for end in range(1, len(folder) + 1) if folder[end:end + 1] in ("", "/")}
@@ -253,7 +253,7 @@ class World:
         return sorted(set(os.listdir(staging)) - {"lock"}) if os.path.isdir(staging) else []
 
     def journal(self, home):
-        """Arrivals of the journal, looked at in a copy: their offered names, where they lie, and their inodes."""
+        """Arrivals of the journal, read from a copy: offered names, paths, inodes and numbers."""
         state = os.path.join(home, "state")
         with tempfile.TemporaryDirectory(dir=self.folder) as copy:
             for name in ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-journal"]:
@@ -267,10 +267,10 @@ class World:
             finally:
                 database.close()
 
-    # What has to be true
+    # Checks
 
     def check_inbox(self, home, when):
-        """What can be seen in the Inbox is whole, and there once. Returns the names of the items that are there."""
+        """Every visible item in the Inbox is whole, and there once. Returns the names of the items."""
         there = []
         for name in self.inbox_contents(home):
             if name in self.before:
@@ -285,7 +285,7 @@ class World:
         return there
 
     def check_as_it_lies(self, home, when):
-        """No third state: wholly in the Inbox and in the journal, or not in the Inbox."""
+        """Each item is wholly in the Inbox and in the journal, or not in the Inbox; there is no third state."""
         there = self.check_inbox(home, when)
         arrivals = self.journal(home)
         root = self.inbox(home)
@@ -303,7 +303,7 @@ class World:
     def check_after_restart(self, home, when, is_sender_gone):
         there = self.check_as_it_lies(home, when)
         unsettled = [row for row in self.journal(home) if row[1] is None]
-        # Those that are being received now come and go.
+        # While a sender is active, its items appear and disappear here.
         if is_sender_gone:
             if unsettled:
                 raise Broken(f"{len(unsettled)} arrivals are unsettled after the restart, {when}")
@@ -317,7 +317,7 @@ class World:
         return there
 
     def check_end(self, home, when):
-        """Everything is there once, and nothing else."""
+        """Every item is there once, and nothing else."""
         there = self.check_as_it_lies(home, when)
         if sorted(there) != sorted(self.items.values()):
             raise Broken(f"in the Inbox are {there} and should be {sorted(self.items.values())}, {when}")
@@ -328,7 +328,7 @@ class World:
             raise Broken(f"left in staging: {staged}, {when}")
 
     def check_hook(self, receiver, when):
-        """Called at least once for each item, wherever the receiver died, unless that is now."""
+        """The hook was called at least once for each item, wherever the receiver died, unless the receiver is dead now."""
         if "WAFT_HOOK" not in self.course.settings(self):
             return
         record, end = os.path.join(self.hooked, "record"), time.monotonic() + PATIENCE
@@ -353,7 +353,7 @@ class World:
             raise Broken(f"waft send ended with {sender.returncode}, {when}: {output}")
 
     def went_on(self, sender, when):
-        """Waits for a sender that goes on by itself, which it only does once its offer was answered."""
+        """Waits for a sender that continues by itself; it does so only after an answer to its offer."""
         output = sender.communicate(timeout=PATIENCE)[0]
         if sender.returncode == UNREACHABLE and '"event":"answered"' not in output:
             return False
@@ -362,10 +362,10 @@ class World:
         return True
 
     def crash(self, step, goes_on):
-        """One transfer with the receiver killed after a step.
+        """One transfer, with the receiver killed after a step.
 
-        goes_on: whether the sender waits for the receiver to come back, or has gone too and is called again.
-        Returns the calls up to there, the last of which was the last of that receiver; None where it was not killed."""
+        goes_on: whether the sender waits for the receiver to come back, or is killed too and started again.
+        Returns the calls of that receiver up to its end, and whether it was killed."""
         home, log = os.path.join(self.folder, "home"), os.path.join(self.folder, "steps")
         shutil.rmtree(home, ignore_errors=True)
         copy(self.template, home)
@@ -415,7 +415,7 @@ class World:
 
 
 def read_log(path, with_beginnings=False):
-    """The steps that `disk-steps` has written down, if wished with the lines where syncs begin."""
+    """The steps in the log of `disk-steps`, optionally with the lines at which syncs begin."""
     steps = []
     with open(path) as file:
         for line in file:
@@ -427,7 +427,7 @@ def read_log(path, with_beginnings=False):
 
 
 def place(step):
-    """What a call was about, roughly."""
+    """The rough place of a call."""
     for part, name in [("/.waft-staging", "staging"), ("/Documents", "Inbox"), ("/state/journal", "journal")]:
         if part in step["path"]:
             return name
@@ -456,9 +456,9 @@ class Simulation:
         print(f"crash: {self.kills} kills ({kinds}), {time.monotonic() - began:.0f} s; {end}", flush=True)
 
     def plan(self, calls):
-        """Every step, with a sender that goes on and with one that is gone; or of each kind of call one."""
+        """Every step, with a sender that continues and with a killed one; or a sample, with one call of each kind."""
         if not self.options.sample:
-            # A few more than there were: not every run makes the same calls.
+            # A few more steps than calls: not every run makes the same calls.
             return [(step, goes_on) for step in range(1, len(calls) + 10) for goes_on in (False, True)]
         kinds = {}
         for step, call in enumerate(calls, 1):

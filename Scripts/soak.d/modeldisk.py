@@ -1,12 +1,13 @@
-"""A disk that keeps over a power cut only what was synced, and of the rest whatever it likes.
+"""A model of a disk. A power cut keeps all synced changes, and an arbitrary part of the others.
 
-It is told the steps of a program, as `disk-steps` writes them down, and makes at any moment folders as a power cut there
-could leave them:
+The model reads the steps of a program from the log of `disk-steps`. For any moment it makes the folders that a power cut at
+this moment could leave:
 
-- What was written to a file is there after fsync, fdatasync or syncfs has returned that began later; before, any of it.
-- A name made, moved or taken away is there after a sync of its folder, or syncfs; a sync of the file is not enough. Of the
-  names that are not synced those that came first may be there and the later ones not, as journalling file systems have it;
-  a move is done or not.
+- Bytes written to a file are there once an fsync, fdatasync or syncfs that began later has returned. Before, any part may
+  be there.
+- A made, moved or removed name is there after a sync of its folder, or syncfs; a sync of the file is not enough. Of the names
+  that are not synced, the first ones may be there and the later ones not, as in journalling file systems. A move is done
+  wholly or not at all.
 - Modes, times and attributes are left out: nothing depends on them here."""
 
 import os
@@ -18,13 +19,13 @@ class Node:
 
     def __init__(self, kind, inode, data=b"", target=None, made=0):
         self.kind, self.inode, self.target, self.made = kind, inode, target, made
-        # What is on the disk for sure, and what was done to it since: (number, offset, bytes) or (number, size, None).
+        # The synced bytes, and the changes since: (number, offset, bytes) or (number, size, None).
         self.synced, self.pending = bytes(data), []
-        # Of a folder, what is on the disk for sure.
+        # The synced names of a folder.
         self.names = {}
 
     def data(self, chosen):
-        """Contents with those of the pending changes that `chosen` names: all, none, zeros (their room without them), or a
+        """Contents with the pending changes that `chosen` selects: all, none, zeros (their room without their bytes), or a
         function of their number."""
         data = bytearray(self.synced)
         for number, place, piece in self.pending:
@@ -46,11 +47,11 @@ class Node:
 
 class ModelDisk:
     def __init__(self, root):
-        """Begins with what lies there, all of it synced."""
+        """Begins with the present files, all of them synced."""
         self.root, self.count, self.begun = root, 0, {}
-        # By DEVICE:INODE; an inode that is used again is another node.
+        # Nodes by DEVICE:INODE; a reused inode is another node.
         self.nodes = {}
-        # Names made, moved and taken away since: (number, [(folder, name, node or None)]).
+        # Names made, moved and removed since the sync: (number, [(folder, name, node or None)]).
         self.pending = []
         self.top = self.take(root)
 
@@ -70,10 +71,10 @@ class ModelDisk:
             node.names = {name: self.take(os.path.join(path, name)) for name in os.listdir(path)}
         return node
 
-    # What happens
+    # The steps
 
     def see(self, step):
-        """One line of the log."""
+        """Applies one line of the log."""
         call, thread = step["call"], step["thread"]
         if step["n"] == "0":
             self.begun[thread] = self.count
@@ -128,7 +129,7 @@ class ModelDisk:
         self.pending.append((self.count, list(changes)))
 
     def sync_names(self, folder, until):
-        """Names in a folder, and whatever came before them in folders that they were moved from; nil for all."""
+        """Syncs the names in a folder, and earlier changes in the folders from which they were moved; None for all."""
         folders, chosen = {folder}, []
         for number, changes in reversed(self.pending):
             if number <= until and (folder is None or any(change[0] in folders for change in changes)):
@@ -146,13 +147,13 @@ class ModelDisk:
             else:
                 names(folder)[name] = node
 
-    # What a power cut leaves
+    # The disk after a power cut
 
     def left(self, names, data):
-        """The files, folders and links that are left: by their paths, (kind, contents or target, (inode, when it was made)).
+        """The remaining files, folders and links: by path, (kind, contents or target, (inode, time of its making)).
 
-        names: how many of the names that are not synced are there. data: as in `Node.data`, or a function of the node that
-        gives that."""
+        names: number of the unsynced names that are there. data: as in `Node.data`, or a function of the node that
+        returns that."""
         changed = {}
         for _, changes in self.pending[:names]:
             self.apply(changes, lambda node: changed.setdefault(node, dict(node.names)))
@@ -167,8 +168,8 @@ class ModelDisk:
 
 
 def lay_out(left, root):
-    """Makes the folders: the inodes that things have there, by those that they had. Of two that had the same, one after
-    the other, that of the later one: no real file system would have brought the first one back."""
+    """Makes the folders. Returns the new inodes by the old ones. If two files had the same old inode, one after the other, the
+    later one counts: no real file system would have brought the first one back."""
     inodes, latest = {}, {}
     for path, (kind, contents, (inode, made)) in sorted(left.items()):
         place = root + path

@@ -1,9 +1,9 @@
-"""Cuts the power of the receiver's disk after every system call: started by `Scripts/soak --power-cut`, and in a short form
-by the tests.
+"""Cuts the power of the receiver's disk after every system call. `Scripts/soak --power-cut` starts this program, and the
+tests start a short form of it.
 
-One transfer is recorded. From the record a model of a disk (`modeldisk.py`) makes what a power cut at each moment could
-leave, and a real receiver is started on it: what is in the Inbox has to be whole and in the journal, what the sender was
-told is there has to be there, and whatever is missing comes when it is sent again."""
+One transfer is recorded. From the record a model of a disk (`modeldisk.py`) makes the disks that a power cut at each moment
+could leave, and a real receiver is started on them. Every item in the Inbox must be whole and in the journal. Every item of
+which the sender has a receipt must be there. Every missing item must arrive when it is sent again."""
 
 import argparse
 import copy
@@ -19,15 +19,15 @@ import crash
 from crash import Broken, Receiver, World, free_port, read_log
 from modeldisk import ModelDisk, lay_out
 
-# Bytes from which on what is said to the sender may be a receipt: less is the end of the connection.
+# An answer of more bytes may be a receipt; a shorter one is the end of the connection.
 RECEIPT = 100
-# A step that does not come.
+# A step that never happens.
 UNTIL_THE_END = 1_000_000
 
 
 class Killed(crash.First):
-    """As `First`, by a receiver that was there before; it is killed between the name in the Inbox and its sync, and the one
-    after it gives the receipt."""
+    """As `First`, on the disk of an earlier receiver. The receiver is killed between the name in the Inbox and its sync, and
+    the next receiver gives the receipt."""
 
     def make(self, source):
         return {crash.write(source, "killed.bin", 20_000): "killed.bin"}
@@ -40,7 +40,7 @@ COURSES = [crash.First, crash.Several, crash.Resumed, crash.Below, Killed]
 
 
 class Record:
-    """The steps of one course's receivers, and the moment at which the receipt goes out."""
+    """The steps of one course's receivers, and the moment at which the receipt is sent."""
 
     def __init__(self, world):
         self.world, self.lines = world, []
@@ -78,7 +78,7 @@ class Record:
 
 
 def without(lines, planted):
-    """The record of a receiver with a fault: one that does not sync what it should."""
+    """The record of a faulty receiver that omits a sync."""
     first = next(index for index, line in enumerate(lines) if crash.place(line) == "staging" and line["call"] == "create")
     place, calls = {"contents": ("staging", ("fsync", "syncfs")), "names": ("Inbox", ("fsync",)),
                     "journal": ("journal", ("fdatasync",))}[planted]
@@ -127,7 +127,7 @@ class PowerCut:
               flush=True)
 
     def look(self, record, left, is_said, when):
-        """At what is left, as it lies. Returns what is in the Inbox."""
+        """Checks the remaining disk before a restart. Returns the items in the Inbox."""
         world, home = record.world, record.home
         shutil.rmtree(home, ignore_errors=True)
         renumber(home, lay_out(left, home))
@@ -137,7 +137,7 @@ class PowerCut:
         return there
 
     def go_on(self, record, there, when):
-        """Starts a receiver on it, and sends again."""
+        """Starts a receiver on that disk, and sends again."""
         world, home, port = record.world, record.home, free_port()
         receiver = Receiver(world, home, port)
         try:
@@ -155,14 +155,14 @@ class PowerCut:
                 receiver.process.wait()
 
     def choose(self, states):
-        """Those on which a receiver is started: all, or some, and of those after the receipt a few."""
+        """The states on which a receiver is started: all, or a sample and a few of the states after the receipt."""
         if not self.options.sample or len(states) <= self.options.sample:
             return states
         said = [state for state in states if state[1]]
         return self.rng.sample(states, self.options.sample) + self.rng.sample(said, min(2, len(said)))
 
     def all_states(self, disk, lines, receipt):
-        """What can be left after each line, each once: what is left, whether the receipt was out, and when that is."""
+        """The possible disks after each line, each once: the disk, whether the receipt was sent, and the moment."""
         known, disk = set(), copy.deepcopy(disk)
         for index, line in enumerate(lines):
             disk.see(line)
@@ -182,7 +182,7 @@ class PowerCut:
                     yield left, is_said, f"line {index}, {line['call']} {line['path']}, choice {number}"
 
     def some(self):
-        """Of each file a part of what is not synced."""
+        """Selects a part of the unsynced bytes of each file."""
         seed = self.rng.random()
 
         def data(node):
@@ -204,8 +204,8 @@ class PowerCut:
 
 
 def renumber(home, inodes):
-    """Things on a disk that was laid out have other inodes than they had. So has the journal, then; and the disk itself has
-    another number, as it may have after a reboot."""
+    """Writes the new inodes into the journal: files on the new disk have other inodes than in the record. The disk itself
+    gets another number, as it may get after a reboot."""
     path = os.path.join(home, "state/journal.sqlite")
     if not os.path.exists(path):
         return

@@ -1,4 +1,4 @@
-"""A network that fails: stands between sender and receiver, and does what its plan says to one connection."""
+"""A failing network: a proxy between sender and receiver, which applies its plan to one connection."""
 
 import random
 import socket
@@ -7,13 +7,13 @@ import time
 
 
 class Plan:
-    """What happens to the next connection, after so many bytes in one direction."""
+    """A fault of the next connection, after a number of bytes in one direction."""
 
     KINDS = ["cut", "reset", "stall", "corrupt", "delay"]
 
     def __init__(self, rng, most):
         self.kind = rng.choice(self.KINDS)
-        # Early bytes are the handshake and the offer, the most are contents: both are to be met often.
+        # The first bytes are the handshake and the offer, most others are contents: hit both often.
         self.after = rng.choice([rng.randrange(0, 6_000), rng.randrange(0, max(most, 1))])
         self.to_receiver = rng.random() < 0.85
         self.seconds = rng.uniform(0.05, 0.6)
@@ -37,7 +37,7 @@ class Proxy:
             self._plan = plan
 
     def disarm(self):
-        """Takes back a plan that has not come to be."""
+        """Removes a plan that has not been used."""
         with self._lock:
             plan, self._plan = self._plan, None
         return plan

@@ -1,4 +1,4 @@
-"""The fault harness: started by Scripts/soak, and in a short form by the tests."""
+"""The fault harness. Scripts/soak starts it, and the tests start a short form of it."""
 
 import argparse
 import filecmp
@@ -20,11 +20,11 @@ TRIES = 60
 
 
 class Broken(Exception):
-    """Something that was promised does not hold."""
+    """A broken promise of Waft."""
 
 
 class Receiver:
-    """The receiver under test, started again whenever it was killed."""
+    """The receiver under test, which is started again after each kill."""
 
     def __init__(self, program, home):
         self.program, self.home, self.process, self.port = program, home, None, 0
@@ -59,7 +59,7 @@ def surroundings(home):
 
 
 class SmallDisk:
-    """A disk of our own that can be filled and be made read-only; only root can have one."""
+    """A small disk that can be filled and made read-only; it needs root."""
 
     def __init__(self, path, size):
         self.path, self.filler = path, os.path.join(path, "filler")
@@ -75,7 +75,7 @@ class SmallDisk:
             os.unlink(self.filler)
 
     def remount(self, mode, within=0.5):
-        """Busy while somebody writes: tried again for a while. Where it does not come to be, it was no fault."""
+        """The disk is busy while a program writes to it, so this tries for a while. Returns whether it succeeded."""
         end = time.monotonic() + within
         while True:
             if subprocess.run(["mount", "-o", f"remount,{mode}", self.path], capture_output=True).returncode == 0:
@@ -89,7 +89,7 @@ class SmallDisk:
 
 
 class Link:
-    """The loopback of a network namespace of our own: it can go down, and lose packets."""
+    """The loopback of a network namespace for this test: it can go down, and lose packets."""
 
     LOSS = ["INPUT", "-i", "lo", "-p", "tcp", "-m", "statistic", "--mode", "random", "--probability"]
 
@@ -110,7 +110,7 @@ class Soak:
         self.rng, self.options, self.folder = random.Random(options.seed), options, folder
         self.disk = self.link = None
         home = os.path.join(folder, "home")
-        # The disk of the Inbox and of staging; the journal is elsewhere, and does not keep it busy.
+        # The disk of the Inbox and of staging. The journal is elsewhere, so it does not keep this disk busy.
         os.makedirs(disk := os.path.join(home, "Documents"))
         if os.geteuid() == 0:
             self.disk, self.link = SmallDisk(disk, "1g"), Link()
@@ -126,10 +126,10 @@ class Soak:
         self.faults += 1
         self.counts[what] = self.counts.get(what, 0) + 1
 
-    # What is sent
+    # The sent items
 
     def make(self):
-        """Something new to send: paths, and the bytes of them all."""
+        """New items to send: paths, and the bytes of all of them."""
         base = os.path.join(self.folder, "source", f"round-{self.rounds}")
         os.makedirs(base)
         kind = self.rng.choice(["file", "tree", "several"])
@@ -158,12 +158,12 @@ class Soak:
             file.write(self.rng.randbytes(size))
         return path
 
-    # One transfer, until it is there
+    # One transfer, until it has arrived
 
     def round(self):
         base, paths, size = self.make()
         for attempt in range(TRIES):
-            # A few faults a transfer, then it is let through: what counts is what is there in the end.
+            # A few faults for each transfer, then none: the result at the end counts.
             calm = attempt >= 6 or self.faults >= self.options.faults
             code = self.attempt(paths, size, calm)
             if code == 0:
@@ -177,7 +177,7 @@ class Soak:
         self.rounds += 1
 
     def attempt(self, paths, size, calm):
-        """One run of `waft send`, with something that goes wrong: its exit code."""
+        """One run of `waft send` with a fault; returns its exit code."""
         fault = None if calm else self.rng.choice(
             ["network", "network", "network", "kill receiver", "kill sender"]
             + (["disk full", "read-only", "link down", "packet loss"] if self.disk else []))
@@ -229,14 +229,14 @@ class Soak:
                 self.happened(f"network: {plan.kind}")
         return code
 
-    # What has to be true
+    # Checks
 
     @property
     def inbox(self):
         return os.path.join(self.receiver.home, "Documents/Inbox")
 
     def check(self, paths):
-        """Each is there once, and as it was sent; nothing else is. Then it is taken out, and the disk is free again."""
+        """Each item is there once and as it was sent, and nothing else. Then it is removed, to free the disk."""
         names = sorted(os.path.basename(path) for path in paths)
         there = sorted(name for name in os.listdir(self.inbox) if not name.startswith(".waft"))
         if there != names:
@@ -251,7 +251,7 @@ class Soak:
             shutil.rmtree(stored) if os.path.isdir(stored) else os.unlink(stored)
 
     def finish(self):
-        """Nothing is left behind, and the journal knows each arrival once."""
+        """Nothing is left behind, and the journal has each arrival once."""
         self.receiver.stop()
         staging = os.path.join(os.path.dirname(self.inbox), ".waft-staging/Inbox")
         left = [name for name in os.listdir(staging) if name != "lock"]
@@ -304,7 +304,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave everything where it is when something is broken")
     options = parser.parse_args()
     if os.geteuid() == 0 and "WAFT_SOAK_NAMESPACE" not in os.environ:
-        # Links are broken in a network of our own, and nowhere else.
+        # Links are broken only in a network namespace for this test.
         os.environ["WAFT_SOAK_NAMESPACE"] = "1"
         os.execvp("unshare", ["unshare", "--net", sys.executable, os.path.abspath(sys.argv[0]), *sys.argv[1:],
                               "--seed", str(options.seed)])
