@@ -12,7 +12,7 @@ package enum PairingMethod: Sendable {
 package enum PairingAction: Hashable, Sendable {
     /// Send these bytes: an initiator sends its next request, a responder the answer to the waiting request.
     case send([UInt8])
-    /// Show this string to the user, who compares it with the string on the other side.
+    /// Show this string to the user. The user compares it with the string on the other side.
     case show(ShortString)
     /// The pairing is done: this peer's key is verified. Store it before the next action is done.
     case verified(PeerID)

@@ -29,7 +29,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     deinit { end() }
 
     /// - Parameter first: elements for this watcher alone, before all others.
-    /// - Returns: the elements from now on, until the broadcast ends; for one task. Who drops it watches no more.
+    /// - Returns: the elements from now on, until the broadcast ends; for one task. Dropping the stream ends the watch.
     package func watch(after first: [Element] = []) -> AsyncStream<Element> {
         let (stream, watcher) = AsyncStream<Element>.makeStream(bufferingPolicy: buffer)
         for element in first { watcher.yield(element) }
