@@ -19,6 +19,8 @@ struct NetworkChangeTests {
         // A new file each time: an item that is there already is not sent again.
         try what.write(toFile: lab.folder + "/a", atomically: false, encoding: .utf8)
         while try await study.run(arguments: ["send", "a", "--to", "kitchen"], in: lab.folder).exit != 0 {}
+        // The receiver writes its line after the answer that ends the sender.
+        try await running.log.wait(for: before + 1, of: "stored")
         #expect(await running.log.count("stored") == before + 1, "\(what)")
     }
 

@@ -89,6 +89,14 @@ actor EventLog {
         }
     }
 
+    /// Waits until there are `count` events of this name.
+    func wait(for count: Int, of name: String) async throws {
+        while self.count(name) < count {
+            if isOver { throw Ended(description: "the program ended without \(count) events \(name): \(errors)") }
+            await change()
+        }
+    }
+
     /// Waits until `text` is on standard error.
     func error(containing text: String) async throws {
         while !errors.contains(text) {
