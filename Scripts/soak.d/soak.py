@@ -1,6 +1,7 @@
 """The fault harness. Scripts/soak starts it, and the tests start a short form of it."""
 
 import argparse
+import errno
 import filecmp
 import json
 import os
@@ -66,9 +67,16 @@ class SmallDisk:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "waft-soak", path], check=True)
 
     def fill(self, rng):
-        left = shutil.disk_usage(self.path).free - rng.randrange(0, 24 * MIB)
+        spare = rng.randrange(0, 24 * MIB)
         with open(self.filler, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(left, 4096))
+            while True:
+                try:
+                    return os.posix_fallocate(file.fileno(), 0, max(shutil.disk_usage(self.path).free - spare, 4096))
+                except OSError as error:
+                    # The receiver of the transfer before may still write, or is about to remove its parts.
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    time.sleep(0.01)
 
     def empty(self):
         if os.path.exists(self.filler):
