@@ -4,8 +4,8 @@ internal import NIOPosix
 
 // Options of the sockets under TLS, the same on both sides.
 //
-// Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB; a busy one reads 512 KiB with one
-// call, or less if a listener has many (`FullReaders`). Writing: a channel takes up to 1 MiB of ciphertext before it
+// Reading: the buffer grows with the incoming data. An idle connection holds 2 KiB, a busy one
+// `channelReadBytes`. Contents in bulk are read by a `SecureStream`. Writing: a channel takes up to 1 MiB of ciphertext before it
 // reports that it is full, so that the kernel stays busy while this process does something else. A socket whose peer
 // has paused reading takes more as soon as less than half of `unsentBytes` waits in it. The kernel's own rule is a
 // third of a buffer of megabytes; a sender that wakes up only then has let a core idle meanwhile.
@@ -18,7 +18,7 @@ private let watermark = ChannelOptions.Types.WriteBufferWaterMark(
 private let receiveAllocator = AdaptiveRecvByteBufferAllocator(
     minimum: 2048,
     initial: 2048,
-    maximum: TransportLimits.bufferBytes
+    maximum: TransportLimits.channelReadBytes
 )
 
 extension NIOBSDSocket.Option {

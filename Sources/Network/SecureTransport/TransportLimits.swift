@@ -12,32 +12,22 @@ package struct TransportLimits: Sendable {
     /// Maximum number of certificates in a peer's chain. An identity is one self-signed certificate.
     package var chainLength = 1
 
-    /// Plaintext bytes in one batch of records for the socket: thirty full records, whose ciphertext fits a buffer of
-    /// `bufferBytes`.
+    /// Plaintext bytes in one batch of records for the socket: thirty full records.
     static let batchBytes = 30 * recordBytes
     /// The same on a `SecureStream`: its plaintext, its ciphertext and the bytes being sent stay in its core's cache
     /// together.
     static let streamBatchBytes = 15 * recordBytes
     /// Bytes per read of a `SecureStream` that receives, for the same reason; and the bytes of all of them together, down
-    /// to `crowdedBufferBytes` each. Each has as many bytes of plaintext.
+    /// to `minimumStreamReadBytes` each. Each has as many bytes of plaintext.
     static let streamReadBytes = 256 * 1024
     static let streamReadBytesOfAll = 2 * 1024 * 1024
+    static let minimumStreamReadBytes = recordBytes
     /// Bytes that a `SecureStream` drops while it waits for its peer to end.
     static let streamSkippedBytes = 64 * 1024
     /// Plaintext bytes in a full record (RFC 8446, section 5.1).
     static let recordBytes = 16 * 1024
-    /// Capacity of the buffers for ciphertext and plaintext.
-    static let bufferBytes = 512 * 1024
-    /// Sizes of buffers that one event loop keeps for reuse while it has connections, and the number of each. Buffers
-    /// smaller than half the smallest size come from the heap, which is as fast for them.
-    static let pooledBuffers = [
-        (bytes: 128 * 1024, count: 18), (bytes: 256 * 1024, count: 12), (bytes: bufferBytes, count: 8),
-    ]
-    /// Connections of one listener that read with full buffers, and how long one counts after its last large read. All
-    /// others read `crowdedBufferBytes` at once: each takes such buffers several times over. See `FullReaders`.
-    static let fullReaders = 2
-    static let fullReaderLapse: Duration = .seconds(10)
-    static let crowdedBufferBytes = recordBytes
+    /// Maximum bytes per read of a channel. Each connection can hold such a buffer several times over.
+    static let channelReadBytes = 2 * recordBytes
     /// Ciphertext bytes waiting for the socket below which a connection is writable again, and above which it is not.
     static let writeWatermarks = (low: 256 * 1024, high: 1024 * 1024)
     /// Bytes waiting for the peer's window or the path's, at which the kernel takes no more (TCP_NOTSENT_LOWAT); at

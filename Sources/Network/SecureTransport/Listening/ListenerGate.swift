@@ -31,7 +31,6 @@ final class ListenerGate: Sendable {
     }
 
     private let state: NIOLockedValueBox<State>
-    private let fullReaders = FullReaders()
     private let context: ListenerContext
     private let limits: TransportLimits
     private let logger: Logger
@@ -180,8 +179,6 @@ final class ListenerGate: Sendable {
             }
         }
         do {
-            // Before the channel reads anything large.
-            try channel.syncOptions?.setOption(.recvAllocator, value: SeatedBufferAllocator(fullReaders, id))
             if finished.isRefused, let count = state.withLockedValue({ $0.refusals.add() }) {
                 logger.notice("too many connections: \(count) closed, the last of them from \(peerID.short)")
             }
@@ -201,7 +198,6 @@ final class ListenerGate: Sendable {
     }
 
     private func forget(_ id: Admission.ID, _ channel: ObjectIdentifier) {
-        fullReaders.leave(id)
         state.withLockedValue { state in
             state.admitted[channel] = nil
             state.unfinished[id] = nil

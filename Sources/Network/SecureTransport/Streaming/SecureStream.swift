@@ -231,17 +231,12 @@ private struct Line: ~Copyable {
         engine.provideOutbound(unsent)
         // Only the engine holds the buffer now: a second owner would cause a copy when it is filled.
         unsent = ByteBuffer()
-        var outcome = Result<Void, TLSError>.success(())
-        bytes.readWithUnsafeReadableBytes { source in
-            do throws(TLSError) {
-                try engine.encrypt(UnsafeRawBufferPointer(rebasing: source[..<count]))
-            } catch {
-                outcome = .failure(error)
-            }
-            return count
+        defer { unsent = engine.takeOutbound() }
+        do throws(TLSError) {
+            try engine.encrypt(count, of: &bytes)
+        } catch {
+            throw fail(.closed)
         }
-        unsent = engine.takeOutbound()
-        if case .failure = outcome { throw fail(.closed) }
     }
 
     /// Gives the socket what it takes now.
@@ -323,7 +318,7 @@ private struct Line: ~Copyable {
         _ socket: CInt, until deadline: NIODeadline, _ wakeup: borrowing Wakeup
     ) throws(SecureStreamError) {
         var skipped = 0
-        let most = TransportLimits.crowdedBufferBytes
+        let most = TransportLimits.minimumStreamReadBytes
         ciphertext.clearOrShrink(to: most)
         while true {
             let isReading = skipped < TransportLimits.streamSkippedBytes
@@ -357,9 +352,9 @@ private struct ReadShare {
     }
 
     var bytes: Int {
-        guard isReceiver else { return TransportLimits.crowdedBufferBytes }
+        guard isReceiver else { return TransportLimits.minimumStreamReadBytes }
         let share = TransportLimits.streamReadBytesOfAll / max(1, Self.receivers.load(ordering: .relaxed))
-        return min(max(share, TransportLimits.crowdedBufferBytes), TransportLimits.streamReadBytes)
+        return min(max(share, TransportLimits.minimumStreamReadBytes), TransportLimits.streamReadBytes)
     }
 }
 

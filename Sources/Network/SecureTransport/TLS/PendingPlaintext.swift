@@ -56,7 +56,7 @@ struct PendingPlaintext {
                 // Whole records, straight from the caller's buffer; at the very end also a partial one.
                 let whole = min(count, room)
                 let taken = isLast && whole == count ? whole : whole - whole % TransportLimits.recordBytes
-                try Self.encrypt(taken, of: &writes[index].bytes, with: engine)
+                try engine.encrypt(taken, of: &writes[index].bytes)
                 room -= taken
             } else {
                 let taken = min(count, TransportLimits.recordBytes - record.readableBytes)
@@ -76,21 +76,8 @@ struct PendingPlaintext {
     }
 
     private mutating func encryptRecord(with engine: TLSEngine) throws(TLSError) {
-        try Self.encrypt(record.readableBytes, of: &record, with: engine)
+        try engine.encrypt(record.readableBytes, of: &record)
         record.clear()
-    }
-
-    private static func encrypt(_ count: Int, of bytes: inout ByteBuffer, with engine: TLSEngine) throws(TLSError) {
-        var outcome = Result<Void, TLSError>.success(())
-        bytes.readWithUnsafeReadableBytes { source in
-            do throws(TLSError) {
-                try engine.encrypt(UnsafeRawBufferPointer(rebasing: source[..<count]))
-            } catch {
-                outcome = .failure(error)
-            }
-            return count
-        }
-        try outcome.get()
     }
 
     /// Removes the data that has not been flushed.

@@ -266,6 +266,20 @@ package final class TLSEngine {
         }
     }
 
+    /// Encrypts the first `count` readable bytes of `bytes`, as `encrypt(_:)` does, and takes them out.
+    func encrypt(_ count: Int, of bytes: inout ByteBuffer) throws(TLSError) {
+        var failure: TLSError?
+        bytes.readWithUnsafeReadableBytes { source in
+            do throws(TLSError) {
+                try encrypt(UnsafeRawBufferPointer(rebasing: source[..<count]))
+            } catch {
+                failure = error
+            }
+            return count
+        }
+        if let failure { throw failure }
+    }
+
     /// Ends the stream to the peer with a close_notify. After it, encryption is impossible; decryption continues.
     package func closeOutbound() {
         guard case .open = state, !hasSentCloseNotify else { return }

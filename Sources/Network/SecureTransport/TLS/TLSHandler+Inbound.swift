@@ -66,23 +66,21 @@ extension TLSHandler {
         context.fireErrorCaught(error)
     }
 
-    /// Decrypts all input and fires it, one large buffer at a time.
+    /// Decrypts all input and fires it, one buffer at a time.
     private func deliver(_ context: ChannelHandlerContext) {
         while state == .open, !engine.peerHasClosed {
             let bound = engine.unreadPlaintextBound
-            guard bound > 0, let pool else { return }
-            var plaintext = pool.take(bound)
+            guard bound > 0 else { return }
+            var plaintext = context.channel.allocator.buffer(capacity: bound)
             let outcome: TLSEngine.Decrypted
             do throws(TLSError) {
                 outcome = try engine.decrypt(into: &plaintext)
             } catch {
-                pool.keep(plaintext)
                 completeDelivery(context)
                 return fail(error, context)
             }
             // TLS's own answer, such as a new key.
             sendOutbound(context, promise: nil)
-            pool.keep(plaintext)
             if plaintext.readableBytes > 0 {
                 hasDelivered = true
                 context.fireChannelRead(Self.wrapInboundOut(plaintext))
@@ -144,9 +142,8 @@ extension TLSHandler {
 
     /// Looks for the peer's close_notify in input that is no longer needed.
     func discardWhileClosing(_ context: ChannelHandlerContext) {
-        guard let pool, engine.hasUnreadInput, !engine.peerHasClosed else { return advanceClosing(context) }
-        var scrap = pool.take(engine.unreadPlaintextBound)
-        defer { pool.keep(scrap) }
+        guard engine.hasUnreadInput, !engine.peerHasClosed else { return advanceClosing(context) }
+        var scrap = context.channel.allocator.buffer(capacity: engine.unreadPlaintextBound)
         while engine.hasUnreadInput {
             scrap.clear()
             // A broken record ends the connection at once, as encryption is impossible after it too.

@@ -25,11 +25,11 @@ extension TLSHandler {
     /// Encrypts and sends the flushed data, as far as the channel takes it, and then the end if it is due.
     func advanceOutbound(_ context: ChannelHandlerContext) {
         // A write can complete at once, and its promise can cause another write: the loop sends that, too.
-        guard !isEncrypting, let pool else { return }
+        guard !isEncrypting else { return }
         isEncrypting = true
         let flushedBytes = pending.flushedBytes
         while state == .open || state == .closing, pending.hasFlushed, context.channel.isWritable {
-            sendBatch(context, pool)
+            sendBatch(context)
         }
         isEncrypting = false
         if state == .closing, pending.flushedBytes < flushedBytes, !isHurried { scheduleClosing(context) }
@@ -45,9 +45,9 @@ extension TLSHandler {
         promise?.succeed()
     }
 
-    private func sendBatch(_ context: ChannelHandlerContext, _ pool: BufferPool) {
+    private func sendBatch(_ context: ChannelHandlerContext) {
         let bytes = min(pending.flushedBytes, TransportLimits.batchBytes)
-        engine.provideOutbound(pool.take(TLSEngine.ciphertextBound(of: bytes)))
+        engine.provideOutbound(context.channel.allocator.buffer(capacity: TLSEngine.ciphertextBound(of: bytes)))
         var promises: [EventLoopPromise<Void>] = []
         do throws(TLSError) {
             try pending.encrypt(upTo: TransportLimits.batchBytes, with: engine, completed: &promises)
@@ -56,9 +56,7 @@ extension TLSHandler {
             return fail(error, context)
         }
         let ciphertext = engine.takeOutbound()
-        pool.keep(ciphertext)
         for promise in promises.dropFirst() { promises[0].futureResult.cascade(to: promise) }
-        // Flushed batch by batch: the next one is then encrypted into the same memory, which is still in the cache.
         context.writeAndFlush(Self.wrapOutboundOut(ciphertext), promise: promises.first)
     }
 

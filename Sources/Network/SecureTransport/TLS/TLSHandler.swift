@@ -53,7 +53,6 @@ package final class TLSHandler: ChannelDuplexHandler {
     var state = State.idle
     var outbound = Outbound.open
     var context: ChannelHandlerContext?
-    var pool: BufferPool?
 
     /// The handshake's deadline, or later that of closing.
     var deadline: Scheduled<Void>?
@@ -106,7 +105,6 @@ package final class TLSHandler: ChannelDuplexHandler {
 
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        pool = BufferPool.ofThisThread()
         if context.channel.isActive { start(context) }
     }
 
@@ -116,7 +114,6 @@ package final class TLSHandler: ChannelDuplexHandler {
         failPending(ChannelError.ioOnClosedChannel)
         settleClosePromises()
         self.context = nil
-        pool = nil
     }
 
     package func channelActive(context: ChannelHandlerContext) {
