@@ -62,7 +62,7 @@ struct EventContractTests {
         let table = try #require(page.components(separatedBy: "## Lines of each verb").last)
         let named = Set(table.matches(of: /`([A-Za-z]+)`/).map { String($0.output.1) })
         #expect(Set(EventName.allCases.map(\.rawValue)).subtracting(named) == [])
-        #expect(try text("README.md").contains("(Sources/App/Commands/Commands.docc/Events.md)"))
+        #expect(try text(UserDocument.article("Scripting")).contains("(Events.md)"))
     }
 
     @Test(
@@ -91,9 +91,9 @@ struct EventContractTests {
                 + #""reason":"it is not there","v":1}"#)
     }
 
-    @Test("README, help, schema and code have one table of exit codes")
+    @Test("the article on scripts, help, schema and code have one table of exit codes")
     func exits() throws {
-        let rows = try text("README.md").matches(of: /(?m)^\| (\d+) \| (.+) \|$/).map {
+        let rows = try text(UserDocument.article("Scripting")).matches(of: /(?m)^\| (\d+) \| (.+) \|$/).map {
             "\($0.output.1) \($0.output.2)"
         }
         #expect(rows == WaftExit.allCases.map { "\($0.rawValue) \($0.meaning)" })

@@ -73,10 +73,9 @@ struct SettingKeyTests {
         }
     }
 
-    @Test("README lists every setting with its default and its meaning")
-    func readme() throws {
-        let path = URL(fileURLWithPath: #filePath).pathComponents.dropLast(3).joined(separator: "/") + "/README.md"
-        let text = try String(contentsOfFile: path, encoding: .utf8)
+    @Test("the article on settings lists every setting with its default and its meaning")
+    func article() throws {
+        let text = try CodeBlock.text(of: UserDocument.article("FoldersAndSettings"))
         let table = try #require(text.components(separatedBy: "| setting | default | meaning |").last)
         let rows = table.matches(of: /(?m)^\| `([A-Za-z.]+)` \| (.+) \| (.+) \|$/).map { $0.output.0 }
         let standard = Settings(hostName: "")

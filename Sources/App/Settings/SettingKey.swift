@@ -1,5 +1,5 @@
 /// A setting: its name, how its text is read and written, and its description. Everything that reads or lists settings
-/// takes them from the table `groups`: the file, the environment, the template, the help and the README's list.
+/// takes them from the table `groups`: the file, the environment, the template, the help and the article's list.
 package struct SettingKey: Sendable {
     /// Its key in `config.yaml`, with dots between the keys of nested mappings.
     package let name: String

@@ -2,7 +2,7 @@ package import ArgumentParser
 import Sending
 package import Sharing
 
-/// The exit codes of all commands: one table, the contract with scripts. The README shows it.
+/// The exit codes of all commands: one table, the contract with scripts. `Scripting.md` shows it.
 package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     case done = 0
     case unexpected = 1
@@ -24,7 +24,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
 
     package var code: ExitCode { ExitCode(rawValue) }
 
-    /// The meaning for a script, over all commands; the README's table has the same words.
+    /// The meaning for a script, over all commands; the article's table has the same words.
     package var meaning: String {
         switch self {
         case .done: "done; for `send`: stored durably, with `--wait opened`: and a handler said yes"

@@ -2,9 +2,9 @@ import Foundation
 import Subprocess
 import Testing
 
-/// The transcripts in README.md, run by the real programs on loopback: the real output must equal the printed one.
-@Suite("Transcripts in README.md", .serialized, .timeLimit(.minutes(3)))
-struct ReadmeTests {
+/// The transcripts in the README and in the articles, run by the real programs on loopback: the real output must equal the printed one.
+@Suite("Transcripts in the documents", .serialized, .timeLimit(.minutes(3)))
+struct TranscriptTests {
     /// The first commands of the transcripts, or the beginnings of dialogues.
     private enum Title {
         static let receive = "waft receive"
@@ -23,16 +23,16 @@ struct ReadmeTests {
 
     @Test("each transcript is run by a test of this suite")
     func complete() throws {
-        let sessions = try ReadmeSession.all()
-        for title in Title.all { #expect(throws: Never.self) { try ReadmeSession.named(title) } }
-        #expect(sessions.count == Title.all.count, "\(sessions.map { ($0.line, $0.title) })")
+        let sessions = try PrintedSession.all()
+        for title in Title.all { #expect(throws: Never.self) { try PrintedSession.named(title) } }
+        #expect(sessions.count == Title.all.count, "\(sessions.map { ($0.place, $0.title) })")
     }
 
     @Test("the first transfer: the receiver, its question, its answer, and the sender")
     func firstTransfer() async throws {
-        let receive = try ReadmeSession.named(Title.receive)
-        let question = try ReadmeSession.named(Title.question)
-        let send = try ReadmeSession.named(Title.send)
+        let receive = try PrintedSession.named(Title.receive)
+        let question = try PrintedSession.named(Title.question)
+        let send = try PrintedSession.named(Title.send)
         try await withMachines { kitchen, study, folder in
             try write("%PDF-1.4\n", 1_300_000, to: study.home + "/report.pdf")
             let end = try await kitchen.atTerminal(["receive", "--port", "0"]) { terminal in
@@ -54,7 +54,7 @@ struct ReadmeTests {
 
     @Test("two on one machine")
     func local() async throws {
-        let session = try ReadmeSession.named(Title.local)
+        let session = try PrintedSession.named(Title.local)
         try await withMachines { kitchen, _, folder in
             // The lines are typed into one shell, whose receiver continues to run.
             let port = "\(try freePort())"
@@ -69,7 +69,7 @@ struct ReadmeTests {
 
     @Test("a job of the outbox")
     func outbox() async throws {
-        let session = try ReadmeSession.named(Title.queue)
+        let session = try PrintedSession.named(Title.queue)
         try await withMachines { _, study, _ in
             try write("%PDF-1.4\n", 48_200, to: study.home + "/report.pdf")
             try await study.withReceiver(Programs.waftd, []) { _ in
@@ -80,7 +80,7 @@ struct ReadmeTests {
 
     @Test("an offer that is answered from another shell")
     func offers() async throws {
-        let session = try ReadmeSession.named(Title.offers)
+        let session = try PrintedSession.named(Title.offers)
         try await withMachines { kitchen, study, _ in
             try write("%PDF-1.4\n", 1_300_000, to: study.home + "/report.pdf")
             try write("plan\n", 98_200, to: study.home + "/plan.txt")
@@ -97,7 +97,7 @@ struct ReadmeTests {
 
     @Test("the Inbox, compared with the received items")
     func verify() async throws {
-        let session = try ReadmeSession.named(Title.verify)
+        let session = try PrintedSession.named(Title.verify)
         try await withMachines { kitchen, study, _ in
             let names = (1...214).map { [3: "photo.jpg", 7: "notes"][$0] ?? "\($0).txt" }
             for name in names where name != "notes" {
@@ -123,8 +123,8 @@ struct ReadmeTests {
 
     @Test("an added handler gets items of its types; a sender learns that no handler opens its item")
     func handlers() async throws {
-        let session = try ReadmeSession.named(Title.handlers)
-        let refused = try ReadmeSession.named(Title.eligibility)
+        let session = try PrintedSession.named(Title.handlers)
+        let refused = try PrintedSession.named(Title.eligibility)
         try await withMachines { kitchen, study, _ in
             for host in [kitchen, study] {
                 try Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8) + Array(repeating: 1, count: 90))
@@ -149,7 +149,7 @@ struct ReadmeTests {
 
     @Test("pairing by digits, at two terminals")
     func digits() async throws {
-        let session = try ReadmeSession.named(Title.digits)
+        let session = try PrintedSession.named(Title.digits)
         try await withMachines { kitchen, study, _ in
             try await kitchen.withReceiver(Programs.waftd, []) { running in
                 let end = try await kitchen.atTerminal(["pair", "--accept"]) { here in
@@ -172,7 +172,7 @@ struct ReadmeTests {
 
     @Test("pairing by a code")
     func code() async throws {
-        let session = try ReadmeSession.named(Title.code)
+        let session = try PrintedSession.named(Title.code)
         try #require(session.steps.map(\.machine) == ["kitchen", "study"])
         try await withMachines { kitchen, study, _ in
             try await kitchen.withReceiver(Programs.waftd, []) { running in
@@ -226,8 +226,8 @@ struct ReadmeTests {
         try Data(text.utf8.prefix(size)).write(to: URL(fileURLWithPath: path))
     }
 
-    /// A step whose output README.md does not print must succeed, and do nothing else.
-    private func expect(_ outcome: ProgramResult, _ step: ReadmeSession.Step, on host: Host, exit: Int = 0) {
+    /// A step without a printed output must succeed, and do nothing else.
+    private func expect(_ outcome: ProgramResult, _ step: PrintedSession.Step, on host: Host, exit: Int = 0) {
         #expect(outcome.exit == exit, "\(step.command): \(outcome.output)")
         guard !step.output.isEmpty else { return }
         let printed = Comparable.text(outcome.output, home: host.home)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A session at a shell, as README.md prints it.
-struct ReadmeSession: Sendable {
+/// A session at a shell, as a document prints it.
+struct PrintedSession: Sendable {
     struct Step: Sendable {
         /// The machine before the prompt, as in `kitchen$ `.
         var machine: String
@@ -10,8 +10,8 @@ struct ReadmeSession: Sendable {
         var output: [String]
     }
 
-    /// Of its first line in README.md.
-    let line: Int
+    /// Path and first line, below the root of the repository.
+    let place: String
     /// The lines before the first prompt; in a dialogue all lines.
     private(set) var lead: [String] = []
     private(set) var steps: [Step] = []
@@ -19,8 +19,8 @@ struct ReadmeSession: Sendable {
     /// The first words of the block; tests find it by them.
     var title: String { steps.first?.command ?? lead.first ?? "" }
 
-    private init(_ block: CodeBlock) {
-        line = block.line
+    private init(_ block: CodeBlock, in document: String) {
+        place = "\(document):\(block.line)"
         for text in block.lines {
             if let prompt = text.prefixMatch(of: /(\w*)\$ (.*)/) {
                 let command = prompt.2.split(separator: "  #", maxSplits: 1)[0].trimmingCharacters(in: .whitespaces)
@@ -34,24 +34,24 @@ struct ReadmeSession: Sendable {
     }
 
     /// The blocks with a prompt or a question.
-    static func all() throws -> [ReadmeSession] {
-        try CodeBlock.all(in: "README.md").map(ReadmeSession.init).filter { session in
-            !session.steps.isEmpty || session.lead.contains { $0.contains("[y/n]") }
-        }
+    static func all() throws -> [PrintedSession] {
+        try UserDocument.all.flatMap { document in
+            try CodeBlock.all(in: document).map { PrintedSession($0, in: document) }
+        }.filter { session in !session.steps.isEmpty || session.lead.contains { $0.contains("[y/n]") } }
     }
 
     /// The only block with these first words.
-    static func named(_ title: String) throws -> ReadmeSession {
+    static func named(_ title: String) throws -> PrintedSession {
         let whole = try all().filter { $0.title == title }
         let found = whole.isEmpty ? try all().filter { $0.title.hasPrefix(title) } : whole
         guard found.count == 1, let session = found.first else {
-            throw EventLog.Ended(description: "README.md has \(found.count) blocks that begin with: \(title)")
+            throw EventLog.Ended(description: "the documents have \(found.count) blocks that begin with: \(title)")
         }
         return session
     }
 }
 
-/// Replaces values that vary from run to run by a mark of their kind, in README.md and in the real output.
+/// Replaces values that vary from run to run by a mark of their kind, in a document and in the real output.
 enum Comparable {
     private typealias Rule = (pattern: String, mark: String)
 

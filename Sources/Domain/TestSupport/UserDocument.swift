@@ -1,0 +1,13 @@
+/// The documents for users: the README and its articles.
+package enum UserDocument {
+    /// Paths below the root of the repository.
+    package static let all =
+        ["README.md"]
+        + [
+            "FoldersAndSettings", "Inbox", "Network", "Receiving", "Scripting", "Sending", "Trust", "UsingAirDrop",
+            "UsingHandlers",
+        ].map(article)
+
+    /// The path of an article.
+    package static func article(_ name: String) -> String { "Sources/App/Commands/Commands.docc/\(name).md" }
+}
