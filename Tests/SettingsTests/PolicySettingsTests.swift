@@ -100,8 +100,11 @@ struct PolicySettingsTests {
             ("policy:\n- {then: ask, time: 25:00-26:00}", "is not a time of the day"),
             ("policy:\n- {then: accept, folder: ../x}", "is not a folder below the Inbox"),
             ("policy:\n- {then: decline, folder: x}", "a rule with then: decline cannot have a handler or folder"),
-            ("policy:\n- {then: ask, then: accept}", "config.yaml"),
-            ("policy: []\npolicy: []", "config.yaml"),
+            (
+                "policy:\n- then: ask\n  then: accept",
+                "line 3: rule 1 has then again, after line 2; several values are a list"
+            ),
+            ("policy: []\npolicy: []", "line 2: policy stands here again; line 1 has it already"),
         ])
     func unusable(text: String, expected: String) {
         let complaint = complaint(text)
@@ -121,7 +124,10 @@ struct PolicySettingsTests {
             "- &a\($0) [\(Array(repeating: "*a\($0 - 1)", count: 10).joined(separator: ", "))]"
         }
         let bomb = "policy:\n- &a0 [x]\n" + nested.joined(separator: "\n")
-        #expect(complaint(bomb)?.contains("rule 1 should be") == true)
+        #expect(complaint(bomb)?.contains("there are more than 100 aliases") == true)
+        let small = "policy:\n- &a0 [x]\n" + nested.prefix(9).joined(separator: "\n")
+        #expect(complaint(small)?.contains("aliases repeat more than 100 values") == true)
+        #expect(complaint("? [&a [x], *a]\n: 1")?.contains("line 1: a key should be a word") == true)
     }
 
     @Test("rules can name the types that handlers declare")

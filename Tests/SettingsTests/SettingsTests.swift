@@ -159,6 +159,57 @@ struct SettingsTests {
     func hostile() throws {
         #expect(throws: Settings.InvalidError.self) { try file(String(repeating: "#", count: (1 << 20) + 1)) }
         #expect(throws: Settings.InvalidError.self) { try file("a: " + String(repeating: "[", count: 5_000)) }
+        #expect(throws: Settings.InvalidError.self) { try file(String(repeating: "- ", count: 500_000)) }
+    }
+
+    @Test("all faults of a file are reported, each with its line, and keys that stand twice with both lines")
+    func faults() throws {
+        let text = """
+            name: kitchen
+            nmae: x
+            port: 0
+            'name': study
+            accept: contcats
+            dialects:
+              airdrop: {enabled: true, enabled: maybe, colour: red}
+            policy:
+            - {then: maybe}
+            - {than: ask}
+            name: cellar
+
+            """
+        let error = try #require(throws: Settings.InvalidError.self) { try file(text) }
+        #expect(
+            error.faults.map(\.text) == [
+                "line 2: unknown setting \"nmae\"; did you mean name?",
+                "line 3: port should be a port number, 1 to 65535, and is \"0\"",
+                "line 4: name stands here again; line 1 has it already",
+                "line 5: accept should be ask, contacts, everyone or none, and is \"contcats\"; did you mean contacts?",
+                "line 7: dialects.airdrop.enabled stands here again; line 7 has it already",
+                "line 7: unknown setting \"colour\" in dialects.airdrop; there are: enabled, flags, modelName",
+                "line 9: rule 1: then: \"maybe\" is not accept, ask or decline",
+                "line 10: rule 2 has \"than\", which no rule can have; there are: "
+                    + "from, type, name, sizeAtMost, sizeAtLeast, sizePerDay, time, days, then, handler, folder",
+                "line 11: name stands here again; line 1 has it already",
+            ])
+        #expect(!error.description.contains("\n"))
+    }
+
+    @Test("keys that stand very often, bytes that are no UTF-8 and other files than regular ones are refused")
+    func limits() throws {
+        let many = String(repeating: "name: x\n", count: 1_000)
+        let error = try #require(throws: Settings.InvalidError.self) { try file(many) }
+        #expect(error.faults.count == 1 && error.description.contains("a key stands twice in a mapping"))
+        let folder = TemporaryFolder()
+        let path = folder / "config.yaml"
+        try Data([0x6E, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
+        for (place, complaint) in [(path, "is not UTF-8 text"), ("/dev/zero", "is not a regular file")] {
+            var settings = Settings(hostName: "host")
+            let error = #expect(throws: Settings.InvalidError.self) {
+                try settings.read(file: place, dialects: .samples)
+            }
+            #expect(error?.description == "\(place) \(complaint)")
+        }
     }
 
     @Test("inside a hook WAFT_NAME is the item's name, and not ours")

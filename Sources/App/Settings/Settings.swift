@@ -90,9 +90,4 @@ package struct Settings: Sendable {
             sandbox: hookIsSandboxed ? .strict : .none, readablePaths: hookReadable, writablePaths: hookWritable,
             allowsNetwork: hookNetwork, allowsSockets: hookSockets, timeout: hookTimeout)
     }
-
-    /// A setting with an unusable value: one line with the place, the value and the accepted values.
-    package struct InvalidError: Error, Hashable, CustomStringConvertible {
-        package let description: String
-    }
 }

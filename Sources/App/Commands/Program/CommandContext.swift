@@ -19,6 +19,8 @@ struct CommandContext {
             try home.checkTrust()
             try settings.read(file: home.configurationFile, dialects: .known, registry: home.typeRegistry())
             try settings.read(environment: environment)
+        } catch let error as Settings.InvalidError {
+            throw CommandError(.usage, error)
         } catch {
             throw CommandError(.usage, "\(error)")
         }

@@ -1,4 +1,5 @@
 import Sending
+import Settings
 package import Sharing
 
 /// A failure with a line for the user: the failed action, its reason, and advice.
@@ -24,6 +25,21 @@ package struct CommandError: Error, CustomStringConvertible {
             WaftExit(fault), TerminalText.escaped(fault.message, limit: 1_000), hint: hint,
             others: fault.others.map { TerminalText.escaped($0, limit: 1_000) })
     }
+
+    /// - Parameter error: one fault in one line; several with a line each.
+    init(_ exit: WaftExit, _ error: Settings.InvalidError) {
+        guard let file = error.file, error.faults.count > 1 else {
+            self.init(exit, TerminalText.escaped(error.description, limit: 4_096))
+            return
+        }
+        self.init(
+            exit, TerminalText.escaped(file, limit: 4_096),
+            others: error.faults.prefix(Self.shownFaults).map { TerminalText.escaped($0.text, limit: 1_000) }
+                + (error.faults.count > Self.shownFaults ? ["and \(error.faults.count - Self.shownFaults) more"] : []))
+    }
+
+    /// Faults of a file that are shown.
+    private static let shownFaults = 50
 
     package var description: String { ([message] + others + [hint].compactMap(\.self)).joined(separator: "\n  ") }
 }
