@@ -252,9 +252,8 @@ let package = Package(
             [
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
-                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", argumentParser,
-                logging,
-                lifecycle, nioPosix,
+                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
+                "SystemCalls", argumentParser, logging, lifecycle, nioPosix,
             ]
         )
 )

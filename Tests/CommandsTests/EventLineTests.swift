@@ -189,6 +189,7 @@ private struct Samples {
                         url: "foo:x", scheme: "foo", attempts: [], reason: "no", exit: .handlerSaidNo))),
             .failed(.part(failure, of: .path("/a"))),
             .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
+            .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
         ]
     }
 

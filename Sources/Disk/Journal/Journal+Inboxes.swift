@@ -3,12 +3,13 @@ package import Sharing
 
 extension Journal: InboxMemory {
     package func knownInbox(at path: String) throws(JournalError) -> KnownInbox? {
-        try reading("could not read which Inbox this is") { database in
-            try Row.fetchOne(
-                database, sql: "SELECT id, device, inode FROM inboxes WHERE path = ?",
-                arguments: [WrittenText.value(path)]
-            ).flatMap(Self.inbox)
-        }
+        try reading("could not read which Inbox this is") { try Self.knownInbox(at: path, in: $0) }
+    }
+
+    static func knownInbox(at path: String, in database: Database) throws -> KnownInbox? {
+        try Row.fetchOne(
+            database, sql: "SELECT id, device, inode FROM inboxes WHERE path = ?", arguments: [WrittenText.value(path)]
+        ).flatMap(Self.inbox)
     }
 
     package func remember(_ inbox: KnownInbox, at path: String) throws(JournalError) {
@@ -31,5 +32,12 @@ extension Journal: InboxMemory {
         else { return nil }
         let folder = FileIdentity(device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode))
         return KnownInbox(id: id, folder: folder)
+    }
+}
+
+extension JournalReader {
+    /// - Returns: nil if no Inbox was ever used at that path.
+    package func knownInbox(at path: String) throws(JournalError) -> KnownInbox? {
+        try read(orElse: nil) { try Journal.knownInbox(at: path, in: $0) }
     }
 }

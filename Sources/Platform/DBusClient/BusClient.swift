@@ -74,6 +74,13 @@ package final class BusClient: Sendable {
         return stream
     }
 
+    /// Whether a connection owns a name.
+    ///
+    /// - Throws: `BusError`.
+    package func isOwned(_ name: String, timeout: Duration = BusClient.timeout) async throws(BusError) -> Bool {
+        try await call(.bus("NameHasOwner") { $0.string(name) }, timeout: timeout) { $0.boolean() }
+    }
+
     /// Owns a name as long as the client exists.
     ///
     /// - Throws: `BusError.nameTaken`, or another `BusError`.

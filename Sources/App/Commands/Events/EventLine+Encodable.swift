@@ -74,6 +74,7 @@ extension EventLine: FieldGroups {
         case .paired(let fields): (.paired, fields)
         case .status(let fields): (.status, fields)
         case .type(let fields): (.type, fields)
+        case .check(let fields): (.check, fields)
         }
     }
 }

@@ -82,8 +82,9 @@ enum EventLine {
     case compare(Compared)
     case paired(Paired)
 
-    // `waft status`, `waft type`
+    // `waft status`, `waft type`, `waft doctor`
     case status(StatusFields)
+    case check(DoctorCommand.Fields)
     case type(TypeCommand.Fields)
 
     /// Items that an event lists; offers can have tens of thousands.

@@ -33,6 +33,6 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
-    // `waft status`, `waft type`
-    case status, type
+    // `waft status`, `waft type`, `waft doctor`
+    case status, type, check
 }

@@ -28,6 +28,11 @@ struct CommandContext {
         self.settings = settings
     }
 
+    /// For a command that has read the home and the settings itself.
+    init(home: Home, settings: Settings) {
+        (self.home, self.settings) = (home, settings)
+    }
+
     /// The peers that this user knows.
     var people: Acquaintances { Acquaintances(home.contactBook()) }
 
@@ -54,7 +59,8 @@ struct CommandContext {
         }
     }
 
-    private static var hostName: String {
+    /// The first part of the host's name.
+    static var hostName: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unnamed" }
         let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

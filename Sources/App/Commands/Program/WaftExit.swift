@@ -28,7 +28,7 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
     package var meaning: String {
         switch self {
         case .done: "done; for `send`: stored durably, with `--wait opened`: and a handler said yes"
-        case .unexpected: "unexpected failure"
+        case .unexpected: "unexpected failure; for `doctor`: or a problem was found"
         case .peerNotFound: "peer not found"
         case .unreachable: "peer unreachable, or the connection was lost for good"
         case .declined: "declined; for `pair`: or the codes differ"

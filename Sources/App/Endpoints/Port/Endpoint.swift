@@ -27,6 +27,12 @@ package protocol Endpoint: Sendable {
     /// Whether a target answers with the key that it should have.
     func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult
 
+    /// Connects to a target and asks it for its name.
+    ///
+    /// - Parameter limit: for the connection and for the answer, each.
+    /// - Throws: `MeetingError`.
+    func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer
+
     /// Asks a peer for the items that it has of an earlier transfer.
     /// - Parameters:
     ///   - offer: with the number and as many items as it had.
@@ -42,6 +48,10 @@ extension Endpoint {
     package func target(host: String, port: UInt16) -> PeerTarget? { nil }
 
     package func probe(_ target: PeerTarget, within limit: Duration) async -> ProbeResult { .nothing }
+
+    package func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
+        throw MeetingError(.unreachable, "\(dialect.title) cannot be asked at an address")
+    }
 
     package func receipt(
         of offer: Offer, from target: PeerTarget, peerText: String, options: SendOptions

@@ -101,6 +101,23 @@ package struct WaftEndpoint: Endpoint {
         }
     }
 
+    package func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
+        let connection: SecureConnection<HTTPClient.Connection>
+        do {
+            connection = try await dial(target, within: limit)
+        } catch let error as DialError {
+            throw MeetingError(error)
+        } catch {
+            throw MeetingError(.unreachable, "\(error)")
+        }
+        let peer = FoundPeer(id: connection.peerID, card: nil, target: target.expecting(connection.peerID))
+        // A peer that hides its card is met all the same.
+        let card = try? await HTTPClient.run(connection.output) { http in
+            try await WaftClient(http).card(timeout: limit)
+        }
+        return FoundPeer(id: peer.id, card: card, target: peer.target)
+    }
+
     /// Notes where a contact was reached: the next time it is looked for there as well.
     private func remember(_ connection: OpenConnection) {
         guard let address = connection.address, let port = address.port, let host = address.ipAddress,

@@ -11,7 +11,7 @@ package struct PeerFinder: Sendable {
     /// Nil if there are no contacts.
     let contacts: ContactBook?
     /// Whether peers can be searched for; otherwise they are reached by address only.
-    let searches: Bool
+    package let searches: Bool
 
     package init(endpoints: [any Endpoint], contacts: ContactBook? = nil, searches: Bool) {
         (self.endpoints, self.contacts, self.searches) = (endpoints, contacts, searches)
@@ -85,7 +85,30 @@ package struct PeerFinder: Sendable {
         }
     }
 
-    private func target(host: String, port: UInt16) -> PeerTarget? {
+    /// Connects to a target and asks it for its name.
+    ///
+    /// - Parameter limit: for the connection and for the answer, each.
+    /// - Throws: `MeetingError`.
+    package func meet(_ target: PeerTarget, within limit: Duration) async throws(MeetingError) -> FoundPeer {
+        guard let endpoint = endpoint(for: target) else {
+            throw MeetingError(.unreachable, "\(target.dialect.title) is not spoken here")
+        }
+        return try await endpoint.meet(target, within: limit)
+    }
+
+    /// Connects to an address, as the other `meet` does.
+    ///
+    /// - Parameter expected: the only key that may answer; nil for any.
+    package func meet(
+        host: String, port: UInt16, expecting expected: PeerID? = nil, within limit: Duration
+    ) async throws(MeetingError) -> FoundPeer {
+        guard let target = target(host: host, port: port) else {
+            throw MeetingError(.unreachable, "no dialect is spoken at \(host)")
+        }
+        return try await meet(expected.map(target.expecting) ?? target, within: limit)
+    }
+
+    func target(host: String, port: UInt16) -> PeerTarget? {
         endpoints.lazy.compactMap { $0.target(host: host, port: port) }.first
     }
 

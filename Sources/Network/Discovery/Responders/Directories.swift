@@ -29,6 +29,12 @@ package enum Directories {
         try AvahiDirectory(backend: .daemon, denied: denied, logger: logger)
     }
 
+    /// Why no responder within the process is possible here; nil where one is.
+    package static var embeddedFault: DiscoveryError? {
+        do throws(DiscoveryError) { _ = try AvahiCore.functions.get() } catch { return error }
+        return nil
+    }
+
     /// Uses a responder within the process, whether avahi-daemon runs or not.
     ///
     /// - Throws: ``DiscoveryError`` `.noResources`.

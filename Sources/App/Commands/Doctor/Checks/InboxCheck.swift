@@ -1,0 +1,47 @@
+import Control
+import Endpoints
+import Glibc
+import Inbox
+import Journal
+import Settings
+import Sharing
+import SystemCalls
+
+/// The folder of the Inbox: whether it is the known one, and can be written.
+struct InboxCheck: DoctorCheck {
+    let name = "inbox"
+
+    func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
+        guard let home = scene.home else { return [] }
+        do {
+            try home.checkInboxTrust()
+        } catch {
+            return [.problem(error.description, hint: "nothing is stored where others could change it")]
+        }
+        let known =
+            scene.isTrusted ? try? JournalReader(folder: home.state, dialects: .known).knownInbox(at: home.inbox) : nil
+        if let known, InboxLook.isAnother(at: home.inbox, than: known) {
+            return [
+                .problem(
+                    "\(home.inbox) is not the Inbox that was there before; is its disk mounted?",
+                    hint: "mount the disk; or, to use the folder that is there now: waft inbox adopt")
+            ]
+        }
+        // Waft works in the folder that holds the Inbox too, and makes what is missing.
+        for path in [home.inbox, SmallFile.folder(of: home.inbox)] where access(path, F_OK) == 0 {
+            if let fault = InboxLook.writeFault(at: path) {
+                return [
+                    .problem(
+                        "\(path) cannot be written: \(fault)",
+                        hint: fault.number == EROFS
+                            ? "mount its disk for writing; a fault of the disk may have made it read-only: see dmesg"
+                            : "give yourself the right: chmod u+rwx \(ShellWord.quoted(path))")
+                ]
+            }
+        }
+        if let fault = scene.status?.inboxFault {
+            return [.problem("the receiver cannot use \(home.inbox): \(fault)", hint: "see: waft status")]
+        }
+        return [.ok(home.inbox)]
+    }
+}

@@ -1,0 +1,95 @@
+import Contacts
+import Discovery
+import Foundation
+import HookSandbox
+import Inbox
+import Settings
+import TestSupport
+import Testing
+
+@testable import Commands
+
+@Suite("The checks of the doctor")
+struct DoctorChecksTests {
+    private let scene = DoctorScene(environment: [:], settings: Settings(hostName: "study"))
+
+    @Test("a kernel without Landlock is a warning, and a problem where handlers require a sandbox")
+    func landlock() async {
+        let check = SandboxCheck { .init(landlock: .unavailable(reason: "built without it"), filter: .asking) }
+        let findings = await check.findings(scene)
+        #expect(findings.map(\.result) == [.warning])
+        #expect(findings.first?.reason.contains("no Landlock (built without it)") == true)
+        var strict = scene
+        strict.settings.requiresSandbox = true
+        #expect(await check.findings(strict).map(\.result) == [.problem])
+        let whole = SandboxCheck { .init(landlock: .abi(6), filter: .asking) }
+        #expect(await whole.findings(strict).map(\.result) == [.ok])
+    }
+
+    @Test("a clock before the build of the program, or before the files of the state, is a problem")
+    func clock() {
+        let day = 86_400
+        let now = 20_000 * day
+        #expect(ClockCheck.finding(now: now, built: now - day, written: now - 1).result == .ok)
+        #expect(ClockCheck.finding(now: now, built: now + 60, written: now + 60).result == .ok)
+        #expect(ClockCheck.finding(now: now, built: now + 2 * day, written: nil).reason.contains("was built after"))
+        let written = ClockCheck.finding(now: now, built: nil, written: now + 3_600)
+        #expect(written.result == .problem && written.reason.contains("has written files after"))
+    }
+
+    @Test("a disk without its reserve is a problem, and one with little more is a warning")
+    func disk() {
+        func result(_ free: UInt64, entries: UInt64? = 9) -> DoctorFinding.Result {
+            DiskCheck.finding(
+                .init(size: 100 << 30, free: free, freeEntries: entries), reserve: .bytes(1 << 30), of: "the disk"
+            ).result
+        }
+        #expect(result(1 << 30) == .problem)
+        #expect(result((1 << 30) + (1 << 20)) == .warning)
+        #expect(result(50 << 30) == .ok)
+        #expect(result(50 << 30, entries: nil) == .ok)
+        #expect(result(50 << 30, entries: 0) == .problem)
+    }
+
+    @Test("WAFT_HOME that is relative, a file, or another user's is a problem")
+    func home() throws {
+        let folder = TemporaryFolder()
+        let file = folder / "file"
+        try "x".write(toFile: file, atomically: false, encoding: .utf8)
+        let own = geteuid()
+        #expect(HomeCheck.fault(ofRoot: "here", user: own)?.reason.contains("working directory") == true)
+        #expect(HomeCheck.fault(ofRoot: file, user: own)?.reason.contains("not a folder") == true)
+        #expect(HomeCheck.fault(ofRoot: folder.path, user: own + 1)?.reason.contains("another user") == true)
+        #expect(HomeCheck.fault(ofRoot: folder.path, user: own) == nil)
+        #expect(HomeCheck.fault(ofRoot: folder / "missing", user: own) == nil)
+    }
+
+    @Test("the absent avahi-daemon and other programs on its port are named")
+    func responder() {
+        let daemon = PortOwners.Owner(user: 0, process: 1, program: "avahi-daemon")
+        let other = PortOwners.Owner(user: 0, process: 2, program: "systemd-resolve")
+        let hidden = PortOwners.Owner(user: 0)
+        #expect(ResponderCheck.findings(daemonFault: nil, [daemon, hidden], embedded: nil).map(\.result) == [.ok])
+        let both = ResponderCheck.findings(daemonFault: "it is not running", [other], embedded: nil)
+        #expect(both.map(\.result) == [.warning, .warning])
+        #expect(both.last?.reason.contains("systemd-resolve (process 2)") == true)
+        let none = ResponderCheck.findings(
+            daemonFault: "it is not running", [], embedded: DiscoveryError(.responderUnavailable, cause: "no library"))
+        #expect(none.map(\.result) == [.problem])
+    }
+
+    @Test("an interface that skipInterfaces leaves out, or that has no address, is none")
+    func interfaces() {
+        let interface = NetworkInterface(index: 2, name: "eth0", isLoopback: false)
+        let address = ServiceAddress(bytes: [192, 0, 2, 1], host: "192.0.2.1", interface: interface, port: 1)
+        let link = LocalLink(interface: interface, addresses: [address].compactMap(\.self))
+        var settings = scene.settings
+        #expect(InterfacesCheck.finding([link], settings).result == .ok)
+        #expect(InterfacesCheck.finding([], settings).result == .problem)
+        #expect(InterfacesCheck.finding([LocalLink(interface: interface, addresses: [])], settings).result == .problem)
+        settings.skipInterfaces = ["eth*"]
+        #expect(InterfacesCheck.finding([link], settings).reason.contains("skipInterfaces (eth*) leaves out eth0"))
+        settings.discovery = false
+        #expect(InterfacesCheck.finding([link], settings).result == .warning)
+    }
+}
