@@ -236,7 +236,7 @@ let package = Package(
             [
                 "Endpoints", "Settings", "Control", "Sharing", "UniformTypes", "SecureTransport", "Discovery",
                 "Contacts", "Pairing", "Outbox", "Handlers", "HandlerCatalog", "HookSandbox", "Desktop", "Executors",
-                nioCore, nioPosix, logging,
+                "SystemCalls", nioCore, nioPosix, logging,
             ],
             tests: ["Digests"])
         + module(

@@ -95,10 +95,14 @@ private struct Samples {
 
     private func peers() -> [EventLine] {
         let unproven = PeerID.unproven(.keyless, seed: [])
-        return [id, unproven].flatMap { peer -> [EventLine] in
-            let found = FoundPeer(id: peer, card: nil, target: PeerTarget(.keyed, addresses: []))
-            return [.found(EventLine.Found(found)), .lost(EventLine.Lost(peer))]
-        }
+        let remembered = try? RememberedPeer(name: "lab7", address: "192.0.2.7")
+        let fields = remembered.map { PeersAddCommand.Fields($0) }
+        return (fields.map { [.remembered($0), .peerRemoved($0)] } ?? [])
+            + [.away(EventLine.Away(name: "lab7", address: "192.0.2.7:9238", reason: "no answer"))]
+            + [id, unproven].flatMap { peer -> [EventLine] in
+                let found = FoundPeer(id: peer, card: nil, target: PeerTarget(.keyed, addresses: []))
+                return [.found(EventLine.Found(found)), .lost(EventLine.Lost(peer))]
+            }
     }
 
     private func inbox() -> [EventLine] {

@@ -81,7 +81,7 @@ struct DoctorTests {
             let (kitchen, study) = (lab.host("kitchen"), lab.host("study"))
             let bare = try await examine(kitchen, ["--peer", "192.168.77.2"])
             expect(bare, "responder", "warning", "avahi-daemon does not answer")
-            expect(bare, "notifications", "warning", "")
+            expect(bare, "notifications", "warning", "session bus")
             expect(bare, "peer", "problem", "connection refused")
             #expect(bare.problems == ["peer"])
 

@@ -58,7 +58,8 @@ struct ReceiverParts: Sendable {
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(
-            endpoints: endpoints, contacts: contacts, searches: (try? directory?.get()) != nil)
+            endpoints: endpoints, contacts: contacts, remembered: home.rememberedPeers,
+            searches: (try? directory?.get()) != nil)
         do throws(HandlerProgram.UnfitError) {
             outbox = try OutboxService(
                 home: home, settings: settings,

@@ -18,6 +18,7 @@ extension PeerFinder {
             settings: settings, identity: try Identity.load(orMakeIn: home.state), directory: directory,
             contacts: contacts, blocking: BlockingExecutor(threads: 8), logger: logger)
         return PeerFinder(
-            endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, searches: directory != nil)
+            endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, remembered: home.rememberedPeers,
+            searches: directory != nil)
     }
 }

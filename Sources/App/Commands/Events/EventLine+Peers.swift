@@ -13,11 +13,25 @@ extension EventLine {
         /// The dialect of the peer: `waft` and others.
         let via: String
         let addresses: [String]
+        /// The user's name for the address at which the peer was asked.
+        let rememberedAs: String?
 
         init(_ peer: FoundPeer) {
+            rememberedAs = peer.remembered
             (id, handle) = (peer.id.provenText, peer.id.handle)
             (name, device) = (peer.card?.name, peer.card?.device)
             (via, addresses) = (peer.dialect.name, peer.target.addressTexts)
+        }
+    }
+
+    /// A remembered peer that does not answer.
+    struct Away: Encodable {
+        let name: String
+        let addresses: [String]
+        let reason: String
+
+        init(name: String, address: String, reason: String) {
+            (self.name, addresses, self.reason) = (name, [address], reason)
         }
     }
 

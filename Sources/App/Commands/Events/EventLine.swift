@@ -34,6 +34,9 @@ enum EventLine {
     // `waft peers`
     case found(Found)
     case lost(Lost)
+    case away(Away)
+    case remembered(PeersAddCommand.Fields)
+    case peerRemoved(PeersAddCommand.Fields)
 
     // `waft inbox`, `waft history`
     case entry(InboxRow.Fields)

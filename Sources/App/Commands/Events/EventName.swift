@@ -13,7 +13,7 @@ enum EventName: String, Encodable, CaseIterable {
     case accepted, declined
 
     // `waft peers`
-    case found, lost
+    case found, lost, away, remembered, peerRemoved
 
     // `waft inbox`, `waft history`
     case entry, arrival, transfer

@@ -33,6 +33,8 @@ extension ContactsRenameCommand: UserDecision {}
 extension ContactsForgetCommand: UserDecision {}
 extension ContactsBlockCommand: UserDecision {}
 extension ContactsUnblockCommand: UserDecision {}
+extension PeersAddCommand: UserDecision {}
+extension PeersRemoveCommand: UserDecision {}
 extension HandlersAddCommand: UserDecision {}
 extension HandlersRemoveCommand: UserDecision {}
 extension HandlersEnableCommand: UserDecision {}

@@ -15,7 +15,14 @@ import SystemCalls
 extension CompletionKind {
     /// Peers that `--to` takes: contacts, machines that got something lately, and machines in view.
     static var peers: Self {
-        .custom { (_, _, _) async in CompletionWords.offered(contactNames + recentPeers + (await peersInView)) }
+        .custom { (_, _, _) async in
+            CompletionWords.offered(contactNames + rememberedNames + recentPeers + (await peersInView))
+        }
+    }
+
+    /// Names of remembered peers.
+    static var rememberedPeers: Self {
+        .custom { _, _, _ in CompletionWords.offered(rememberedNames) }
     }
 
     static var contacts: Self {
@@ -65,6 +72,11 @@ extension CompletionKind {
     private static var contactNames: [String] {
         guard let home = try? CommandContext().home, let known = try? home.contactBook().snapshot() else { return [] }
         return known.contacts.map(\.name.text)
+    }
+
+    private static var rememberedNames: [String] {
+        guard let home = try? CommandContext().home, let peers = try? home.rememberedPeers.all() else { return [] }
+        return peers.map(\.name.text)
     }
 
     /// Transfers in which names of peers are looked for.

@@ -30,6 +30,7 @@ enum PeerPicker {
                 switch event {
                 case .found(let peer): view.found(peer.id, name: peer.card?.name)
                 case .gone(let id): view.gone(id)
+                case .away: continue
                 case .trouble(let reason): say(reason)
                 }
             }
@@ -85,7 +86,7 @@ enum PeerPicker {
                 Console.shared.note("  \(number)  \(name)  \(peer.id.short)\(via)")
             case .peers(.trouble(let reason)):
                 say(reason)
-            case .peers(.gone):
+            case .peers(.gone), .peers(.away):
                 continue
             case .late:
                 guard choice.isEmpty, !wasAdvised else { continue }

@@ -6,6 +6,8 @@ package struct FoundPeer: Sendable {
     /// Nil if the peer does not send it.
     package var card: Card?
     package var target: PeerTarget
+    /// The user's name for the address at which the peer was asked; nil for a peer that was found.
+    package var remembered: String?
 
     package init(id: PeerID, card: Card?, target: PeerTarget) {
         (self.id, self.card, self.target) = (id, card, target)
@@ -20,6 +22,8 @@ package enum PeerEvent: Sendable {
     /// The peer was found, or the facts about it changed.
     case found(FoundPeer)
     case gone(PeerID)
+    /// No peer answers at a remembered address. All texts are one line, not escaped.
+    case away(name: String, address: String, reason: String)
     /// One line for the user: looking is hampered.
     case trouble(String)
 }

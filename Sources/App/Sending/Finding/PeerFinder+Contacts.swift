@@ -25,14 +25,17 @@ extension PeerFinder {
         }
     }
 
-    /// Finds a contact by its key only: at its last addresses and by mDNS, at the same time. A peer with the same name
+    /// Finds a contact by its key only: at its last addresses, at the remembered address of its name, and by mDNS, at the same time. A peer with the same name
     /// and another key is not the contact.
     ///
     /// - Throws: `SendError` `notFound`; `unreachable` if another peer answered in its place.
     func find(_ contact: Contact, within limit: Duration) async throws(SendError) -> PeerTarget {
         let clues = await withTaskGroup(of: Clue.self) { group -> [Clue] in
+            if let peer = try? rememberedPeer(named: contact.name.text) {
+                group.addTask { await look(at: peer.host, peer.port, for: contact, within: limit) }
+            }
             for address in contact.addresses.prefix(Self.triedAddresses) {
-                group.addTask { await look(at: address, for: contact, within: limit) }
+                group.addTask { await look(at: address.host, address.port, for: contact, within: limit) }
             }
             if searches { group.addTask { await look(for: contact, within: limit) } }
             var clues: [Clue] = []
@@ -64,9 +67,11 @@ extension PeerFinder {
             "\(contact.name.text) (\(contact.id.short)) was not found; is waftd or waft receive running there?")
     }
 
-    private func look(at address: KnownAddress, for contact: Contact, within limit: Duration) async -> Clue {
+    private func look(
+        at host: String, _ port: UInt16, for contact: Contact, within limit: Duration
+    ) async -> Clue {
         for endpoint in endpoints {
-            guard let target = endpoint.target(host: address.host, port: address.port)?.expecting(contact.id) else {
+            guard let target = endpoint.target(host: host, port: port)?.expecting(contact.id) else {
                 continue
             }
             switch await endpoint.probe(target, within: limit) {

@@ -10,33 +10,35 @@ package struct PeerFinder: Sendable {
     package let endpoints: [any Endpoint]
     /// Nil if there are no contacts.
     let contacts: ContactBook?
+    /// Nil if there are no remembered peers.
+    let remembered: RememberedPeers?
     /// Whether peers can be searched for; otherwise they are reached by address only.
     package let searches: Bool
 
-    package init(endpoints: [any Endpoint], contacts: ContactBook? = nil, searches: Bool) {
-        (self.endpoints, self.contacts, self.searches) = (endpoints, contacts, searches)
+    package init(
+        endpoints: [any Endpoint], contacts: ContactBook? = nil, remembered: RememberedPeers? = nil, searches: Bool
+    ) {
+        (self.endpoints, self.contacts) = (endpoints, contacts)
+        (self.remembered, self.searches) = (remembered, searches)
     }
 
     /// The endpoint that speaks a target's dialect.
     func endpoint(for target: PeerTarget) -> (any Endpoint)? { endpoints.first { $0.dialect == target.dialect } }
 
-    /// Peers as they are found by each endpoint.
+    /// Peers as they are found by each endpoint, and those that answer at a remembered address.
     ///
     /// Never reports this peer itself, and reports a peer again only if the facts about it have changed.
     /// - Parameter limit: how long to look; nil: until the stream is dropped.
     package func peers(for limit: Duration?) -> AsyncStream<PeerEvent> {
-        guard searches else {
-            return AsyncStream { continuation in
-                continuation.yield(.trouble("discovery is off: peers are reached by address only"))
-                continuation.finish()
-            }
-        }
-        return AsyncStream { continuation in
+        AsyncStream { continuation in
             let task = Task {
+                if !searches { continuation.yield(.trouble("discovery is off: peers are reached by address only")) }
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        await withDiscardingTaskGroup { searches in
-                            for endpoint in endpoints { searches.addTask { await endpoint.search(continuation) } }
+                        await withDiscardingTaskGroup { tasks in
+                            if hasRemembered { tasks.addTask { await askRemembered(continuation, for: limit) } }
+                            guard searches else { return }
+                            for endpoint in endpoints { tasks.addTask { await endpoint.search(continuation) } }
                         }
                     }
                     if let limit {
@@ -51,9 +53,12 @@ package struct PeerFinder: Sendable {
         }
     }
 
+    /// Whether any peer is remembered; true if the file cannot be read.
+    private var hasRemembered: Bool { (try? remembered?.all())?.isEmpty != true && remembered != nil }
+
     /// Finds the peer that `--to` names.
     ///
-    /// The name of a contact means its key. Any other name is looked for among the peers in view, by name or beginning
+    /// The name of a contact means its key, the name of a remembered peer its address. Any other name is looked for among the peers in view, by name or beginning
     /// of the id, and after that as a host's name.
     /// - Parameter expected: the only key that is meant; nil for any.
     /// - Throws: `SendError`: `notFound`, `ambiguous`, `unreachable`, `cancelled`.
@@ -75,6 +80,9 @@ package struct PeerFinder: Sendable {
             return target
         case .name(let name):
             if let contact = try contact(named: name) { return try await find(contact, within: limit) }
+            if let peer = try rememberedPeer(named: name), let target = target(host: peer.host, port: peer.port) {
+                return target
+            }
             let search = try await find(name, expected, within: limit)
             if let target = search.target { return target }
             if Task.isCancelled { throw SendError(.cancelled, "cancelled") }

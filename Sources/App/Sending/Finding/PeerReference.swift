@@ -19,7 +19,7 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
         guard !text.isEmpty, text.utf8.count <= 255 else {
             throw FormatError(description: "a peer's name has 1 to 255 bytes")
         }
-        let standard = Endpoints.defaultPort
+        let standard = Self.defaultPort
         if text.first == "[", let end = text.lastIndex(of: "]") {
             let host = String(text[text.index(after: text.startIndex)..<end])
             let rest = text[text.index(after: end)...]
@@ -35,6 +35,9 @@ package enum PeerReference: Hashable, Sendable, CustomStringConvertible {
             self = .name(text)
         }
     }
+
+    /// The port of an address without one.
+    static let defaultPort = Endpoints.defaultPort
 
     package var description: String {
         switch self {

@@ -11,6 +11,9 @@ extension Home {
     /// File of the contacts.
     package var contactsPath: String { state + "/contacts.json" }
 
+    /// File of the peers whose addresses the user has given.
+    package var rememberedPeersPath: String { state + "/remembered-peers.json" }
+
     /// File of the visibility that was chosen.
     package var visibilityPath: String { state + "/visibility.json" }
 

@@ -9,7 +9,8 @@ extension Home {
     /// - Throws: `PathTrustError` for the first folder or file that another user could change.
     package func checkTrust() throws(PathTrustError) {
         let files = [
-            configurationFile, configuration + "/handlers.json", contactsPath, visibilityPath, outbox,
+            configurationFile, configuration + "/handlers.json", contactsPath, visibilityPath,
+            rememberedPeersPath, outbox,
             state + "/" + Identity.fileName, state + "/journal.sqlite",
         ]
         let folders = [configuration, state, handlers, HandlerFolders(user: handlers).data, run]
