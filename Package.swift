@@ -108,7 +108,8 @@ let package = Package(
         // Macros and system calls that Swift cannot see; no logic.
         .target(name: "COpenSSLShims", dependencies: ["COpenSSL"], path: "Sources/Platform/COpenSSLShims"),
         .target(name: "CArchiveShims", dependencies: ["CArchive"], path: "Sources/Platform/CArchiveShims"),
-        .target(name: "CLinuxShims", path: "Sources/Platform/CLinuxShims"),
+        .target(
+            name: "CLinuxShims", path: "Sources/Platform/CLinuxShims", linkerSettings: [.linkedLibrary("resolv")]),
         .executableTarget(
             name: "waft", dependencies: ["Commands"], path: "Sources/App/waft", swiftSettings: strict),
         .executableTarget(

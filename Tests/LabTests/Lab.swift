@@ -13,12 +13,18 @@ struct Lab: Sendable {
     let folder: String
 
     /// Makes a lab, calls `body`, and always removes the lab.
-    /// - Parameter avahi: hosts with avahi-daemon, as `Scripts/lab` takes them.
-    static func with(avahi: String, _ body: @Sendable (Lab) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - avahi: hosts with avahi-daemon, as `Scripts/lab` takes them.
+    ///   - hosts: their names; a host's number is its place.
+    ///   - links: names of the interface that every host has on each link.
+    static func with(
+        avahi: String, hosts: String = "kitchen,study", links: String = "eth0",
+        _ body: @Sendable (Lab) async throws -> Void
+    ) async throws {
         try await withTemporaryFolder { folder in
             let lab = Lab(name: "t\(UInt32.random(in: 0...UInt32.max))", folder: folder)
             do {
-                try await lab.call(["up", lab.name, "--hosts", "kitchen,study", "--avahi", avahi])
+                try await lab.call(["up", lab.name, "--hosts", hosts, "--links", links, "--avahi", avahi])
                 try await body(lab)
             } catch {
                 try? await lab.call(["down", lab.name])

@@ -37,7 +37,7 @@ struct RememberedPeerTests {
                     #expect(removed.exit == exit, "\(removed.errors)")
                 }
                 // A contact of that name is its key: another machine at the address gets nothing.
-                try await study.allow(study, "lab7")
+                try await study.allow(.loopback(folder + "/other"), "lab7")
                 let stranger = try await study.run(arguments: ["send", "a", "--to", "lab7"], in: folder)
                 #expect(stranger.exit == 11, "\(stranger.errors)")
                 #expect(stranger.errors.contains("another key"), "\(stranger.errors)")

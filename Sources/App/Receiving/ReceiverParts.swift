@@ -59,7 +59,7 @@ struct ReceiverParts: Sendable {
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(
             endpoints: endpoints, contacts: contacts, remembered: home.rememberedPeers,
-            searches: (try? directory?.get()) != nil)
+            searches: (try? directory?.get()) != nil || settings.askedDomains != nil)
         do throws(HandlerProgram.UnfitError) {
             outbox = try OutboxService(
                 home: home, settings: settings,

@@ -19,6 +19,6 @@ extension PeerFinder {
             contacts: contacts, blocking: BlockingExecutor(threads: 8), logger: logger)
         return PeerFinder(
             endpoints: Endpoints.all.map { $0.make(parts) }, contacts: contacts, remembered: home.rememberedPeers,
-            searches: directory != nil)
+            searches: directory != nil || settings.askedDomains != nil)
     }
 }

@@ -49,6 +49,8 @@ package struct Settings: Sendable {
     package var discovery = true
     /// Patterns of interface names that are not published on, nor believed.
     package var skipInterfaces = InterfacePatterns.virtual.patterns
+    /// Domains whose services are found by ordinary DNS; `resolver` for the search list of the machine's resolver.
+    package var searchDomains = [DomainBrowser.resolver]
     /// The part of the Inbox's disk that stays free.
     package var reserve = DiskReserve.standard
     /// Bytes in the Inbox from one stranger; 0 for no bound.
@@ -80,6 +82,12 @@ package struct Settings: Sendable {
     /// A line about a setting that turned out to be unusable, with the place of the setting before it.
     package func line(about setting: String, _ reason: String) -> String {
         places[setting].map { "\($0): \(reason)" } ?? reason
+    }
+
+    /// The domains to ask; nil for none. With discovery off, the resolver's search list is not asked.
+    package var askedDomains: [String]? {
+        let asked = searchDomains.filter { discovery || $0 != DomainBrowser.resolver }
+        return asked.isEmpty ? nil : asked
     }
 
     package var denied: InterfacePatterns { InterfacePatterns(skipInterfaces) }

@@ -1,6 +1,7 @@
 /// All known facts of one service instance, joined over interfaces and address families.
 package struct DiscoveredService: Sendable, Hashable {
-    /// Instance name: UTF-8 of at most 63 bytes, chosen by any machine on the link. Escape it before showing it.
+    /// Instance name: UTF-8 of at most 63 bytes, chosen by any machine on the link; found by
+    /// ordinary DNS, the whole name of the service in presentation form. Escape it before showing it.
     package var instance: String
     /// The host name that the service claims, such as `kitchen.local`. Only a hint.
     package var hostName: String

@@ -2,6 +2,10 @@
 package enum DiscoveryLimits {
     /// Instances of one browse. A link seldom has more than a dozen; a liar may announce any number.
     package static let services = 1_024
+    /// Domains that are asked by ordinary DNS.
+    package static let domains = 8
+    /// Instances that one domain may list.
+    static let servicesPerDomain = 64
     /// Answers for one instance: one for each interface and address family.
     package static let addressesPerService = 64
     /// Answers of one browse in all: four for each instance at the maximum number of instances.

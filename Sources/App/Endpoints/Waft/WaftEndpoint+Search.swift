@@ -16,12 +16,15 @@ extension WaftEndpoint {
     }
 
     package func search(_ found: AsyncStream<PeerEvent>.Continuation) async {
-        guard let directory = try? directory?.get() else { return }
+        let type = WaftDialect.serviceType
+        let sources = [(try? directory?.get())?.browse(type: type), domains?.browse(type: type)].compactMap(\.self)
+        guard !sources.isEmpty else { return }
         let (steps, feed) = AsyncStream<Step>.makeStream()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await event in directory.browse(type: WaftDialect.serviceType) { feed.yield(.browse(event)) }
-                feed.finish()
+            for source in sources {
+                group.addTask {
+                    for await event in source { feed.yield(.browse(event)) }
+                }
             }
             var book = WaftSightings()
             for await step in steps {

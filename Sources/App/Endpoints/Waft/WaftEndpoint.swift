@@ -16,6 +16,8 @@ package struct WaftEndpoint: Endpoint {
     let identity: Identity
     /// Nil if nothing is published or searched for.
     let directory: Result<any ServiceDirectory, any Error>?
+    /// Finds peers by ordinary DNS; nil if no domain is asked.
+    let domains: DomainBrowser?
     /// Where the addresses of contacts are noted; nil if there are no contacts.
     let contacts: ContactBook?
     /// The port that the user has set; nil for the usual one, or any other if that is taken.
@@ -29,6 +31,7 @@ package struct WaftEndpoint: Endpoint {
 
     package init(_ parts: EndpointParts) {
         (identity, directory, contacts) = (parts.identity, parts.directory, parts.contacts)
+        domains = parts.settings.askedDomains.map { DomainBrowser(domains: $0) }
         (port, blocking, logger) = (parts.settings.port, parts.blocking, parts.logger)
     }
 

@@ -1,4 +1,5 @@
 import Contacts
+import Discovery
 import HandlerCatalog
 import Inbox
 import Logging
@@ -162,6 +163,14 @@ extension SettingForm where Value == [String] {
     static var interfaces: Self {
         list("a list of interface names or patterns, such as [docker*, wg0]") { names in
             names.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 }
+        }
+    }
+}
+
+extension SettingForm where Value == [String] {
+    static var domains: Self {
+        list("a list of at most \(DiscoveryLimits.domains) domains, such as [example.org], or [] for none") { names in
+            names.count <= DiscoveryLimits.domains && names.allSatisfy { DomainBrowser.isDomain($0) }
         }
     }
 }

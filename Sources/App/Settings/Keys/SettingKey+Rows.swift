@@ -130,6 +130,14 @@ extension SettingKey {
             SettingKey(
                 "skipInterfaces", \.skipInterfaces, .interfaces, variable: "WAFT_SKIP_INTERFACES",
                 "Interfaces without mDNS"),
+            SettingKey(
+                "searchDomains", \.searchDomains, .domains, variable: "WAFT_SEARCH_DOMAINS",
+                "Domains in which Waft finds machines by ordinary DNS",
+                detail: "names such as example.org, and resolver for the search list of this machine's resolver",
+                note: """
+                    A domain lists its machines as DNS-SD does: PTR records of _waft._tcp, and SRV, TXT and address records. \
+                    With discovery off, only the named domains are asked.
+                    """),
         ],
         [
             SettingKey(

@@ -85,7 +85,7 @@ enum AvahiValues {
 
     /// RFC 6763, 6.4: of several equal keys the first counts, case does not; a string without `=` or key is ignored.
     /// Nil if the record is too large.
-    private static func txtRecord(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [String: String]? {
+    static func txtRecord(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [String: String]? {
         var txt: [String: String] = [:]
         var bytes = 0
         var next = list
@@ -104,6 +104,15 @@ enum AvahiValues {
             if txt[key] == nil { txt[key] = value }
         }
         return txt
+    }
+
+    /// The same for the data of a record: strings, each with its length before it. Nil if it is malformed or too large.
+    static func txtRecord(_ data: [UInt8]) -> [String: String]? {
+        guard data.count <= DiscoveryLimits.txtBytes else { return nil }
+        var list: UnsafeMutablePointer<AvahiStringList>?
+        guard avahi_string_list_parse(data, data.count, &list) == 0 else { return nil }
+        defer { avahi_string_list_free(list) }
+        return txtRecord(list)
     }
 
     /// Lends a TXT record in Avahi's form. Nil means that there is no memory, or that there are no pairs.

@@ -10,6 +10,7 @@
 #include "CLinuxShimsNotify.h"
 #include "CLinuxShimsPeer.h"
 #include "CLinuxShimsProcess.h"
+#include "CLinuxShimsResolver.h"
 #include "CLinuxShimsSeccomp.h"
 
 #endif
