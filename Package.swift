@@ -160,8 +160,8 @@ let package = Package(
         + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(
-            .handling, "Desktop", ["DBusClient", "SystemCalls", "Sharing", "UniformTypes", logging],
-            tests: ["CDBus", "FakeLogind"])
+            .handling, "Desktop", ["DBusClient", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", logging],
+            tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])
         + module(.content, "PropertyLists", [])
@@ -245,7 +245,8 @@ let package = Package(
             [
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", "Streams", nioPosix, logging, lifecycle,
+                "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", nioPosix, logging,
+                lifecycle,
             ],
             tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(

@@ -11,6 +11,8 @@ package final class FakeLogind: Sendable {
         /// The arguments what, who, why and mode.
         case inhibit([String])
         case released
+        /// Whether the session is locked.
+        case askedForHint
     }
 
     package let heard = Recorder<Heard>()
@@ -18,9 +20,15 @@ package final class FakeLogind: Sendable {
     private let folder = TemporaryFolder()
     private let daemon: Mutex<Process>
     private let isOver = Atomic<Bool>(false)
+    private let isLocked: Atomic<Bool>
+    /// Whether the change of the lock has to be signalled.
+    private let isLockNews = Atomic<Bool>(false)
 
-    /// - Parameter refuses: whether logind grants no lock.
-    package init(refuses: Bool = false) async throws {
+    /// - Parameters:
+    ///   - refuses: whether logind grants no lock.
+    ///   - isLocked: whether the session is locked.
+    package init(refuses: Bool = false, isLocked: Bool = false) async throws {
+        self.isLocked = Atomic(isLocked)
         let configuration = folder.file(
             "bus.conf",
             """
@@ -55,6 +63,12 @@ package final class FakeLogind: Sendable {
         _ = daemon.withLock { kill($0.processIdentifier, SIGKILL) }
     }
 
+    /// Unlocks the session, and signals it.
+    package func unlock() {
+        isLocked.store(false, ordering: .sequentiallyConsistent)
+        isLockNews.store(true, ordering: .sequentiallyConsistent)
+    }
+
     private func serve(_ refuses: Bool) {
         guard let bus = dbus_connection_open_private(address, nil) else { return }
         defer {
@@ -67,13 +81,41 @@ package final class FakeLogind: Sendable {
         else { return }
         heard.record(.ready)
         while !isOver.load(ordering: .relaxed), dbus_connection_read_write(bus, 100) != 0 {
+            if isLockNews.exchange(false, ordering: .sequentiallyConsistent) { signalHint(on: bus) }
             while let message = dbus_connection_pop_message(bus) {
                 if dbus_message_is_method_call(message, "org.freedesktop.login1.Manager", "Inhibit") != 0 {
                     answer(message, on: bus, refuses)
+                } else if dbus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Get") != 0 {
+                    answerHint(message, on: bus)
                 }
                 dbus_message_unref(message)
             }
         }
+    }
+
+    /// The property `LockedHint`.
+    private func answerHint(_ call: OpaquePointer, on bus: OpaquePointer) {
+        guard let reply = dbus_message_new_method_return(call) else { return }
+        defer { dbus_message_unref(reply) }
+        var (writer, value) = (DBusMessageIter(), DBusMessageIter())
+        var isLocked: UInt32 = isLocked.load(ordering: .sequentiallyConsistent) ? 1 : 0
+        dbus_message_iter_init_append(reply, &writer)
+        dbus_message_iter_open_container(&writer, Int32(UInt8(ascii: "v")), "b", &value)
+        dbus_message_iter_append_basic(&value, Int32(UInt8(ascii: "b")), &isLocked)
+        dbus_message_iter_close_container(&writer, &value)
+        dbus_connection_send(bus, reply, nil)
+        dbus_connection_flush(bus)
+        heard.record(.askedForHint)
+    }
+
+    private func signalHint(on bus: OpaquePointer) {
+        let path = "/org/freedesktop/login1/session/_31"
+        guard let signal = dbus_message_new_signal(path, "org.freedesktop.DBus.Properties", "PropertiesChanged") else {
+            return
+        }
+        defer { dbus_message_unref(signal) }
+        dbus_connection_send(bus, signal, nil)
+        dbus_connection_flush(bus)
     }
 
     private func answer(_ call: OpaquePointer, on bus: OpaquePointer, _ refuses: Bool) {

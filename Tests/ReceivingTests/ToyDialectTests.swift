@@ -62,7 +62,7 @@ struct ToyDialectTests {
         var settings = Settings(hostName: name)
         settings.accept = .everyone
         settings.discovery = false
-        settings.notifications = false
+        settings.notifications = .off
         settings.inhibitsSleep = false
         return settings
     }

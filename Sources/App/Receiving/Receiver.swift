@@ -37,6 +37,13 @@ package final class Receiver: Service {
     /// The offers that wait. Every source of answers uses this queue.
     package var consent: ConsentQueue { plan.consent }
 
+    /// Answers an offer at the receiver's own terminal, which shows what arrives.
+    package func answerHere(_ offer: WaitingOffer, accept: Bool) {
+        // Before the answer: then the contents come.
+        if accept { plan.arrivals?.acceptedHere(offer.offer.transfer, from: offer.peer) }
+        consent.answer(offer.number, accept: accept)
+    }
+
     /// - Parameters:
     ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
     ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
@@ -55,14 +62,16 @@ package final class Receiver: Service {
         let events = EventFeed()
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
         let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
+        let arrivals = settings.notifications.includesArrivals ? ArrivalNotifications() : nil
         do {
             plan = ReceiverPlan(
                 home: home, settings: settings, hook: try HandlerProgram.hook(settings, home),
                 visibility: settings.accept == .everyone ? .everyone : visibility, kinds: kinds, consent: consent,
-                relay: relay,
+                relay: relay, arrivals: arrivals,
                 observe: { event in
                     observe(event)
                     relay.see(event)
+                    if case .reception(let event) = event { arrivals?.see(event) }
                 },
                 inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, logger: logger)
         } catch {

@@ -169,9 +169,27 @@ struct ReceiverParts: Sendable {
         }
     }
 
-    /// Shows offers on the desktop, if there is one, until the task is cancelled.
+    /// Shows offers and arrivals on the desktop, if there is one, until the task is cancelled.
     func notify() async {
-        guard plan.settings.notifications else { return await untilCancelled() }
+        await withDiscardingTaskGroup { group in
+            if plan.settings.notifications.includesOffers { group.addTask { await notifyOfOffers() } }
+            if let arrivals = plan.arrivals { group.addTask { await notify(of: arrivals) } }
+            group.addTask { await untilCancelled() }
+        }
+    }
+
+    private func notify(of arrivals: ArrivalNotifications) async {
+        let notifier = DesktopNotifier(logger: plan.logger, surplus: ArrivalNotifications.surplus)
+        let (door, catalog) = (self.door, self.catalog)
+        await arrivals.run(
+            on: notifier, lock: SessionLock(), opening: ArrivalDesk { catalog.current.registry }
+        ) { peer in
+            door.contactName(of: peer).map { .contact(name: $0) } ?? .stranger
+        }
+        await notifier.stop()
+    }
+
+    private func notifyOfOffers() async {
         let notifier = DesktopNotifier(logger: plan.logger, surplus: OfferNotice.surplus)
         let door = self.door
         let notifications = OfferNotifications(notifier: notifier, offers: plan.consent) { peer in

@@ -21,6 +21,8 @@ struct ReceiverPlan: Sendable {
     /// The offers that wait. Every source of answers uses this queue.
     let consent: ConsentQueue
     let relay: EventRelay
+    /// Nil if arrivals are not shown on the desktop.
+    let arrivals: ArrivalNotifications?
     /// Called for each event, from any thread.
     let observe: @Sendable (ReceiverEvent) -> Void
     /// Nil if the machine may sleep.

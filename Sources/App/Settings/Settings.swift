@@ -37,8 +37,8 @@ package struct Settings: Sendable {
     package var requiresSandbox = false
     /// Path of the program that answers offers.
     package var arbiter: String?
-    /// Whether offers are shown on the desktop.
-    package var notifications = true
+    /// The events that are shown on the desktop.
+    package var notifications = NotificationRule.all
     /// Path of the program that gets the outcomes of jobs in the outbox.
     package var outboxHook: String?
     /// Bytes that copies in the outbox may have.

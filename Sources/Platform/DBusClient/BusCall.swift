@@ -4,17 +4,20 @@ package struct BusCall: Sendable {
     package var path: String
     package var interface: String
     package var member: String
+    /// Whether the bus may start the service.
+    package var startsService: Bool
     /// Writes the arguments.
     package var arguments: @Sendable (inout BusWriter) -> Void
 
     package init(
-        to destination: String, path: String, interface: String, member: String,
+        to destination: String, path: String, interface: String, member: String, startsService: Bool = false,
         arguments: @escaping @Sendable (inout BusWriter) -> Void = { _ in }
     ) {
         self.destination = destination
         self.path = path
         self.interface = interface
         self.member = member
+        self.startsService = startsService
         self.arguments = arguments
     }
 
@@ -27,7 +30,8 @@ package struct BusCall: Sendable {
 
     /// - Returns: nil if memory is exhausted.
     func message() -> BusMessage? {
-        let message = BusMessage.call(to: destination, path: path, interface: interface, member: member)
+        let message = BusMessage.call(
+            to: destination, path: path, interface: interface, member: member, startsService: startsService)
         return message?.write(arguments) == true ? message : nil
     }
 }

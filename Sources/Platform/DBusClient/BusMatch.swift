@@ -2,11 +2,12 @@
 package struct BusMatch: Hashable, Sendable {
     /// The service, by a name that it owns. Signals of other programs are left out: each may send any signal.
     package var sender: String
-    package var path: String
+    /// Nil for all objects of the sender.
+    package var path: String?
     package var interface: String
     package var member: String
 
-    package init(from sender: String, path: String, interface: String, member: String) {
+    package init(from sender: String, path: String?, interface: String, member: String) {
         self.sender = sender
         self.path = path
         self.interface = interface
@@ -15,7 +16,8 @@ package struct BusMatch: Hashable, Sendable {
 
     /// For `AddMatch` and `RemoveMatch`.
     var rule: String {
-        "type='signal',sender='\(sender)',path='\(path)',interface='\(interface)',member='\(member)'"
+        let object = path.map { "path='\($0)'," } ?? ""
+        return "type='signal',sender='\(sender)',\(object)interface='\(interface)',member='\(member)'"
     }
 
     /// The rule for changes of the sender's owner.
@@ -25,6 +27,6 @@ package struct BusMatch: Hashable, Sendable {
 
     /// - Parameter owner: the connection that owns the sender's name.
     func matches(_ message: BusMessage, owner: String?) -> Bool {
-        message.sender == owner && message.path == path && message.interface == interface && message.member == member
+        message.sender == owner && (path == nil || message.path == path) && message.interface == interface && message.member == member
     }
 }

@@ -20,12 +20,15 @@ package final class BusMessage {
         dbus_message_unref(raw)
     }
 
-    /// A call that starts no program. The names must be valid.
+    /// A call. The names must be valid.
     ///
+    /// - Parameter startsService: whether the bus may start the service.
     /// - Returns: nil if memory is exhausted.
-    package static func call(to destination: String, path: String, interface: String, member: String) -> BusMessage? {
+    package static func call(
+        to destination: String, path: String, interface: String, member: String, startsService: Bool = false
+    ) -> BusMessage? {
         guard let raw = dbus_message_new_method_call(destination, path, interface, member) else { return nil }
-        dbus_message_set_auto_start(raw, 0)
+        dbus_message_set_auto_start(raw, startsService ? 1 : 0)
         return BusMessage(owning: raw)
     }
 

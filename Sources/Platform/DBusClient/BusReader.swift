@@ -33,6 +33,15 @@ package struct BusReader {
         return FileDescriptor(owning: value)
     }
 
+    /// Reads the value of the next argument if it is a variant; otherwise it is not consumed.
+    package mutating func variant<Value>(_ body: (inout BusReader) -> Value?) -> Value? {
+        guard dbus_message_iter_get_arg_type(&iterator) == BusType.variant else { return nil }
+        var inner = BusReader()
+        dbus_message_iter_recurse(&iterator, &inner.iterator)
+        dbus_message_iter_next(&iterator)
+        return body(&inner)
+    }
+
     /// The first texts of the array that is the next argument; nil if it is no such array.
     package func strings(most: Int) -> [String]? {
         var iterator = iterator

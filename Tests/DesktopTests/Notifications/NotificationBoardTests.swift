@@ -11,7 +11,7 @@ struct NotificationBoardTests {
         limit: Int = 2, burst: Int = 100, pace: Duration = .seconds(2), hasServer: Bool = true
     ) -> NotificationBoard {
         var board = NotificationBoard(limit: limit, burst: burst, pace: pace, surplus: NotificationRequest.rest)
-        if hasServer { board.serverCame(hasMarkup: true) }
+        if hasServer { board.serverCame(ServerAbilities(hasActions: true, hasMarkup: true)) }
         return board
     }
 
@@ -27,7 +27,7 @@ struct NotificationBoardTests {
         board.show(1, .sample("one"))
         #expect(board.advance(now: start).isEmpty)
         #expect(board.deadline == nil)
-        board.serverCame(hasMarkup: false)
+        board.serverCame(ServerAbilities(hasActions: true, hasMarkup: false))
         #expect(shown(board.advance(now: start)) == ["one"])
         #expect(board.advance(now: start).isEmpty)
     }
@@ -158,7 +158,7 @@ struct NotificationBoardTests {
         board.serverLeft()
         #expect(board.answered(call[0].number, id: 1).isEmpty)
         #expect(board.closed(1, reason: 2).isEmpty)
-        board.serverCame(hasMarkup: true)
+        board.serverCame(ServerAbilities(hasActions: true, hasMarkup: true))
         #expect(shown(board.advance(now: start)) == ["one"])
     }
 
@@ -197,7 +197,7 @@ struct NotificationBoardTests {
                     guard Int.random(in: 0..<10, using: &numbers) == 0 else { break }
                     board.serverLeft()
                     pending = []
-                    board.serverCame(hasMarkup: false)
+                    board.serverCame(ServerAbilities(hasActions: true, hasMarkup: false))
                 }
                 take(board.advance(now: start))
                 #expect(pending.count <= 4, "seed \(seed)")

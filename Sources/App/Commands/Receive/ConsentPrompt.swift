@@ -15,8 +15,13 @@ enum ConsentPrompt {
 
     /// Runs until the task is cancelled.
     ///
-    /// - Parameter summary: makes the text of an offer and its sender, for people.
-    static func run(_ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary) async {
+    /// - Parameters:
+    ///   - summary: makes the text of an offer and its sender, for people.
+    ///   - answer: gets the answer that was typed.
+    static func run(
+        _ queue: ConsentQueue, summary: @escaping @Sendable (WaitingOffer) -> OfferSummary,
+        answer: @escaping @Sendable (WaitingOffer, _ accept: Bool) -> Void
+    ) async {
         await withTaskGroup(of: Void.self) { group in
             let inputs = Mailbox<Input>()
             group.addTask {
@@ -26,13 +31,13 @@ enum ConsentPrompt {
                 for await line in LineReader.terminalLines() { inputs.post(.line(line)) }
                 inputs.post(.end)
             }
-            await ask(inputs, queue) { offer in show(summary(offer)) }
+            await ask(inputs, answer) { offer in show(summary(offer)) }
             group.cancelAll()
         }
     }
 
     private static func ask(
-        _ inputs: Mailbox<Input>, _ queue: ConsentQueue, show: (WaitingOffer) -> Void
+        _ inputs: Mailbox<Input>, _ answer: (WaitingOffer, Bool) -> Void, show: (WaitingOffer) -> Void
     ) async {
         var waiting: [WaitingOffer] = []
         var gone: (number: Int, at: ContinuousClock.Instant)?
@@ -65,8 +70,8 @@ enum ConsentPrompt {
                     }
                 }
                 switch line.lowercased() {
-                case "y", "yes": queue.answer(offer.number, accept: true)
-                case "n", "no": queue.answer(offer.number, accept: false)
+                case "y", "yes": answer(offer, true)
+                case "n", "no": answer(offer, false)
                 default:
                     Console.shared.prompt("Please answer y or n: ")
                     continue

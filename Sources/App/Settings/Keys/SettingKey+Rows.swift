@@ -105,8 +105,9 @@ extension SettingKey {
                     """,
                 example: "/home/me/bin/arbiter"),
             SettingKey(
-                "notifications", \.notifications, .truth, variable: "WAFT_NOTIFICATIONS",
-                "Whether offers appear as desktop notifications"),
+                "notifications", \.notifications, .notifications, variable: "WAFT_NOTIFICATIONS",
+                "Events that appear as desktop notifications",
+                detail: "offers, arrivals, true (both, and finished jobs of the outbox) or false (none)"),
         ],
         [
             SettingKey(

@@ -5,8 +5,8 @@ private import Synchronization
 
 /// Shows notifications on the user's desktop, by the Desktop Notifications Specification 1.2 over the session bus.
 ///
-/// Nothing here blocks, throws or starts a program. If there is no session bus, no notification server, or a server
-/// that shows no actions, it logs this once and shows nothing. When a server appears, it shows the notifications that
+/// Nothing here blocks, throws or starts a program. If there is no session bus or no notification server, it logs this
+/// once and shows nothing. A server without actions gets plain text. When a server appears, it shows the notifications that
 /// are still wanted. It has one thread, which sleeps until an event. The thread ends when the notifier is released or
 /// stopped.
 package final class DesktopNotifier: Sendable {

@@ -74,7 +74,7 @@ struct NotificationBoard {
     private var pace: Pace
     private var lastCall = 0
     /// Of the present server; nil without one.
-    private var hasMarkup: Bool?
+    private var abilities: ServerAbilities?
 
     /// - Parameters:
     ///   - limit: maximum number of notifications at once, not counting the one for the surplus.
@@ -114,13 +114,13 @@ struct NotificationBoard {
 
     // MARK: Events of the server
 
-    mutating func serverCame(hasMarkup: Bool) {
-        self.hasMarkup = hasMarkup
+    mutating func serverCame(_ abilities: ServerAbilities) {
+        self.abilities = abilities
     }
 
     /// The server and all its notifications are gone.
     mutating func serverLeft() {
-        hasMarkup = nil
+        abilities = nil
         surplus = nil
         isSurplusUnwanted = false
         for (number, entry) in entries {
@@ -165,9 +165,9 @@ struct NotificationBoard {
 
     /// The signal `ActionInvoked`. Ignores unknown ids and keys: they are other programs' or invalid.
     mutating func invoked(_ id: UInt32, _ key: String) -> [Command] {
-        guard let (number, entry) = entries.first(where: { $0.value.id == id }), let sent = entry.sent else {
-            return []
-        }
+        guard abilities?.hasActions == true,
+            let (number, entry) = entries.first(where: { $0.value.id == id }), let sent = entry.sent
+        else { return [] }
         let pressed = sent.shownActions.first { NotifyCall.key($0.key, number) == key }
         return pressed.map { [.tell(number, .action($0.key))] } ?? []
     }
@@ -207,7 +207,7 @@ struct NotificationBoard {
 
     /// Returns the calls that bring the desktop closer to the wanted state.
     mutating func advance(now: ContinuousClock.Instant) -> [Command] {
-        guard let hasMarkup else { return [] }
+        guard let abilities else { return [] }
         var commands: [Command] = []
         var places = limit - entries.values.count(where: \.takesPlace)
         var left = 0
@@ -220,21 +220,21 @@ struct NotificationBoard {
                     continue
                 }
                 places -= 1
-                commands.append(notify(number, &entry, replacing: nil, hasMarkup))
+                commands.append(notify(number, &entry, replacing: nil, abilities))
                 entries[number] = entry
             case .open(let id) where entry.sent != entry.request:
-                commands.append(notify(number, &entry, replacing: id, hasMarkup))
+                commands.append(notify(number, &entry, replacing: id, abilities))
                 entries[number] = entry
             default:
                 continue
             }
         }
-        return commands + advanceSurplus(left, now, hasMarkup)
+        return commands + advanceSurplus(left, now, abilities)
     }
 
     /// When to call `advance` even without an event; nil for never.
     var deadline: ContinuousClock.Instant? {
-        guard hasMarkup != nil else { return nil }
+        guard abilities != nil else { return nil }
         var dates: [ContinuousClock.Instant] = []
         let isPlaceLeft = entries.values.count(where: \.takesPlace) < limit
         if isPlaceLeft, entries.values.contains(where: \.isWaiting), let next = pace.next {
@@ -248,7 +248,7 @@ struct NotificationBoard {
     }
 
     private mutating func advanceSurplus(
-        _ count: Int, _ now: ContinuousClock.Instant, _ hasMarkup: Bool
+        _ count: Int, _ now: ContinuousClock.Instant, _ abilities: ServerAbilities
     ) -> [Command] {
         guard count > 0 else {
             isSurplusUnwanted = false
@@ -261,10 +261,10 @@ struct NotificationBoard {
         switch entry.state {
         case .waiting:
             guard surplusPace.take(now) else { return [] }
-            return [notify(Self.surplusNumber, &entry, replacing: nil, hasMarkup)]
+            return [notify(Self.surplusNumber, &entry, replacing: nil, abilities)]
         case .open(let id) where entry.sent != entry.request:
             guard surplusPace.take(now) else { return [] }
-            return [notify(Self.surplusNumber, &entry, replacing: id, hasMarkup)]
+            return [notify(Self.surplusNumber, &entry, replacing: id, abilities)]
         default:
             return []
         }
@@ -309,12 +309,12 @@ struct NotificationBoard {
     }
 
     private mutating func notify(
-        _ number: Int, _ entry: inout Entry, replacing id: UInt32?, _ hasMarkup: Bool
+        _ number: Int, _ entry: inout Entry, replacing id: UInt32?, _ abilities: ServerAbilities
     ) -> Command {
         lastCall += 1
         entry.state = .calling(lastCall, replacing: id)
         entry.sent = entry.request
         return .notify(
-            NotifyCall(entry.request, number: lastCall, replaces: id ?? 0, notification: number, hasMarkup: hasMarkup))
+            NotifyCall(entry.request, number: lastCall, replaces: id ?? 0, notification: number, abilities))
     }
 }

@@ -37,6 +37,8 @@ package struct NotificationRequest: Hashable, Sendable {
     package var summary: String
     /// Several lines; other characters that move a cursor are made visible.
     package var body: String
+    /// The body for a server that shows no actions; nil for the same one.
+    package var bodyWithoutActions: String?
     /// At most `NotificationLimits.actions` of them are shown.
     package var actions: [Action]
     package var urgency: Urgency
@@ -47,6 +49,7 @@ package struct NotificationRequest: Hashable, Sendable {
     package init(
         summary: String,
         body: String = "",
+        bodyWithoutActions: String? = nil,
         actions: [Action] = [],
         urgency: Urgency = .normal,
         expiry: Expiry = .byServer,
@@ -54,6 +57,7 @@ package struct NotificationRequest: Hashable, Sendable {
     ) {
         self.summary = summary
         self.body = body
+        self.bodyWithoutActions = bodyWithoutActions
         self.actions = actions
         self.urgency = urgency
         self.expiry = expiry

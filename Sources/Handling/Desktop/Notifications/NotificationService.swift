@@ -55,6 +55,8 @@ final class NotificationService: BusPart {
     private var nextAttempt: ContinuousClock.Instant?
     private var pause = NotificationService.firstPause
     private var lastSaid = ""
+    /// The state to log while the present server shows notifications.
+    private var shownState = "notifications are shown"
 
     init(environment: [String: String], board: NotificationBoard, timeout: Duration, logger: Logger) {
         address = BusAddress.session(environment)
@@ -202,13 +204,10 @@ final class NotificationService: BusPart {
         }
     }
 
-    private func met(_ capabilities: [String]) {
-        guard capabilities.contains("actions") else {
-            say("the notification server shows no actions")
-            return
-        }
-        say("notifications are shown")
-        board.serverCame(hasMarkup: capabilities.contains("body-markup"))
+    private func met(_ abilities: ServerAbilities) {
+        shownState = abilities.hasActions ? "notifications are shown" : "notifications are shown, without actions"
+        board.serverCame(abilities)
+        say(shownState)
     }
 
     private func carry(_ commands: [NotificationBoard.Command]) {
@@ -303,13 +302,14 @@ final class NotificationService: BusPart {
             if owner == nil { say("no notification server runs") }
         case .capabilities:
             let capabilities = isError ? nil : message.read { $0.strings(most: NotificationLimits.capabilities) }
-            met(capabilities ?? [])
+            // Without an answer to this, its other answers are worth nothing either.
+            if let capabilities { met(ServerAbilities(capabilities)) } else { say("the notification server does not tell its capabilities") }
         case .notify(let number):
             carry(board.answered(number, id: isError ? nil : message.read { $0.uint32() }))
         }
         if isSilent, message.sender == owner {
             isSilent = false
-            say("notifications are shown")
+            say(shownState)
         }
     }
 

@@ -11,6 +11,21 @@ package enum NotificationText {
         ShownText.line(text, limit: limit, keepsNewlines: true)
     }
 
+    /// Maximum characters of a quoted name.
+    private static let nameLength = 64
+
+    /// A foreign name between quotation marks.
+    static func quoted(_ name: String) -> String {
+        // A closing quote inside the name would end it early.
+        "“" + line(name, limit: nameLength).replacing("”", with: "\\u{201D}") + "”"
+    }
+
+    /// A peer that is no contact: its own name for itself, and the proof of it.
+    static func stranger(_ peer: PeerID, callingItself name: String) -> String {
+        let proof = peer.unprovenBy.map { "by \($0.title)" } ?? "key \(peer.short)"
+        return "\(quoted(ShownText.peerName(name))) (unverified, \(proof))"
+    }
+
     /// Escapes all markup, for a server that reads markup.
     ///
     /// The specification has five entities; `'` is written as a number, because HTML 4 has no name for it.

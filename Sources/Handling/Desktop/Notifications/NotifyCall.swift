@@ -17,14 +17,19 @@ struct NotifyCall: Hashable {
 
     /// - Parameters:
     ///   - notification: its number on the board.
-    ///   - hasMarkup: whether the server reads markup in the body.
-    init(_ request: NotificationRequest, number: Int, replaces: UInt32, notification: Int, hasMarkup: Bool) {
+    ///   - abilities: of the server; without actions it gets the text for such a server.
+    init(
+        _ request: NotificationRequest, number: Int, replaces: UInt32, notification: Int,
+        _ abilities: ServerAbilities
+    ) {
         self.number = number
         self.replaces = replaces
         summary = NotificationText.line(request.summary, limit: NotificationLimits.summaryLength)
-        let lines = NotificationText.lines(request.body, limit: NotificationLimits.bodyLength)
-        body = hasMarkup ? NotificationText.withoutMarkup(lines) : lines
-        actions = request.shownActions.flatMap { action in
+        let text = abilities.hasActions ? request.body : request.bodyWithoutActions ?? request.body
+        let lines = NotificationText.lines(text, limit: NotificationLimits.bodyLength)
+        body = abilities.hasMarkup ? NotificationText.withoutMarkup(lines) : lines
+        let shownActions = abilities.hasActions ? request.shownActions : []
+        actions = shownActions.flatMap { action in
             [
                 Self.key(action.key, notification),
                 NotificationText.line(action.label, limit: NotificationLimits.labelLength),

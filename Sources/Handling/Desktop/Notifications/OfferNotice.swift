@@ -11,7 +11,6 @@ package enum OfferNotice {
 
     /// Number of items that are listed; the rest is counted.
     private static let shownItems = 4
-    private static let nameLength = 64
     private static let typeLength = 60
     private static let noteLength = 120
 
@@ -46,10 +45,9 @@ package enum OfferNotice {
         var lines: [String]
         switch sender {
         case .contact(let name):
-            lines = ["From your contact \(quoted(name)) (\(waiting.peer.short))"]
+            lines = ["From your contact \(NotificationText.quoted(name)) (\(waiting.peer.short))"]
         case .stranger:
-            let proof = waiting.peer.unprovenBy.map { "by \($0.title)" } ?? "key \(waiting.peer.short)"
-            lines = ["From \(quoted(ShownText.peerName(offer.senderName))) (unverified, \(proof))"]
+            lines = ["From \(NotificationText.stranger(waiting.peer, callingItself: offer.senderName))"]
         }
         for item in offer.items.prefix(shownItems) { lines.append(line(item)) }
         let rest = offer.items.count - min(offer.items.count, shownItems)
@@ -69,11 +67,6 @@ package enum OfferNotice {
                 facts.append(entries <= 1 ? "empty" : entries == 2 ? "1 thing in it" : "\(entries - 1) things in it")
             }
         }
-        return "\(quoted(item.name.text)): \(facts.joined(separator: ", "))"
-    }
-
-    /// A closing quote inside the text would end it early.
-    private static func quoted(_ text: String) -> String {
-        "“" + NotificationText.line(text, limit: nameLength).replacing("”", with: "\\u{201D}") + "”"
+        return "\(NotificationText.quoted(item.name.text)): \(facts.joined(separator: ", "))"
     }
 }
