@@ -160,7 +160,11 @@ let package = Package(
         + module(.handling, "HookSandbox", ["SystemCalls", "CLinuxShims"], tests: ["sandbox-probe"])
         + module(.domain, "Contacts", ["SystemCalls", "UniformTypes", "Sharing", "Digests"])
         + module(
-            .handling, "Desktop", ["DBusClient", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", logging],
+            .handling, "Desktop",
+            [
+                "DBusClient", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck", logging, subprocess,
+                systemPackage,
+            ],
             tests: ["CDBus", "FakeLogind", "Digests"])
         + module(.domain, "Pairing", ["COpenSSL", "COpenSSLShims", "Sharing"])
         + module(.content, "Digests", ["CXXHash", "COpenSSL"])

@@ -194,6 +194,7 @@ private struct Samples {
             .failed(.part(failure, of: .path("/a"))),
             .type(TypeCommand.Fields(path: "/a", type: "public.data", conformsTo: [])),
             .check(DoctorCommand.Fields(name: "clock", result: .problem, reason: "it is wrong", hint: "set it")),
+            .desktop(DesktopPlace.Fields(state: "missing", path: "/a")),
         ]
     }
 

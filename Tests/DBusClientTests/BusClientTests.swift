@@ -30,7 +30,9 @@ struct BusClientTests {
     /// Sends a signal from a client, to all or to one connection.
     private static func send(_ number: UInt32, as match: BusMatch, from client: BusClient) async throws {
         client.thread.perform { session in
-            guard let message = BusMessage.signal(path: match.path ?? "/", interface: match.interface, member: match.member),
+            guard
+                let message = BusMessage.signal(
+                    path: match.path ?? "/", interface: match.interface, member: match.member),
                 message.write({ $0.uint32(number) })
             else { return }
             _ = session.connection?.send(message)

@@ -4,8 +4,10 @@ import Testing
 
 /// An invisible desktop: a session bus, a display, and dunst as its notification server.
 struct Desktop: Sendable {
-    /// The environment of a program on this desktop.
+    /// The environment of a program on this desktop, without the display.
     let environment: [String: String]
+    /// Its display, such as `:1`.
+    let display: String
     private let host: Host
     private let folder: String
 
@@ -39,7 +41,8 @@ struct Desktop: Sendable {
                     "XDG_CACHE_HOME": folder,
                 ]
                 let desktop = Desktop(
-                    environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/bus"], host: drawing, folder: folder)
+                    environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder)/bus"], display: ":\(number)",
+                    host: drawing, folder: folder)
                 try await drawing.withProgram("/usr/bin/dunst", ["-conf", folder + "/dunstrc"], signal: .terminate) {
                     _ in
                     try await body(desktop)
@@ -57,6 +60,14 @@ struct Desktop: Sendable {
     func choose(_ label: String) async throws {
         try label.write(toFile: folder + "/choice", atomically: true, encoding: .utf8)
         _ = try await control("context")
+    }
+
+    /// Closes all notifications.
+    /// - Returns: those that were shown so far, as JSON.
+    func closeAll() async throws -> String {
+        _ = try await control("close-all")
+        try await displays(0)
+        return try await control("history")
     }
 
     private func control(_ words: String...) async throws -> String {

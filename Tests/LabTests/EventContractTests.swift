@@ -79,6 +79,7 @@ struct EventContractTests {
             #expect(try await places.kitchen("handlers", "default", "public.png", "Photos") == Said(0, "default"))
             #expect(try await places.kitchen("handlers", "disable", "Photos") == Said(0, "handler"))
             #expect(try await places.kitchen("handlers", "enable", "Photos") == Said(0, "handler"))
+            #expect(try await places.kitchen("desktop", "status") == Said(0, "desktop"))
             #expect(try await places.kitchen("open", "photo:a") == Said(0, "opened"))
             #expect(try await places.kitchen("open", "nothing:a") == Said(13, "failed"))
             #expect(try await places.kitchen("handlers", "remove", "Photos") == Said(0, "handlerRemoved"))

@@ -15,6 +15,7 @@ import SecureTransport
 import Sending
 import Settings
 import Sharing
+import SystemCalls
 import UniformTypes
 
 /// The parts of a receiver, from the inside out.
@@ -173,7 +174,7 @@ struct ReceiverParts: Sendable {
     func notify() async {
         await withDiscardingTaskGroup { group in
             if plan.settings.notifications.includesOffers { group.addTask { await notifyOfOffers() } }
-            if let arrivals = plan.arrivals { group.addTask { await notify(of: arrivals) } }
+            if let arrivals = plan.arrivals { group.addTask(executorPreference: blocking) { await notify(of: arrivals) } }
             group.addTask { await untilCancelled() }
         }
     }
@@ -237,7 +238,11 @@ struct ReceiverParts: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await engine.run(on: blocking) }
             group.addTask {
-                for await snapshot in catalog.changes() { use(snapshot) }
+                await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
+                for await snapshot in catalog.changes() {
+                    use(snapshot)
+                    await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
+                }
             }
         }
         catalog.stop()
@@ -246,6 +251,17 @@ struct ReceiverParts: Sendable {
     /// Reads the handlers again. When this returns, they apply to all further offers and arrivals.
     func refreshHandlers() async {
         await Task(executorPreference: blocking) { use(catalog.refresh()) }.value
+    }
+
+    /// Gives the desktop entry, if one is installed, the schemes of the present handlers.
+    private func refreshDesktopEntry() async {
+        do throws(SystemError) {
+            try await SchemeEntryFile()?.refresh(
+                schemes: catalog.current.openedSchemes.map(\.text),
+                home: Home.root(ProcessInfo.processInfo.environment))
+        } catch {
+            plan.logger.info("the desktop entry cannot be changed", metadata: ["reason": "\(error)"])
+        }
     }
 
     private func use(_ snapshot: CatalogSnapshot) {

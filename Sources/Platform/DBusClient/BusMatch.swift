@@ -27,6 +27,7 @@ package struct BusMatch: Hashable, Sendable {
 
     /// - Parameter owner: the connection that owns the sender's name.
     func matches(_ message: BusMessage, owner: String?) -> Bool {
-        message.sender == owner && (path == nil || message.path == path) && message.interface == interface && message.member == member
+        message.sender == owner && (path == nil || message.path == path) && message.interface == interface
+            && message.member == member
     }
 }

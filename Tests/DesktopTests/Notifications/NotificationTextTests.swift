@@ -41,7 +41,8 @@ struct NotificationTextTests {
             summary: long, body: long,
             actions: keys.map { NotificationRequest.Action(key: $0, label: long) },
             expiry: .after(.seconds(Int64.max)), category: long)
-        let call = NotifyCall(request, number: 1, replaces: 0, notification: 3, ServerAbilities(hasActions: true, hasMarkup: true))
+        let call = NotifyCall(
+            request, number: 1, replaces: 0, notification: 3, ServerAbilities(hasActions: true, hasMarkup: true))
         #expect(call.summary.unicodeScalars.count == NotificationLimits.summaryLength)
         #expect(call.body.utf8.count <= 4 * NotificationLimits.bodyLength)
         #expect(
@@ -58,7 +59,8 @@ struct NotificationTextTests {
         ] as [(NotificationRequest.Expiry, Int32)])
     func expiry(given: NotificationRequest.Expiry, expected: Int32) {
         let request = NotificationRequest(summary: "x", expiry: given)
-        let call = NotifyCall(request, number: 1, replaces: 0, notification: 3, ServerAbilities(hasActions: true, hasMarkup: true))
+        let call = NotifyCall(
+            request, number: 1, replaces: 0, notification: 3, ServerAbilities(hasActions: true, hasMarkup: true))
         #expect(call.expiry == expected)
     }
 }

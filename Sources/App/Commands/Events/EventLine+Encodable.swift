@@ -78,6 +78,7 @@ extension EventLine: FieldGroups {
         case .status(let fields): (.status, fields)
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)
+        case .desktop(let fields): (.desktop, fields)
         }
     }
 }

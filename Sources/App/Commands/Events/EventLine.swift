@@ -86,9 +86,11 @@ enum EventLine {
     case paired(Paired)
 
     // `waft status`, `waft type`, `waft doctor`
+    // `waft status`, `waft type`, `waft desktop`
     case status(StatusFields)
     case check(DoctorCommand.Fields)
     case type(TypeCommand.Fields)
+    case desktop(DesktopPlace.Fields)
 
     /// Items that an event lists; offers can have tens of thousands.
     static let shownItems = 100

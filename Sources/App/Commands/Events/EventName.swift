@@ -35,4 +35,6 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft status`, `waft type`, `waft doctor`
     case status, type, check
+    // `waft status`, `waft type`, `waft desktop`
+    case status, type, desktop
 }

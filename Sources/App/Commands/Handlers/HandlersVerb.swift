@@ -1,6 +1,8 @@
 import ArgumentParser
 import Control
+import Desktop
 import Endpoints
+import Foundation
 import HandlerCatalog
 import HookSandbox
 import Settings
@@ -12,9 +14,16 @@ protocol HandlersVerb: AsyncParsableCommand {
 
 extension HandlersVerb {
     mutating func run() async throws {
-        let report = try report(on: HandlersPlace(try CommandContext()))
-        // The receiver uses the change before the command reports it.
-        if report.isChange { await Daemon.tell(.refreshHandlers) }
+        let place = HandlersPlace(try CommandContext())
+        let report = try report(on: place)
+        if report.isChange {
+            // The receiver uses the change before the command reports it.
+            await Daemon.tell(.refreshHandlers)
+            let schemes = place.catalog.load().openedSchemes.map(\.text)
+            // Without a receiver. An error is shown by `waft desktop status`.
+            _ = try? await SchemeEntryFile()?.refresh(
+                schemes: schemes, home: Home.root(ProcessInfo.processInfo.environment))
+        }
         try report.show()
     }
 }

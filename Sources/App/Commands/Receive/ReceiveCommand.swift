@@ -46,7 +46,9 @@ struct ReceiveCommand: AsyncParsableCommand {
                     group.addTask { await once.wait() }
                     if asks, LineReader.hasTerminal {
                         group.addTask {
-                            await ConsentPrompt.run(receiver.consent) { receiver.summary(of: $0) } answer: {
+                            await ConsentPrompt.run(receiver.consent) {
+                                receiver.summary(of: $0)
+                            } answer: {
                                 receiver.answerHere($0, accept: $1)
                             }
                             // The terminal has closed, but the receiver continues.

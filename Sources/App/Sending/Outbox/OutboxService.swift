@@ -62,7 +62,8 @@ struct OutboxReports: Sendable {
 
     init(_ home: Home, _ settings: Settings, _ logger: Logger) throws(HandlerProgram.UnfitError) {
         self.logger = logger
-        notifier = settings.notifications.includesOutbox ? DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus) : nil
+        notifier =
+            settings.notifications.includesOutbox ? DesktopNotifier(logger: logger, surplus: OutboxNotice.surplus) : nil
         do throws(HandlerProgram.UnfitError) {
             program = try settings.outboxHook.map { path throws(HandlerProgram.UnfitError) in
                 try NoticeProgram(

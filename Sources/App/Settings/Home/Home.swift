@@ -27,8 +27,7 @@ package struct Home: Sendable, Hashable {
     /// - Throws: `MissingError` when neither `WAFT_HOME` nor `HOME` says where to look.
     package init(environment: [String: String]) throws(MissingError) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        if let root = variable("WAFT_HOME") {
-            let root = URL(fileURLWithPath: root).standardizedFileURL.path
+        if let root = Self.root(environment) {
             configuration = root + "/config"
             state = root + "/state"
             handlers = root + "/handlers"
@@ -53,6 +52,11 @@ package struct Home: Sendable, Hashable {
         inbox = documents + "/Inbox"
         // Without a session's run folder (a bare ssh login, cron) the state folder serves: it is private as well.
         run = variable("XDG_RUNTIME_DIR").flatMap { PathText.isAbsolute($0) ? $0 + "/waft" : nil } ?? state + "/run"
+    }
+
+    /// `WAFT_HOME` as an absolute path; nil if it is not set.
+    package static func root(_ environment: [String: String]) -> String? {
+        environment["WAFT_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0).standardizedFileURL.path }
     }
 
     /// The documents folder as `xdg-user-dirs` writes it down: `XDG_DOCUMENTS_DIR="$HOME/Documents"`.

@@ -20,9 +20,6 @@ struct ArrivalBoard {
         self.notifier = notifier
     }
 
-    /// Whether notifications wait for the session to be unlocked.
-    var hasHidden: Bool { entries.contains { $0.hidden != nil && $0.arrival.end == nil } }
-
     /// - Parameter request: the text with the names.
     /// - Returns: a new notification; nil if one was updated, or if the user has dismissed that of the burst.
     mutating func show(

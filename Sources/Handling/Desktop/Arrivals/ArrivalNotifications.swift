@@ -12,7 +12,8 @@ package final class ArrivalNotifications: Sendable {
     private struct State {
         var collector = ArrivalCollector()
         var throttle: ArrivalThrottle
-        var isUnlocked = false
+        /// The result of `SessionLock.unlocked`; nil while it waits.
+        var isUnlocked: Bool?
 
         var deadline: ContinuousClock.Instant? { [collector.deadline, throttle.deadline].compactMap(\.self).min() }
     }
@@ -70,14 +71,14 @@ package final class ArrivalNotifications: Sendable {
                 while let notice = take() {
                     let request = request(for: notice.group, opening, sender)
                     let isLocked = await lock.isLocked()
+                    if isLocked, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
                     guard let new = board.show(notice, request, isLocked: isLocked) else { continue }
                     group.addTask { await new.run(opening) { _ = notifier.show(ArrivalNotice.failure($0)) } }
                 }
-                if takeUnlocked() {
+                if let isUnlocked = takeUnlocked() {
                     watch = nil
-                    board.unlock()
+                    if isUnlocked { board.unlock() }
                 }
-                if board.hasHidden, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
                 timer?.cancel()
                 timer = state.withLock(\.deadline).map { deadline in Task { await self.wait(until: deadline) } }
             }
@@ -93,8 +94,8 @@ package final class ArrivalNotifications: Sendable {
     }
 
     private func waitForUnlocking(_ lock: SessionLock) async {
-        guard await lock.unlocked() else { return }
-        state.withLock { $0.isUnlocked = true }
+        let isUnlocked = await lock.unlocked()
+        state.withLock { $0.isUnlocked = isUnlocked }
         wake.yield()
     }
 
@@ -106,12 +107,7 @@ package final class ArrivalNotifications: Sendable {
         }
     }
 
-    private func takeUnlocked() -> Bool {
-        state.withLock { state in
-            defer { state.isUnlocked = false }
-            return state.isUnlocked
-        }
-    }
+    private func takeUnlocked() -> Bool? { state.withLock { $0.isUnlocked.take() } }
 
     private func request(
         for group: ArrivalGroup, _ opening: any ArrivalOpening, _ sender: (PeerID) -> OfferSender

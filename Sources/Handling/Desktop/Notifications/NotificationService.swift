@@ -302,8 +302,8 @@ final class NotificationService: BusPart {
             if owner == nil { say("no notification server runs") }
         case .capabilities:
             let capabilities = isError ? nil : message.read { $0.strings(most: NotificationLimits.capabilities) }
-            // Without an answer to this, its other answers are worth nothing either.
-            if let capabilities { met(ServerAbilities(capabilities)) } else { say("the notification server does not tell its capabilities") }
+            guard let capabilities else { return say("the notification server does not tell its capabilities") }
+            met(ServerAbilities(capabilities))
         case .notify(let number):
             carry(board.answered(number, id: isError ? nil : message.read { $0.uint32() }))
         }

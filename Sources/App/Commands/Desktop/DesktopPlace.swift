@@ -1,0 +1,104 @@
+import Desktop
+import Endpoints
+import Foundation
+import HandlerCatalog
+import Settings
+import SystemCalls
+
+/// The desktop entry of this user, and the data for a new one.
+struct DesktopPlace {
+    /// The fields of a line of `--json`.
+    struct Fields: Encodable {
+        /// `installed`, `missing`, or `foreign` for a file that Waft has not written.
+        var state: String
+        var path: String
+        /// Absent without an entry of Waft.
+        var urlSchemes: [String]?
+        /// Whether a new entry would be the same; absent without an entry of Waft.
+        var isCurrent: Bool?
+    }
+
+    let file: SchemeEntryFile
+    /// The schemes that handlers open.
+    let schemes: [String]
+    /// `WAFT_HOME` as an absolute path; nil for the usual home.
+    let home: String?
+
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandError) {
+        let context = try CommandContext()
+        guard let file = SchemeEntryFile(environment: environment) else {
+            throw CommandError(.usage, "neither XDG_DATA_HOME nor HOME is set to a folder; set one of them")
+        }
+        self.file = file
+        schemes = context.home.handlerCatalog(context.settings).load().openedSchemes.map(\.text)
+        home = Home.root(environment)
+    }
+
+    var state: SchemeEntryFile.State {
+        get throws(CommandError) {
+            do throws(SystemError) {
+                return try file.read()
+            } catch {
+                throw fault("read", error)
+            }
+        }
+    }
+
+    /// The entry that starts this program.
+    var entry: SchemeEntry {
+        get throws(CommandError) {
+            guard let program = Self.program else {
+                throw CommandError(.unexpected, "the path of this program cannot be read; it may have been replaced")
+            }
+            return SchemeEntry(program: program, home: home, schemes: schemes)
+        }
+    }
+
+    func isCurrent(_ entry: SchemeEntry) -> Bool { (try? self.entry) == entry }
+
+    /// Changes the file.
+    func changing(_ body: () throws(SystemError) -> Void) throws(CommandError) {
+        do throws(SystemError) {
+            try body()
+        } catch {
+            throw fault("changed", error)
+        }
+    }
+
+    func isForeign(_ verb: String) -> CommandError {
+        CommandError(
+            .usage, "\(TerminalText.escaped(file.path, limit: 4_096)) is a file that Waft has not written",
+            hint: "to \(verb == "install" ? "replace" : "remove") it: waft desktop \(verb) --force")
+    }
+
+    /// The facts about an entry, for people.
+    func lines(_ entry: SchemeEntry) -> [String] {
+        let opens = entry.schemes.map { "\($0):" }.joined(separator: ", ")
+        let left = schemes.filter { !SchemeEntry.claims($0) }.map { "\($0):" }.joined(separator: ", ")
+        return [
+            "opens  "
+                + (opens.isEmpty ? "nothing yet: no handler opens URLs" : TerminalText.escaped(opens, limit: 4_096)),
+            left.isEmpty ? nil : "leaves \(TerminalText.escaped(left, limit: 4_096)) to the desktop",
+            "runs   \(TerminalText.escaped(entry.command, limit: 4_096))",
+        ].compactMap(\.self)
+    }
+
+    func fields(_ state: SchemeEntryFile.State) -> Fields {
+        switch state {
+        case .missing: Fields(state: "missing", path: file.path)
+        case .foreign: Fields(state: "foreign", path: file.path)
+        case .written(let entry):
+            Fields(state: "installed", path: file.path, urlSchemes: entry.schemes, isCurrent: isCurrent(entry))
+        }
+    }
+
+    private func fault(_ verb: String, _ error: SystemError) -> CommandError {
+        CommandError(.unexpected, "\(TerminalText.escaped(file.path, limit: 4_096)) cannot be \(verb): \(error)")
+    }
+
+    /// The absolute path of this program; nil if it is no longer there.
+    private static var program: String? {
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil }
+    }
+}
