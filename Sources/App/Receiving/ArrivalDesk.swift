@@ -21,6 +21,21 @@ struct ArrivalDesk: ArrivalOpening {
         return await hand(url)
     }
 
+    func canChoose(for arrival: Arrival) async -> Bool {
+        guard [.file, .text].contains(arrival.item.kind) else { return false }
+        return await ApplicationChooser.isThere()
+    }
+
+    func choose(for arrival: Arrival) async -> String? {
+        guard isThere(arrival) else { return gone(arrival) }
+        do {
+            try await ApplicationChooser.open(arrival.stored.path)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
     func show(_ arrivals: [Arrival]) async -> String? {
         let present = arrivals.filter(isThere)
         guard let first = present.first else { return arrivals.first.map(gone) }

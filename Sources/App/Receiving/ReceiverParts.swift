@@ -174,7 +174,9 @@ struct ReceiverParts: Sendable {
     func notify() async {
         await withDiscardingTaskGroup { group in
             if plan.settings.notifications.includesOffers { group.addTask { await notifyOfOffers() } }
-            if let arrivals = plan.arrivals { group.addTask(executorPreference: blocking) { await notify(of: arrivals) } }
+            if let arrivals = plan.arrivals {
+                group.addTask(executorPreference: blocking) { await notify(of: arrivals) }
+            }
             group.addTask { await untilCancelled() }
         }
     }

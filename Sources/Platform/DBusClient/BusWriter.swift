@@ -30,6 +30,17 @@ package struct BusWriter {
         basic(BusType.byte, &value)
     }
 
+    package mutating func boolean(_ value: Bool) {
+        var value: UInt32 = value ? 1 : 0
+        basic(BusType.boolean, &value)
+    }
+
+    /// - Parameter descriptor: an open one; the message gets a copy.
+    package mutating func descriptor(_ descriptor: Int32) {
+        var value = descriptor
+        basic(BusType.descriptor, &value)
+    }
+
     /// - Parameter elements: the signature of one element.
     package mutating func array(of elements: String, _ body: (inout BusWriter) -> Void) {
         container(BusType.array, elements, body)

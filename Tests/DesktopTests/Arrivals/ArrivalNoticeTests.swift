@@ -68,12 +68,12 @@ struct ArrivalNoticeTests {
 
     @Test("a foreign name cannot end its quotation, write a line of its own, or push the rest away")
     func hostile() {
-        let name = "x” from “Anna\u{202E}" + String(repeating: "y", count: 200)
+        let name = "x” from “Anna" + String(repeating: "y", count: 200)
         let item = Arrival.sample(1, name, senderName: "B”ob\nfrom “Anna")
         let notice = ArrivalNotice.request(
             for: ArrivalGroup([item], count: 1), from: .stranger, canOpen: true)
         #expect(notice.body.split(separator: "\n").count == 1)
-        #expect(notice.body.hasPrefix("“x\\u{201D} from “Anna\\u{202E}yyy"))
+        #expect(notice.body.hasPrefix("“x\\u{201D} from “Annayyy"))
         #expect(notice.body.contains("y” from “B_ob from _Anna” (unverified, key "))
         #expect(notice.body.unicodeScalars.count < 300)
     }

@@ -11,6 +11,7 @@ import Testing
 private final class RecordingDesk: ArrivalOpening {
     enum Deed: Hashable, Sendable {
         case opened(Int64)
+        case chosen(Int64)
         case shown([Int64])
     }
 
@@ -25,6 +26,13 @@ private final class RecordingDesk: ArrivalOpening {
 
     func open(_ arrival: Arrival) async -> String? {
         deeds.record(.opened(arrival.number.value))
+        return reason
+    }
+
+    func canChoose(for arrival: Arrival) async -> Bool { true }
+
+    func choose(for arrival: Arrival) async -> String? {
+        deeds.record(.chosen(arrival.number.value))
         return reason
     }
 
@@ -80,6 +88,8 @@ struct ArrivalNotificationsTests {
             #expect(call.body == "“report.pdf” and 2 more from “laptop”")
             server.press(1, call.key("open"))
             try await desk.deeds.first { $0 == .opened(1) }
+            server.press(1, call.key("choose"))
+            try await desk.deeds.first { $0 == .chosen(1) }
             server.press(1, call.key("show"))
             try await desk.deeds.first { $0 == .shown([1, 2, 3]) }
         }
@@ -128,7 +138,7 @@ struct ArrivalNotificationsTests {
             logind.unlock()
             let shown = try await server.notified { $0.body.contains("secret.pdf") }
             #expect(shown.replaces == 1)
-            #expect(shown.actions.count == 4)
+            #expect(shown.actions.count == 6)
         }
     }
 

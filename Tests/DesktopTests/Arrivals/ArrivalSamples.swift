@@ -23,8 +23,12 @@ extension Arrival {
 }
 
 extension ArrivalGroup {
+    private static let transfer = TransferID()
+
     static func sample(_ names: String..., from peer: UInt8 = 1) -> ArrivalGroup {
-        let items = names.enumerated().map { Arrival.sample(Int64($0.offset + 1), $0.element, from: peer) }
+        let items = names.enumerated().map {
+            Arrival.sample(Int64($0.offset + 1), $0.element, of: transfer, from: peer)
+        }
         return ArrivalGroup(items, count: items.count)
     }
 }

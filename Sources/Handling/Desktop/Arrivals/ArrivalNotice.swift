@@ -6,6 +6,7 @@ import Sharing
 /// The summary has only our own words, as that of an offer.
 enum ArrivalNotice {
     static let openKey = "open"
+    static let chooseKey = "choose"
     static let showKey = "show"
 
     private static let noteLength = 160
@@ -22,10 +23,14 @@ enum ArrivalNotice {
     /// - Parameters:
     ///   - sender: of the first item.
     ///   - canOpen: whether the first item may be opened on the desktop.
-    static func request(for group: ArrivalGroup, from sender: OfferSender, canOpen: Bool) -> NotificationRequest {
+    ///   - canChoose: whether, besides, the user can choose the application.
+    static func request(
+        for group: ArrivalGroup, from sender: OfferSender, canOpen: Bool, canChoose: Bool = false
+    ) -> NotificationRequest {
         let lines = group.transfers == 1 ? transferLines(group, sender) : burstLines(group, sender)
         var actions: [NotificationRequest.Action] = []
         if canOpen, group.transfers == 1 { actions.append(.init(key: openKey, label: "Open")) }
+        if canOpen, canChoose, group.transfers == 1 { actions.append(.init(key: chooseKey, label: "Open with…")) }
         actions.append(.init(key: showKey, label: "Show in folder"))
         return NotificationRequest(
             summary: summary(group), body: lines.joined(separator: "\n"),

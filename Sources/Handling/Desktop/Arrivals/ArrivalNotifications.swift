@@ -69,7 +69,7 @@ package final class ArrivalNotifications: Sendable {
             var watch: Task<Void, Never>?
             for await _ in wakes {
                 while let notice = take() {
-                    let request = request(for: notice.group, opening, sender)
+                    let request = await request(for: notice.group, opening, sender)
                     let isLocked = await lock.isLocked()
                     if isLocked, watch == nil { watch = Task { await self.waitForUnlocking(lock) } }
                     guard let new = board.show(notice, request, isLocked: isLocked) else { continue }
@@ -111,9 +111,11 @@ package final class ArrivalNotifications: Sendable {
 
     private func request(
         for group: ArrivalGroup, _ opening: any ArrivalOpening, _ sender: (PeerID) -> OfferSender
-    ) -> NotificationRequest {
+    ) async -> NotificationRequest {
         guard let first = group.items.first else { return ArrivalNotice.surplus(group.transfers) }
         let canOpen = group.transfers == 1 && opening.canOpen(first)
-        return ArrivalNotice.request(for: group, from: sender(first.peer), canOpen: canOpen)
+        let canChoose = canOpen ? await opening.canChoose(for: first) : false
+        return ArrivalNotice.request(
+            for: group, from: sender(first.peer), canOpen: canOpen, canChoose: canChoose)
     }
 }

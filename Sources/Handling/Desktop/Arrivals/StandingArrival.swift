@@ -34,6 +34,8 @@ final class StandingArrival: Sendable {
             switch event {
             case .action(ArrivalNotice.openKey):
                 if let first = items.first, let reason = await opening.open(first) { fail(reason) }
+            case .action(ArrivalNotice.chooseKey):
+                if let first = items.first, let reason = await opening.choose(for: first) { fail(reason) }
             case .action(ArrivalNotice.showKey):
                 let items = self.items
                 if !items.isEmpty, let reason = await opening.show(items) { fail(reason) }
