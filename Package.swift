@@ -152,6 +152,7 @@ let package = Package(
         + module(.platform, "SystemCalls", [], tests: nil)
         + module(.platform, "Executors", ["CLinuxShims", deque])
         + module(.platform, "Streams", [])
+        + module(.platform, "ServiceManager", ["SystemCalls"])
         + module(.platform, "DBusClient", ["CDBus", "SystemCalls", "Executors"], tests: ["FakeLogind"])
         + module(.content, "ContentCheck", ["UniformTypes"], data: "Data", vectors: "Vectors")
         + module(
@@ -251,6 +252,8 @@ let package = Package(
                 "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
                 "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", nioPosix, logging,
                 lifecycle,
+                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", "Streams", "ServiceManager", nioCore, nioPosix,
+                logging, lifecycle,
             ],
             tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(
@@ -260,6 +263,8 @@ let package = Package(
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
                 "SystemCalls", argumentParser, logging, lifecycle, nioPosix,
+                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", "ServiceManager",
+                argumentParser, logging, lifecycle, nioPosix,
             ]
         )
 )

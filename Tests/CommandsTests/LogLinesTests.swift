@@ -30,6 +30,8 @@ struct LogLinesTests {
     func journal() {
         #expect(LogLineForm.journal.line(.warning, "no room", [:], label: "waftd", at: time) == "<4>no room")
         #expect(LogLineForm.journal.line(.info, "x", ["a": ""], label: "waftd", at: time) == "<6>x a=\"\"")
+        #expect(LogLineForm.journal.text(.error, "waft: a\n  b") == "<3>waft: a\n<3>  b")
+        #expect(LogLineForm.file.text(.error, "waft: a\n  b") == "waft: a\n  b")
         #expect(LogLineForm.ofStandardError(["JOURNAL_STREAM": "1:1"]) == .file)
         #expect(LogLineForm.ofStandardError([:]) == .file)
     }

@@ -232,10 +232,10 @@ struct TransferTests {
                 #expect(status.output.contains("\"name\":\"kitchen\""))
                 #expect(status.output.contains("\"port\":\(running.port)"))
                 let second = try await host.run(Programs.waftd, [])
-                #expect(second.exit == 1)
+                #expect(second.exit == 64)
                 #expect(second.errors.contains("running already"))
                 let receiving = try await host.run(arguments: ["receive"])
-                #expect(receiving.exit == 1)
+                #expect(receiving.exit == 64)
                 #expect(receiving.errors.contains("to answer its offers here: waft offers --watch, then waft accept N"))
                 try await running.log.error(containing: "receiving")
             }

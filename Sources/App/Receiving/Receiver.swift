@@ -9,6 +9,7 @@ import NIOPosix
 import SecureTransport
 import Sending
 import ServiceLifecycle
+package import ServiceManager
 package import Settings
 package import Sharing
 import Synchronization
@@ -48,6 +49,7 @@ package final class Receiver: Service {
     ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
     ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
     ///   - kinds: the dialects to speak, in order of preference.
+    ///   - manager: the service manager that waits for notices of this receiver; nil for none.
     ///   - observe: called for each event, from any thread; returns soon.
     /// - Throws: `ReceiverError` for a hook that cannot be run.
     package init(
@@ -55,6 +57,7 @@ package final class Receiver: Service {
         settings: Settings,
         visibility: Visibility? = nil,
         kinds: [EndpointKind] = Endpoints.all,
+        manager: ServiceManager? = nil,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(ReceiverError) {
@@ -63,6 +66,7 @@ package final class Receiver: Service {
         let relay = EventRelay(home.contactBook(logger), isWatched: { events.isWatched }, tell: { events.send($0) })
         let consent = ConsentQueue(rule: settings.accept) { relay.entered($0) }
         let arrivals = settings.notifications.includesArrivals ? ArrivalNotifications() : nil
+        let reports = manager.map { ServiceReports($0, name: settings.name, consent: consent, logger: logger) }
         do {
             plan = ReceiverPlan(
                 home: home, settings: settings, hook: try HandlerProgram.hook(settings, home),
@@ -72,8 +76,10 @@ package final class Receiver: Service {
                     observe(event)
                     relay.see(event)
                     if case .reception(let event) = event { arrivals?.see(event) }
+                    reports?.saw(event)
                 },
-                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, logger: logger)
+                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, reports: reports,
+                logger: logger)
         } catch {
             throw ReceiverError(.setting, error.description)
         }
@@ -82,7 +88,13 @@ package final class Receiver: Service {
 
     /// Runs until the service group shuts down.
     package func run() async throws {
-        try await cancelWhenGracefulShutdown { try await self.receive() }
+        try await cancelWhenGracefulShutdown {
+            try await withTaskCancellationHandler {
+                try await self.receive()
+            } onCancel: {
+                self.plan.reports?.stopping()
+            }
+        }
     }
 
     /// Runs until the task is cancelled. Everything it has started has ended when it returns.
@@ -105,6 +117,7 @@ package final class Receiver: Service {
                 parts.sayWhatIsMissing()
                 group.addTask { await control.run(events: self.events) { await self.reply(to: $0, parts) } }
                 group.addTask { try await self.listen(parts) }
+                if let reports = plan.reports { group.addTask { await reports.run(parts) } }
                 group.addTask { await parts.deliver() }
                 group.addTask { await parts.notify() }
                 group.addTask { await parts.outbox.run(on: parts.blocking) }
@@ -164,6 +177,7 @@ package final class Receiver: Service {
     private func learn(_ status: EndpointStatus, of dialect: Dialect, _ parts: ReceiverParts) {
         standing.withLock { $0.endpoints[dialect] = status }
         guard dialect == parts.endpoints.first?.dialect else { return }
+        plan.reports?.learn(port: status.port)
         if status.isReady {
             plan.observe(
                 .ready(

@@ -5,6 +5,7 @@ import Endpoints
 import HandlerCatalog
 import Handlers
 import Logging
+import ServiceManager
 import Settings
 import Sharing
 
@@ -27,5 +28,7 @@ struct ReceiverPlan: Sendable {
     let observe: @Sendable (ReceiverEvent) -> Void
     /// Nil if the machine may sleep.
     let inhibitor: SleepInhibitor?
+    /// Tells the service manager about this receiver; nil if none waits for that.
+    let reports: ServiceReports?
     let logger: Logger
 }

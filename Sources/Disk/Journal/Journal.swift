@@ -148,6 +148,11 @@ package final class Journal: ArrivalJournal, DeliveryJournal, Sendable {
         }
     }
 
+    /// Returns when all calls before this one have ended.
+    package func ping() {
+        queue.unsafeRead { _ in }
+    }
+
     /// The numbers of deliveries that wait, are parked, and have failed.
     package func summary() throws(JournalError) -> (waiting: Int, parked: Int, failed: Int) {
         try reading("could not count the deliveries") { try JournalReader.summary($0) }

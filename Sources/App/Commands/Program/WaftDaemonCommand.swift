@@ -1,10 +1,12 @@
 package import ArgumentParser
 import Contacts
 import Endpoints
+import Foundation
 import Glibc
 import Logging
 import Receiving
 import ServiceLifecycle
+import ServiceManager
 import Settings
 import Sharing
 
@@ -27,6 +29,18 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
+        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment) { error in
+            Console.shared.note("warning: the service manager could not be told about this receiver: \(error)")
+        }
+        do {
+            try await serve(manager)
+        } catch let failure as CommandError {
+            manager?.show(failure.message)
+            throw failure
+        }
+    }
+
+    private func serve(_ manager: ServiceManager?) async throws {
         let context = try CommandContext(options.apply)
         let logger = context.logger("waftd")
         let hangups = EndSignals.watched([SIGHUP])
@@ -39,7 +53,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         defer { hangupLog.cancel() }
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
-        let receiver = try ReceiverStart.receiver(context, logger: logger) { event in
+        let receiver = try ReceiverStart.receiver(context, logger: logger, manager: manager) { event in
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: context.people, to: logger)
         }

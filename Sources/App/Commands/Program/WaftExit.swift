@@ -37,7 +37,8 @@ package enum WaftExit: Int32, Encodable, Sendable, CaseIterable {
         case .noAnswer: "no answer in time, or busy until then"
         case .handlerSaidNo: "no handler said yes: it said no or later, it failed, or (`--wait opened`) there is none"
         case .contentChanged: "content changed while sending, or verification failed"
-        case .usage: "wrong usage, or an invalid setting; help that was asked for among other words"
+        case .usage:
+            "wrong usage, an invalid setting, or a receiver runs already; help that was asked for among other words"
         case .inputMissing: "an input is missing or unreadable; no such offer, item, job, contact or handler"
         case .notRunning: "no receiver is running"
         case .notPermitted: "not permitted: a handler has started this command, or it cannot read the receiver's secret"

@@ -4,6 +4,7 @@ import Control
 import Endpoints
 import Logging
 import Receiving
+import ServiceManager
 import Settings
 import Sharing
 
@@ -12,6 +13,7 @@ enum ReceiverStart {
         _ context: CommandContext,
         logger: Logger,
         visibility: Visibility? = nil,
+        manager: ServiceManager? = nil,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(CommandError) -> Receiver {
         do {
@@ -19,6 +21,7 @@ enum ReceiverStart {
                 home: context.home,
                 settings: context.settings,
                 visibility: visibility,
+                manager: manager,
                 logger: logger,
                 observe: observe
             )
@@ -33,7 +36,7 @@ enum ReceiverStart {
         case .setting: CommandError(.usage, line)
         case .alreadyRunning:
             CommandError(
-                .unexpected, line,
+                .usage, line,
                 hint: "to answer its offers here: waft offers --watch, then waft accept N; to start another one: "
                     + "stop it first, or set another WAFT_HOME")
         case .unexpected: CommandError(.unexpected, line)

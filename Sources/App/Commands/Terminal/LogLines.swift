@@ -52,6 +52,13 @@ enum LogLineForm {
         }
     }
 
+    /// Text of a program that ends, as it is; in the journal each of its lines has its level.
+    func text(_ level: Logger.Level, _ text: String) -> String {
+        guard self == .journal else { return text }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { "<\(Self.priority(level))>\($0)" }.joined(separator: "\n")
+    }
+
     /// A value with blanks stands in quotes.
     private static func value(_ text: String) -> String {
         text.contains(" ") || text.isEmpty ? "\"\(text.replacing("\"", with: "\\\""))\"" : text

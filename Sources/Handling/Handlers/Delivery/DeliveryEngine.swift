@@ -23,6 +23,7 @@ package final class DeliveryEngine: Delivering {
         case stop
         case retry(ArrivalNumber, CheckedContinuation<RetryAnswer, Never>)
         case release(ArrivalNumber, Duration, ReleasedItems.Answer)
+        case ping(CheckedContinuation<Void, Never>)
     }
 
     /// The result of a request to deliver something again.
@@ -107,6 +108,11 @@ package final class DeliveryEngine: Delivering {
     /// Restarts a delivery, even one that has a result.
     package func retry(_ number: ArrivalNumber) async -> RetryAnswer {
         await mailbox.ask(ifClosed: .fault("the receiver is stopping")) { .retry(number, $0) }
+    }
+
+    /// Returns when all events before this call are handled, and at once when the engine has ended.
+    package func ping() async {
+        await mailbox.ask(ifClosed: ()) { .ping($0) }
     }
 
     /// Delivers until the task is cancelled. Then it ends the running handlers, and calls them again at the next start.

@@ -103,6 +103,8 @@ struct DeliveryLoop {
             continuation.resume(returning: retry(number))
         case .release(let number, let limit, let answer):
             release(number, within: limit, answer)
+        case .ping(let continuation):
+            continuation.resume()
         }
     }
 

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Foundation
+import Logging
 
 /// Runs a program's command and turns every end into an exit code and at most a few lines.
 package enum CommandLineRun {
@@ -79,7 +80,7 @@ package enum CommandLineRun {
         if let failureEvents {
             failureEvents.print(failure)
         } else {
-            Console.shared.note("waft: \(failure)")
+            Console.shared.note(LogLineForm.ofStandardError().text(.error, "waft: \(failure)"))
         }
         end(failure.exit.rawValue)
     }
