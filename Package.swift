@@ -234,7 +234,8 @@ let package = Package(
             .app, "Endpoints",
             [
                 "Sharing", "UniformTypes", "SecureTransport", "Discovery", "HTTPChannel", "WaftDialect",
-                "AirDropDialect", "Contacts", "Pairing", "Executors", "Settings", nioCore, nioPosix, logging,
+                "AirDropDialect", "Contacts", "Pairing", "Executors", "Settings", "ServiceManager", nioCore, nioPosix,
+                logging,
             ],
             tests: ["Digests", nioHTTP1])
         + module(

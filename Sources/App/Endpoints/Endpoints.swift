@@ -1,4 +1,5 @@
 import AirDropDialect
+package import ServiceManager
 package import Sharing
 import WaftDialect
 
@@ -19,6 +20,9 @@ package enum Endpoints {
         EndpointKind(.waft) { WaftEndpoint($0) },
         EndpointKind(.airdrop) { AirDropEndpoint($0) },
     ]
+
+    /// The sockets that a service manager can open for the endpoints: each has the name of its dialect.
+    package static let sockets = Dictionary(uniqueKeysWithValues: all.map { ($0.dialect.name, PassedSockets.Kind.tcp) })
 
     /// The port of an address that the user types without one.
     package static let defaultPort = WaftDialect.defaultPort

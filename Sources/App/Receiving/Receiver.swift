@@ -49,6 +49,7 @@ package final class Receiver: Service {
     ///   - visibility: overrides the stored visibility until the user chooses one while the receiver runs; nil uses the
     ///     stored one. A receiver that takes everything from everyone starts visible to everyone.
     ///   - kinds: the dialects to speak, in order of preference.
+    ///   - sockets: those that the service manager has opened, by the names of `passedSockets`.
     ///   - manager: the service manager that waits for notices of this receiver; nil for none.
     ///   - observe: called for each event, from any thread; returns soon.
     /// - Throws: `ReceiverError` for a hook that cannot be run.
@@ -57,6 +58,7 @@ package final class Receiver: Service {
         settings: Settings,
         visibility: Visibility? = nil,
         kinds: [EndpointKind] = Endpoints.all,
+        sockets: PassedSockets = PassedSockets(),
         manager: ServiceManager? = nil,
         logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
@@ -78,13 +80,19 @@ package final class Receiver: Service {
                     if case .reception(let event) = event { arrivals?.see(event) }
                     reports?.saw(event)
                 },
-                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, reports: reports,
-                logger: logger)
+                inhibitor: settings.inhibitsSleep ? SleepInhibitor(logger: logger) : nil, sockets: sockets,
+                reports: reports, logger: logger)
         } catch {
             throw ReceiverError(.setting, error.description)
         }
         self.events = events
     }
+
+    private static let controlSocket = "control"
+
+    /// The sockets that a service manager can open for a receiver.
+    package static let passedSockets: [String: PassedSockets.Kind] =
+        Endpoints.sockets.merging([controlSocket: .local]) { endpoint, _ in endpoint }
 
     /// Runs until the service group shuts down.
     package func run() async throws {
@@ -110,7 +118,7 @@ package final class Receiver: Service {
             try home.checkInboxTrust()
             let socket = try ControlSocket(folder: home.run)
             let control = try await ControlServer.bind(
-                socket, on: MultiThreadedEventLoopGroup.singleton, logger: logger)
+                socket, passed: plan.sockets[Self.controlSocket], on: MultiThreadedEventLoopGroup.singleton, logger: logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let parts = try ReceiverParts(plan)
                 standing.withLock { $0.id = parts.identity.peerID }

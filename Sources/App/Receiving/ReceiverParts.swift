@@ -55,7 +55,7 @@ struct ReceiverParts: Sendable {
         let materials = EndpointParts(
             settings: settings, identity: identity, directory: directory, contacts: contacts,
             // Not the threads of incoming connections: slow peers of the outbox must not occupy those.
-            blocking: BlockingExecutor(threads: 8), logger: logger)
+            blocking: BlockingExecutor(threads: 8), sockets: plan.sockets, logger: logger)
         endpoints = plan.kinds.map { $0.make(materials) }
         // If nothing can be seen, addresses can be tried all the same.
         let finder = PeerFinder(

@@ -28,6 +28,8 @@ struct ReceiverPlan: Sendable {
     let observe: @Sendable (ReceiverEvent) -> Void
     /// Nil if the machine may sleep.
     let inhibitor: SleepInhibitor?
+    /// Sockets that the service manager has opened.
+    let sockets: PassedSockets
     /// Tells the service manager about this receiver; nil if none waits for that.
     let reports: ServiceReports?
     let logger: Logger

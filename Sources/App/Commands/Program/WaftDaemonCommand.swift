@@ -29,20 +29,23 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
     package init() {}
 
     package func run() async throws {
-        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment) { error in
+        let environment = ProcessInfo.processInfo.environment
+        let sockets = PassedSockets(environment: environment, expected: Receiver.passedSockets)
+        let manager = ServiceManager(environment: environment) { error in
             Console.shared.note("warning: the service manager could not be told about this receiver: \(error)")
         }
         do {
-            try await serve(manager)
+            try await serve(sockets, manager)
         } catch let failure as CommandError {
             manager?.show(failure.message)
             throw failure
         }
     }
 
-    private func serve(_ manager: ServiceManager?) async throws {
+    private func serve(_ sockets: PassedSockets, _ manager: ServiceManager?) async throws {
         let context = try CommandContext(options.apply)
         let logger = context.logger("waftd")
+        for warning in sockets.warnings { logger.warning("\(warning)") }
         let hangups = EndSignals.watched([SIGHUP])
         let hangupLog = Task {
             for await _ in hangups {
@@ -53,7 +56,7 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         defer { hangupLog.cancel() }
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
-        let receiver = try ReceiverStart.receiver(context, logger: logger, manager: manager) { event in
+        let receiver = try ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) { event in
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: context.people, to: logger)
         }

@@ -30,7 +30,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let rendering = ReceiverRendering(json: options.json, people: context.people)
         let once = OnceWatch(isWanted: self.once)
         let receiver = try ReceiverStart.receiver(
-            context, logger: context.logger("waft"), visibility: .everyone
+            context, visibility: .everyone, logger: context.logger("waft")
         ) { event in
             rendering.show(event)
             once.see(event)

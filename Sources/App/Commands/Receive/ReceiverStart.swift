@@ -11,9 +11,10 @@ import Sharing
 enum ReceiverStart {
     static func receiver(
         _ context: CommandContext,
-        logger: Logger,
         visibility: Visibility? = nil,
+        sockets: PassedSockets = PassedSockets(),
         manager: ServiceManager? = nil,
+        logger: Logger,
         observe: @escaping @Sendable (ReceiverEvent) -> Void
     ) throws(CommandError) -> Receiver {
         do {
@@ -21,6 +22,7 @@ enum ReceiverStart {
                 home: context.home,
                 settings: context.settings,
                 visibility: visibility,
+                sockets: sockets,
                 manager: manager,
                 logger: logger,
                 observe: observe

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 import Sharing
+import SystemCalls
 
 /// The daemon's end of the control socket: 0600 in a 0700 folder. Only this user's own programs may command, and no
 /// handler, although it has the same uid (security rules 13 and 17).
@@ -25,33 +26,50 @@ package struct ControlServer: Sendable {
 
     /// Binds the socket, and replaces one that a crash left behind.
     ///
+    /// - Parameter passed: a socket that the service manager has opened, which stays the caller's; it is used if only
+    ///   this user can reach it at the path where commands look, and is passed over with a warning if not.
     /// - Parameter proofTimeout: how long a connection may stay open without sending the secret.
     /// - Throws: `ControlError.alreadyRunning` if a receiver answers there; `broken` if the socket cannot be bound.
     package static func bind(
         _ socket: ControlSocket,
+        passed: Int32? = nil,
         on group: any EventLoopGroup,
         proofTimeout: Duration = .seconds(5),
         logger: Logger
     ) async throws(ControlError) -> ControlServer {
         let lock = try ControlLock(beside: socket)
-        if await ControlClient.somebodyListens(socket, on: group) { throw .alreadyRunning(socket.path) }
-        unlink(socket.path)
+        let given = passed.map { PassedControlSocket($0, for: socket) }
+        if let fault = given?.fault {
+            logger.warning("the passed control socket is not used", metadata: ["reason": "\(fault)"])
+        }
+        let used = given?.fault == nil ? passed : nil
+        // A connection to a passed socket waits for this process.
+        if given?.path != socket.path, await ControlClient.somebodyListens(socket, on: group) {
+            throw .alreadyRunning(socket.path)
+        }
+        if used == nil { unlink(socket.path) }
         // No other user can connect between bind and chmod: the folder is 0700, and the uid is checked as well.
         do {
             let secret = try ControlSecret.make(for: socket)
-            let listener = try await ServerBootstrap(group: group)
-                .bind(unixDomainSocketPath: socket.path) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try LineDecoder.wrap(channel, limit: requestBytes)
-                    }
-                }
-            chmod(socket.path, 0o600)
-            let owner = Listener(owning: listener, socket: socket, lock: lock)
+            let bootstrap = ServerBootstrap(group: group)
+            let listener: NIOAsyncChannel<Connection, Never>
+            if let used {
+                let copy = try FileDescriptor.copy(of: used)
+                listener = try await bootstrap.bind(copy.release(), childChannelInitializer: wrap)
+            } else {
+                listener = try await bootstrap.bind(unixDomainSocketPath: socket.path, childChannelInitializer: wrap)
+                chmod(socket.path, 0o600)
+            }
+            let owner = Listener(owning: listener, socket: socket, lock: lock, removesSocket: used == nil)
             return ControlServer(
                 listener: owner, socket: socket, secret: secret, proofTimeout: proofTimeout, logger: logger)
         } catch {
             throw .broken("the control socket \(socket.path) cannot be made: \(error)")
         }
+    }
+
+    private static func wrap(_ channel: any Channel) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture { try LineDecoder.wrap(channel, limit: requestBytes) }
     }
 
     /// Answers requests until the task is cancelled; then the socket is gone.
@@ -194,12 +212,16 @@ private final class Listener: Sendable {
     let channel: NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, ByteBuffer>, Never>
     private let socket: ControlSocket
     private let lock: ControlLock
+    /// Not for a passed socket, on which the next receiver listens.
+    private let removesSocket: Bool
 
     init(
         owning channel: NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, ByteBuffer>, Never>,
         socket: ControlSocket,
-        lock: ControlLock
+        lock: ControlLock,
+        removesSocket: Bool
     ) {
+        self.removesSocket = removesSocket
         self.channel = channel
         self.socket = socket
         self.lock = lock
@@ -212,7 +234,7 @@ private final class Listener: Sendable {
     }
 
     func removeFiles() {
-        unlink(socket.path)
+        if removesSocket { unlink(socket.path) }
         ControlSecret.remove(for: socket)
     }
 }

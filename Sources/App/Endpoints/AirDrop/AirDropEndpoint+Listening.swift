@@ -21,7 +21,9 @@ extension AirDropEndpoint {
                 guard options.isEnabled, host.visibility.visibility == .everyone else {
                     let reason = options.isEnabled ? "off: not visible to everyone" : "off: not enabled in config.yaml"
                     host.report(EndpointStatus(reason))
-                    await host.visibility.wait { options.isEnabled && $0 == .everyone }
+                    await sockets.turningAway(dialect) {
+                        await host.visibility.wait { options.isEnabled && $0 == .everyone }
+                    }
                     continue
                 }
                 do {
@@ -84,12 +86,15 @@ extension AirDropEndpoint {
     }
 
     private func bind() async throws -> SecureListener {
-        func bind(_ port: Int) async throws -> SecureListener {
-            try await SecureListener.bind(
-                // New each time, as the name is: nothing is to be recognised by it (security rule 14).
-                SecureListener.Configuration(port: port, profile: .airdrop) { try Identity.make(kind: .rsa2048) },
-                group: .singleton, logger: logger)
+        func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
+            // New each time, as the name is: nothing is to be recognised by it (security rule 14).
+            var configuration = SecureListener.Configuration(port: port, profile: .airdrop) {
+                try Identity.make(kind: .rsa2048)
+            }
+            configuration.passed = passed
+            return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
         }
+        if let passed = sockets[dialect] { return try await bind(0, passed: passed) }
         do {
             return try await bind(Int(AirDropDialect.defaultPort))
         } catch let error as ListenerError where error.code == .addressInUse {

@@ -5,6 +5,7 @@ import HTTPChannel
 import Logging
 import NIOPosix
 import SecureTransport
+import ServiceManager
 import Settings
 package import Sharing
 import Synchronization
@@ -18,11 +19,13 @@ package struct AirDropEndpoint: Endpoint {
     let directory: Result<any ServiceDirectory, any Error>?
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
+    let sockets: PassedSockets
     let logger: Logger
 
     package init(_ parts: EndpointParts) {
         options = parts.settings.airdrop
         (directory, blocking, logger) = (parts.directory, parts.blocking, parts.logger)
+        sockets = parts.sockets
         side = AirDropSide(AirDropCard(name: parts.settings.name, model: options.modelName))
     }
 

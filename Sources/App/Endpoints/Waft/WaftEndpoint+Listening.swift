@@ -19,7 +19,7 @@ extension WaftEndpoint {
         while !Task.isCancelled {
             guard host.visibility.visibility != .off else {
                 host.report(EndpointStatus("off: not visible"))
-                await host.visibility.wait { $0 != .off }
+                await sockets.turningAway(dialect) { await host.visibility.wait { $0 != .off } }
                 continue
             }
             let listener = try await bind(before: last)
@@ -77,14 +77,23 @@ extension WaftEndpoint {
         responder?.end()
     }
 
-    /// The port that was set, or else the usual one, or else any.
+    /// The passed socket, or else the port that was set, or else the usual one, or else any.
     /// - Parameter before: the port before it was closed for a while: the same again, also if any port would have done
     ///   at first; 0 for none.
     private func bind(before: Int) async throws -> SecureListener {
-        func bind(_ port: Int) async throws -> SecureListener {
-            try await SecureListener.bind(
-                SecureListener.Configuration(port: port, identity: identity, profile: Self.profile),
-                group: .singleton, logger: logger)
+        func bind(_ port: Int, passed: Int32? = nil) async throws -> SecureListener {
+            var configuration = SecureListener.Configuration(port: port, identity: identity, profile: Self.profile)
+            configuration.passed = passed
+            return try await SecureListener.bind(configuration, group: .singleton, logger: logger)
+        }
+        if let passed = sockets[dialect] {
+            let listener = try await bind(0, passed: passed)
+            if let port, Int(port) != listener.port, before == 0 {
+                logger.notice(
+                    "the socket of the service manager is used, not the port of the settings",
+                    metadata: ["socket": "\(listener.port)", "port": "\(port)"])
+            }
+            return listener
         }
         if before > 0, let listener = try? await bind(before) { return listener }
         if let port { return try await bind(Int(port)) }

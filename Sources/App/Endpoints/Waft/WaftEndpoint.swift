@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import SecureTransport
+import ServiceManager
 import Settings
 package import Sharing
 import WaftDialect
@@ -24,6 +25,7 @@ package struct WaftEndpoint: Endpoint {
     let port: UInt16?
     /// Threads for conversations that read or write the disk.
     let blocking: BlockingExecutor
+    let sockets: PassedSockets
     let logger: Logger
     var limits = TransportLimits()
     /// Interval between two checks for a silent connection.
@@ -33,6 +35,7 @@ package struct WaftEndpoint: Endpoint {
         (identity, directory, contacts) = (parts.identity, parts.directory, parts.contacts)
         domains = parts.settings.askedDomains.map { DomainBrowser(domains: $0) }
         (port, blocking, logger) = (parts.settings.port, parts.blocking, parts.logger)
+        sockets = parts.sockets
     }
 
     /// TLS 1.3 with Waft's application protocol and a P-256 key on both sides.

@@ -41,6 +41,7 @@ package struct SystemOpener: Sendable {
             executable: .path(FilePath(path)),
             // ASCII, and it begins with a scheme: never taken for an option.
             arguments: [url.uri],
+            environment: .inherit.updating(StarterVariables.removed),
             platformOptions: options
         )
         let (answers, inlet) = AsyncStream<AttemptOutcome>.makeStream()

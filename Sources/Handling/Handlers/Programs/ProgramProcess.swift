@@ -33,11 +33,6 @@ final class ProgramProcess: Sendable {
         var waiting: [@Sendable (ProgramExit) -> Void] = []
     }
 
-    /// Variables from the starter of this process (such as systemd) that are for this process alone.
-    private static let ours = [
-        "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC", "MAINPID",
-        "CREDENTIALS_DIRECTORY", "JOURNAL_STREAM", "INVOCATION_ID", "WAFT_SANDBOX_PLAN",
-    ]
     /// Time limit for the end of a killed process: one that hangs in a system call of a dead disk may take for ever.
     private static let timeout: Duration = .seconds(10)
 
@@ -52,8 +47,7 @@ final class ProgramProcess: Sendable {
 
     /// - Throws: `SubprocessError` if it could not be started.
     static func start(_ start: Start) async throws -> ProgramProcess {
-        var environment: [Environment.Key: String?] = [:]
-        for name in ours { environment[Environment.Key(stringLiteral: name)] = .some(nil) }
+        var environment = StarterVariables.removed
         for (name, value) in start.environment { environment[Environment.Key(stringLiteral: name)] = .some(value) }
         var options = PlatformOptions()
         options.processGroupID = 0

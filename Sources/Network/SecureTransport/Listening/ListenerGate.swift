@@ -4,6 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 internal import Sharing
+internal import SystemCalls
 
 /// The entrance to a listener: makes the channels, counts them in `Admission`, and closes those that it selects.
 final class ListenerGate: Sendable {
@@ -51,6 +52,19 @@ final class ListenerGate: Sendable {
             return try await bootstrap(group).bind(host: host, port: port).get()
         } catch {
             throw ListenerError(host: host, port: port, cause: error)
+        }
+    }
+
+    /// - Parameter passed: an open listening socket, which stays the caller's.
+    func bind(passed: Int32, group: MultiThreadedEventLoopGroup) async throws(ListenerError) -> any Channel {
+        do {
+            let copy = try FileDescriptor.copy(of: passed)
+            let server = try await bootstrap(group).withBoundSocket(copy.release()).get()
+            // The channel has set a backlog of its own.
+            try systemCall { listen(passed, Int32(clamping: limits.backlog)) }
+            return server
+        } catch {
+            throw ListenerError(host: nil, port: 0, cause: error)
         }
     }
 

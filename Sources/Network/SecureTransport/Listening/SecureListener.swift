@@ -15,6 +15,9 @@ package struct SecureListener: Sendable {
         package var host: String?
         /// 0 for any free port.
         package var port: Int
+        /// An open listening socket that is used in place of `host` and `port`; the listener works with a copy of the
+        /// descriptor. The socket keeps taking connections when the listener has ended.
+        package var passed: Int32?
         /// The identity that peers see; nil if it is made for the first connection.
         let identity: Identity?
         let makingIdentity: @Sendable () throws -> Identity
@@ -67,7 +70,12 @@ package struct SecureListener: Sendable {
     ) async throws -> SecureListener {
         let gate = ListenerGate(
             context: try configuration.makeContext(), limits: configuration.limits, logger: logger)
-        let server = try await gate.bind(host: configuration.host, port: configuration.port, group: group)
+        let server =
+            if let passed = configuration.passed {
+                try await gate.bind(passed: passed, group: group)
+            } else {
+                try await gate.bind(host: configuration.host, port: configuration.port, group: group)
+            }
         return SecureListener(server: server, gate: gate, logger: logger)
     }
 
