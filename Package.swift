@@ -251,10 +251,8 @@ let package = Package(
             [
                 "Endpoints", "Sending", "Settings", "Control", "SystemCalls", "Sharing", "UniformTypes", "ContentCheck",
                 "SecureTransport", "Discovery", "Inbox", "HandlerCatalog", "HookSandbox", "Handlers", "Journal",
-                "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", nioPosix, logging,
-                lifecycle,
-                "Contacts", "Pairing", "Outbox", "Desktop", "Executors", "Streams", "ServiceManager", nioCore, nioPosix,
-                logging, lifecycle,
+                "Contacts", "Pairing", "Outbox", "Desktop", "DBusClient", "Executors", "Streams", "ServiceManager",
+                nioCore, nioPosix, logging, lifecycle,
             ],
             tests: ["Digests", "ToyDialect", "WaftDialect"])
         + module(
@@ -263,9 +261,7 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
-                "SystemCalls", argumentParser, logging, lifecycle, nioPosix,
-                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", "ServiceManager",
-                argumentParser, logging, lifecycle, nioPosix,
+                "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
             ]
         )
 )

@@ -32,7 +32,7 @@ struct ServiceReportsTests {
             ServiceManager(environment: ["NOTIFY_SOCKET": listener.address, "WATCHDOG_USEC": "40000"]))
         let air = ToyAir()
         var settings = Settings(hostName: "kitchen")
-        (settings.discovery, settings.notifications, settings.inhibitsSleep) = (false, false, false)
+        (settings.discovery, settings.notifications, settings.inhibitsSleep) = (false, .off, false)
         let receiver = try Receiver(
             home: try Home(environment: ["WAFT_HOME": folder / "home"]), settings: settings, visibility: .everyone,
             kinds: [EndpointKind(.toy) { ToyEndpoint(air, $0) }], manager: manager, logger: Self.logger

@@ -85,8 +85,7 @@ enum EventLine {
     case compare(Compared)
     case paired(Paired)
 
-    // `waft status`, `waft type`, `waft doctor`
-    // `waft status`, `waft type`, `waft desktop`
+    // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status(StatusFields)
     case check(DoctorCommand.Fields)
     case type(TypeCommand.Fields)

@@ -33,8 +33,6 @@ enum EventName: String, Encodable, CaseIterable {
     // `waft pair`
     case open, peer, compare, paired
 
-    // `waft status`, `waft type`, `waft doctor`
-    case status, type, check
-    // `waft status`, `waft type`, `waft desktop`
-    case status, type, desktop
+    // `waft status`, `waft type`, `waft doctor`, `waft desktop`
+    case status, type, check, desktop
 }
