@@ -32,8 +32,8 @@ struct ArrivalsTests {
                     atPath: folder + "/" + name, withIntermediateDirectories: true)
             }
             try writeScript("#!/bin/sh\necho \"$1\" >> '\(folder)/opened'\n", to: folder + "/bin/xdg-open")
-            for name in ["report.pdf", "a.txt", "b.txt"] {
-                let text = name == "report.pdf" ? "%PDF-1.4\n" : "hello"
+            for name in ["report.pdf", "a.txt", "b.txt", "c.txt"] {
+                let text = name == "report.pdf" ? "%PDF-1.4\n" : "hello from \(name)"
                 try text.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
             }
             try await Desktop.with(in: folder + "/desktop") { desktop in
@@ -58,7 +58,7 @@ struct ArrivalsTests {
     func buttons() async throws {
         try await withPlace { place in
             let mock = [
-                "-m", "dbusmock", "--session", "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1",
+                "-u", "-m", "dbusmock", "--session", "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1",
                 "org.freedesktop.FileManager1",
             ]
             try await place.kitchen.withProgram("/usr/bin/python3", mock, signal: .terminate) { manager in
@@ -75,11 +75,11 @@ struct ArrivalsTests {
                 let text = try await place.desktop.closeAll()
                 #expect(text.contains("3 items have arrived"), "\(text)")
                 #expect(text.contains("“report.pdf” and 2 more from “study” (unverified, key "), "\(text)")
-                try await place.send("a.txt")
+                try await place.send("c.txt")
                 try await place.desktop.displays(1)
                 try await place.desktop.choose("Show in folder")
                 try await manager.transcript.says("ShowItems")
-                try await manager.transcript.says("file://\(place.inbox)/a")
+                try await manager.transcript.says("file://\(place.inbox)/c.txt")
             }
         }
     }
