@@ -78,6 +78,17 @@ struct DoctorChecksTests {
         #expect(none.map(\.result) == [.problem])
     }
 
+    @Test("a port that another program has is a warning, and a problem if the user has set it; systemd is none")
+    func port() {
+        let other = PortOwners.Owner(user: 0, process: 2, program: "python3")
+        let systemd = PortOwners.Owner(user: 0, process: 1, program: "systemd")
+        #expect(PortCheck.taken(9_238, false, by: []).result == .ok)
+        #expect(PortCheck.taken(9_238, true, by: [systemd]).result == .ok)
+        #expect(PortCheck.taken(9_238, false, by: [other, systemd]).result == .warning)
+        let set = PortCheck.taken(9_238, true, by: [other])
+        #expect(set.result == .problem && set.reason.contains("9238 is taken by python3 (process 2)"))
+    }
+
     @Test("an interface that skipInterfaces leaves out, or that has no address, is none")
     func interfaces() {
         let interface = NetworkInterface(index: 2, name: "eth0", isLoopback: false)

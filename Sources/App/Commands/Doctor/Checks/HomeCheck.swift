@@ -14,7 +14,7 @@ struct HomeCheck: DoctorCheck {
         let root = scene.environment["WAFT_HOME"].flatMap { $0.isEmpty ? nil : $0 }
         if let root, let fault = Self.fault(ofRoot: root, user: geteuid()) { return [fault] }
         if let fault = scene.homeFault {
-            return [.problem(fault, hint: "nothing is read from a place that others could change: see the line above")]
+            return [.problem(fault, hint: "correct that first: until then Waft reads nothing there")]
         }
         guard let home = scene.home else { return [] }
         do {

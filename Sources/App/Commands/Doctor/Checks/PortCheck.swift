@@ -16,7 +16,9 @@ struct PortCheck: DoctorCheck {
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
         let wanted = scene.settings.port ?? Endpoints.defaultPort
-        guard let status = scene.status else { return [Self.taken(wanted, scene.settings.port != nil)] }
+        guard let status = scene.status else {
+            return [Self.taken(wanted, scene.settings.port != nil, by: PortOwners.listening(onTCP: wanted))]
+        }
         guard let port = UInt16(exactly: status.port), port > 0 else {
             return [.warning("no port is open: the receiver is not visible", hint: "waft visible contacts")]
         }
@@ -25,10 +27,13 @@ struct PortCheck: DoctorCheck {
     }
 
     /// Without a receiver: whether one could have the port.
-    private static func taken(_ port: UInt16, _ isSet: Bool) -> DoctorFinding {
-        let owners = PortOwners.listening(onTCP: port).map(\.text).joined(separator: ", ")
+    /// - Parameter isSet: whether the user has set this port.
+    static func taken(_ port: UInt16, _ isSet: Bool, by owners: [PortOwners.Owner]) -> DoctorFinding {
         if owners.isEmpty { return .ok("\(port) is free") }
-        let words = "\(port) is taken by \(owners)"
+        if owners.allSatisfy({ $0.program == "systemd" }) {
+            return .ok("systemd listens on \(port), to start the receiver of a service")
+        }
+        let words = "\(port) is taken by \(owners.map(\.text).joined(separator: ", "))"
         let hint = "end that program, or choose another port: port in config.yaml"
         return isSet
             ? .problem("\(words): no receiver can start", hint: hint)
