@@ -262,6 +262,8 @@ let package = Package(
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
                 "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
+                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", "ServiceManager",
+                argumentParser, logging, lifecycle, nioPosix, subprocess,
             ]
         )
 )

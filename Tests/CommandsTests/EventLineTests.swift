@@ -214,6 +214,8 @@ private struct Samples {
             .policyDecision(
                 PolicyTestCommand.Fields(path: "/a", type: "public.data", outcome: "ask", explanation: "no rule")),
             .visibility(VisibleCommand.Fields(visibility: "off")),
+            .service(ServiceStanding.Fields(system: false, state: "active", startsByItself: true)),
+            .unit(UnitFields(unit: "waftd.service", unitText: "[Unit]\n")),
         ]
     }
 }

@@ -79,6 +79,8 @@ extension EventLine: FieldGroups {
         case .type(let fields): (.type, fields)
         case .check(let fields): (.check, fields)
         case .desktop(let fields): (.desktop, fields)
+        case .service(let fields): (.service, fields)
+        case .unit(let fields): (.unit, fields)
         }
     }
 }

@@ -91,6 +91,10 @@ enum EventLine {
     case type(TypeCommand.Fields)
     case desktop(DesktopPlace.Fields)
 
+    // `waft service`
+    case service(ServiceStanding.Fields)
+    case unit(UnitFields)
+
     /// Items that an event lists; offers can have tens of thousands.
     static let shownItems = 100
 

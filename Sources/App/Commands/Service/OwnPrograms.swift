@@ -1,0 +1,33 @@
+import Foundation
+import Glibc
+
+/// Where the programs of this installation are.
+enum OwnPrograms {
+    /// The path of the `waftd` beside the running `waft`: beside its link if it was started by one, as package managers
+    /// replace the file and keep the link.
+    ///
+    /// - Throws: `CommandError` if there is none, or systemd could not name it.
+    static func daemon() throws(CommandError) -> String {
+        let folders = [folderOfCommand(), link("/proc/self/exe").map(folder)].compactMap(\.self)
+        guard let path = folders.map({ $0 + "/waftd" }).first(where: { access($0, X_OK) == 0 }) else {
+            throw CommandError(.inputMissing, "there is no waftd beside this waft: install it first")
+        }
+        guard !path.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw CommandError(.usage, "systemd cannot start a program in a folder with such a name")
+        }
+        return path
+    }
+
+    private static func folderOfCommand() -> String? {
+        guard let word = CommandLine.unsafeArgv[0].map({ String(cString: $0) }) else { return nil }
+        if word.contains("/") { return folder(URL(fileURLWithPath: word).standardizedFileURL.path) }
+        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return places.first { $0.hasPrefix("/") && access($0 + "/" + word, X_OK) == 0 }
+    }
+
+    private static func folder(_ path: String) -> String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
+    private static func link(_ path: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+    }
+}
