@@ -261,9 +261,7 @@ let package = Package(
                 "Endpoints", "Receiving", "Sending", "Settings", "Control", "Sharing", "UniformTypes", "ContentCheck",
                 "Digests", "Inbox", "ItemSources", "HandlerCatalog", "HookSandbox", "Handlers", "Journal", "Contacts",
                 "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "DBusClient", "Desktop", "Discovery",
-                "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix,
-                "Pairing", "Outbox", "Executors", "Streams", "CLinuxShims", "Desktop", "SystemCalls", "ServiceManager",
-                argumentParser, logging, lifecycle, nioPosix, subprocess,
+                "SystemCalls", "ServiceManager", argumentParser, logging, lifecycle, nioPosix, subprocess,
             ]
         )
 )

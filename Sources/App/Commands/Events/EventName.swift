@@ -35,8 +35,6 @@ enum EventName: String, Encodable, CaseIterable {
 
     // `waft status`, `waft type`, `waft doctor`, `waft desktop`
     case status, type, check, desktop
-    // `waft status`, `waft type`
-    case status, type
     // `waft service`
     case service, unit
 }
