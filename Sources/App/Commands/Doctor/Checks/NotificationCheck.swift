@@ -10,7 +10,7 @@ struct NotificationCheck: DoctorCheck {
     private static let answering: Duration = .seconds(2)
 
     func findings(_ scene: DoctorScene) async -> [DoctorFinding] {
-        guard scene.settings.notifications else { return [.ok("off (notifications in config.yaml)")] }
+        guard scene.settings.notifications != .off else { return [.ok("off (notifications in config.yaml)")] }
         let hint = "offers are answered by: waft offers, waft accept N; to have none: notifications: false"
         guard let address = BusAddress.session(scene.environment) else {
             return [.warning("no session bus is known, so offers are not shown on the desktop", hint: hint)]
