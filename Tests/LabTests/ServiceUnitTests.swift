@@ -35,7 +35,8 @@ struct ServiceUnitTests {
         try await withTemporaryFolder { folder in
             let host = Host.loopback(folder)
             let both = try await host.run(arguments: ["service", "print"])
-            #expect(both.output.contains("# waftd.service\n[Unit]\n") && both.output.contains("# waftd.socket\n[Unit]\n"))
+            #expect(both.output.contains("# waftd.service\n[Unit]\n"))
+            #expect(both.output.contains("# waftd.socket\n[Unit]\n"))
             #expect(both.output.contains("\nExecStart=\(Programs.waftd)\n"))
             #expect(both.output.contains("\nEnvironment=WAFT_HOME=\(folder)\n"))
             let alone = try await host.run(arguments: ["service", "print", "waftd.socket"])

@@ -17,7 +17,8 @@ struct SocketActivationTests {
             let (kitchen, study) = (Host.loopback(folder + "/kitchen"), Host.loopback(folder + "/study"))
             try Self.makeRunFolder(kitchen)
             let (port, other) = (try freePort(), try freePort())
-            let words = Self.words(kitchen, [port: "waft", nil: "control"], ["--port", "\(other)", "--accept", "everyone"])
+            let options = ["--port", "\(other)", "--accept", "everyone"]
+            let words = Self.words(kitchen, [port: "waft", nil: "control"], options)
             let photo = folder + "/photo.txt"
             try "hello".write(toFile: photo, atomically: false, encoding: .utf8)
             try await kitchen.withProgram("/bin/sh", words, signal: .terminate) { running in
@@ -26,7 +27,8 @@ struct SocketActivationTests {
                 #expect(sent.exit == 0, "\(sent.errors)")
                 let status = try await kitchen.run(arguments: ["status"])
                 #expect(status.output.contains("port             \(port)\n"), "\(status)")
-                try await running.transcript.says("the socket of the service manager is used, not the port of the settings")
+                let line = "the socket of the service manager is used, not the port of the settings"
+                try await running.transcript.says(line)
                 // The port stays open while it is off, but nobody is kept waiting.
                 #expect(try await kitchen.run(arguments: ["visible", "off"]).exit == 0)
                 let refused = try await study.run(

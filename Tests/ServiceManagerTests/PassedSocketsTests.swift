@@ -28,7 +28,10 @@ struct PassedSocketsTests {
         pipe(&ends)
         close(ends[1])
         let passed = passed(
-            [tcp(), tcp(), tcp(), local("a"), tcp(), datagram(), socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), ends[0]],
+            [
+                tcp(), tcp(), tcp(), local("a"), tcp(), datagram(), socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0),
+                ends[0],
+            ],
             "other:waft:waft:airdrop:control:control:airdrop:airdrop")
         let reasons = [
             "other": "its name is none of airdrop, control, waft", "waft": "another one has its name",
@@ -71,7 +74,8 @@ struct PassedSocketsTests {
         close(passed.first)
     }
 
-    @Test("a number of sockets that is none, or too large, is a warning", arguments: ["", "0", "-1", "x", "2147483648"])
+    @Test(
+        "a number of sockets that is none, or too large, is a warning", arguments: ["", "0", "-1", "x", "2147483648"])
     func numbers(text: String) {
         let environment = ["LISTEN_PID": "\(getpid())", "LISTEN_FDS": text, "LISTEN_FDNAMES": "waft"]
         let sockets = PassedSockets(environment: environment, expected: expected, first: 900)

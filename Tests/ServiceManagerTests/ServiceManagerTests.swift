@@ -88,7 +88,13 @@ struct ServiceManagerTests {
         let status = PacedStatus(every: .milliseconds(200))
         let changes = Recorder<Void>()
         let start = ContinuousClock.now
-        let task = Task { await status.run { "\(changes.count)" } show: { shown.record($0) } }
+        let task = Task {
+            await status.run {
+                "\(changes.count)"
+            } show: {
+                shown.record($0)
+            }
+        }
         for _ in 1...500 {
             changes.record(())
             status.changed()

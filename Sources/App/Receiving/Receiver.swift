@@ -118,7 +118,8 @@ package final class Receiver: Service {
             try home.checkInboxTrust()
             let socket = try ControlSocket(folder: home.run)
             let control = try await ControlServer.bind(
-                socket, passed: plan.sockets[Self.controlSocket], on: MultiThreadedEventLoopGroup.singleton, logger: logger)
+                socket, passed: plan.sockets[Self.controlSocket], on: MultiThreadedEventLoopGroup.singleton,
+                logger: logger)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let parts = try ReceiverParts(plan)
                 standing.withLock { $0.id = parts.identity.peerID }
@@ -187,6 +188,7 @@ package final class Receiver: Service {
         guard dialect == parts.endpoints.first?.dialect else { return }
         plan.reports?.learn(port: status.port)
         if status.isReady {
+            parts.startKeptHandlers()
             plan.observe(
                 .ready(
                     id: parts.identity.peerID, name: settings.name, port: status.port, inbox: home.inbox,

@@ -15,6 +15,7 @@ import SecureTransport
 import Sending
 import Settings
 import Sharing
+import Streams
 import SystemCalls
 import UniformTypes
 
@@ -25,6 +26,10 @@ struct ReceiverParts: Sendable {
     let journal: Journal
     let catalog: CatalogWatch
     let engine: DeliveryEngine
+    private let choice: HandlerChoice
+    private let calls: HandlerCalls
+    /// The handlers that stay are to be started, or have changed.
+    private let keeping = Mailbox<Void>()
     let door: VisibilityController
     let reception: Reception
     let pairing: PairingAcceptance
@@ -97,11 +102,14 @@ struct ReceiverParts: Sendable {
             defaultTimeLimit: settings.hookTimeout,
             requiresSandbox: settings.requiresSandbox
         )
+        self.choice = choice
+        let calls = HandlerCalls(runner: runner)
+        self.calls = calls
         let opensURLs = !settings.openReceivedURLs.isEmpty
         let engine = DeliveryEngine(
             journal: journal,
             choice: choice,
-            caller: HandlerCalls(runner: runner),
+            caller: calls,
             subject: { arrival in
                 let link = opensURLs && arrival.item.kind == .url ? ReceivedLink.parts(at: arrival.stored.path) : nil
                 return HandlerChoice.Subject(
@@ -246,9 +254,15 @@ struct ReceiverParts: Sendable {
                     await withTaskExecutorPreference(blocking) { await refreshDesktopEntry() }
                 }
             }
+            group.addTask {
+                for await _ in keeping { await calls.keep(choice.keptPrograms) }
+            }
         }
         catalog.stop()
     }
+
+    /// Starts the handlers that run as long as the receiver does. Returns at once.
+    func startKeptHandlers() { keeping.post(()) }
 
     /// Reads the handlers again. When this returns, they apply to all further offers and arrivals.
     func refreshHandlers() async {
@@ -269,5 +283,6 @@ struct ReceiverParts: Sendable {
     private func use(_ snapshot: CatalogSnapshot) {
         inbox.use(ContentChecker(types: snapshot.registry))
         engine.handlersChanged()
+        startKeptHandlers()
     }
 }

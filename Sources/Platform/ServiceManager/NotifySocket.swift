@@ -32,15 +32,9 @@ package struct NotifySocket: Sendable, Hashable {
         var timeout = Self.timeout
         let size = socklen_t(MemoryLayout.size(ofValue: timeout))
         try systemCall { setsockopt(socket.raw, SOL_SOCKET, SO_SNDTIMEO, &timeout, size) }
-        let notice = fields.map(Self.line).joined(separator: "\n")
+        let notice = Array(fields.map(Self.line).joined(separator: "\n").utf8)
         try withAddress { address, length throws(SystemError) in
-            _ = try systemCall {
-                notice.utf8.withContiguousStorageIfAvailable {
-                    sendto(socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), address, length)
-                } ?? Array(notice.utf8).withUnsafeBufferPointer {
-                    sendto(socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), address, length)
-                }
-            }
+            _ = try systemCall { sendto(socket.raw, notice, notice.count, Int32(MSG_NOSIGNAL), address, length) }
         }
     }
 
@@ -65,6 +59,7 @@ package struct NotifySocket: Sendable, Hashable {
     }
 
     private static func line(_ field: String) -> String {
-        String(String.UnicodeScalarView(field.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        let scalars = field.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

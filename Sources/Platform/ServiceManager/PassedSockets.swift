@@ -91,8 +91,10 @@ package final class PassedSockets: Sendable {
         guard families.contains(family) else {
             return kind == .tcp ? "it is not of the Internet" : "it is not one of this machine (AF_UNIX)"
         }
-        guard type == Int32(SOCK_STREAM.rawValue), kind == .local || option(SO_PROTOCOL, of: socket) == Int32(IPPROTO_TCP)
-        else { return "it is no stream" }
+        let isStream = type == Int32(SOCK_STREAM.rawValue)
+        guard isStream, kind == .local || option(SO_PROTOCOL, of: socket) == Int32(IPPROTO_TCP) else {
+            return "it is no stream"
+        }
         return option(SO_ACCEPTCONN, of: socket) == 1 ? nil : "it does not listen"
     }
 

@@ -56,7 +56,8 @@ package struct WaftDaemonCommand: AsyncParsableCommand {
         defer { hangupLog.cancel() }
         let rendering = ReceiverRendering(json: true, people: context.people)
         let json = options.json
-        let receiver = try ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) { event in
+        let receiver = try ReceiverStart.receiver(context, sockets: sockets, manager: manager, logger: logger) {
+            event in
             if json { rendering.show(event) }
             ReceiverLog.write(event, people: context.people, to: logger)
         }

@@ -13,7 +13,9 @@ struct ServicePrintCommand: AsyncParsableCommand {
 
     @OptionGroup var whose: ServiceScopeOption
 
-    @Option(name: .long, help: ArgumentHelp("The folder of waftd, if it is not the one of this program.", valueName: "folder"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The folder of waftd, if it is not the one of this program.", valueName: "folder"))
     var programs: String?
 
     @Argument(help: ArgumentHelp("Only this one: waftd.service or waftd.socket.", valueName: "unit"))
@@ -69,7 +71,8 @@ extension ServiceUnits {
         guard scope == .user else {
             for place in ["/home/", "/root/", "/run/", "/tmp/"] where daemon.hasPrefix(place) {
                 throw CommandError(
-                    .usage, "a service of the machine sees nothing in \(place.dropLast()): install Waft elsewhere first",
+                    .usage,
+                    "a service of the machine sees nothing in \(place.dropLast()): install Waft elsewhere first",
                     hint: "Scripts/install --prefix /usr/local")
             }
             return ServiceUnits(scope: scope, daemon: daemon)

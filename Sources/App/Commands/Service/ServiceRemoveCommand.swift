@@ -33,10 +33,12 @@ struct ServiceRemoveCommand: AsyncParsableCommand {
         let standing = await ServiceStanding.read(scope)
         if output.json { return EventLine.service(standing.fields(units: removed.map(\.path))).print() }
         for file in removed { Console.shared.result("removed \(TerminalText.escaped(file.path, limit: 1_000))") }
-        if removed.isEmpty { Console.shared.result("there were no units in \(TerminalText.escaped(folder, limit: 1_000))") }
+        if removed.isEmpty {
+            Console.shared.result("there were no units in \(TerminalText.escaped(folder, limit: 1_000))")
+        }
         if let path = standing.path {
-            Console.shared.note(
-                "\(TerminalText.escaped(path, limit: 1_000)) belongs to the package; it is stopped, and starts no more by itself")
+            let unit = TerminalText.escaped(path, limit: 1_000)
+            Console.shared.note("\(unit) belongs to the package; it is stopped, and starts no more by itself")
         }
         Console.shared.note("The Inbox, the settings and the identity of this machine stay.")
     }

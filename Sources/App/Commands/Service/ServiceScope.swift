@@ -35,7 +35,8 @@ struct ServiceScopeOption: ParsableArguments {
     /// - Throws: `CommandError` for a change of the machine by a user who may not make it.
     func scopeToChange() throws(CommandError) -> ServiceScope {
         if system, geteuid() != 0 {
-            throw CommandError(.usage, "a service of the machine is changed by root", hint: "put sudo before the command")
+            throw CommandError(
+                .usage, "a service of the machine is changed by root", hint: "put sudo before the command")
         }
         return scope
     }

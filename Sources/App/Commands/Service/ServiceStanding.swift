@@ -13,7 +13,8 @@ struct ServiceStanding: Sendable {
     ]
 
     static func read(_ scope: ServiceScope) async -> ServiceStanding {
-        let shown = await Systemctl(scope: scope).call("show", ServiceUnits.service, "--property=" + asked.joined(separator: ","))
+        let wanted = "--property=" + asked.joined(separator: ",")
+        let shown = await Systemctl(scope: scope).call("show", ServiceUnits.service, wanted)
         var properties: [String: String] = [:]
         for line in shown.output.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ import SystemCalls
 struct UnitFile {
     let path: String
 
-    private static let mark = "# Written by waft service install; changes belong into a drop-in (systemctl edit). Check: "
+    private static let mark = "# Written by waft service install; put changes into a drop-in: systemctl edit. Check: "
     private static let longest = 64 << 10
 
     enum Owner {

@@ -25,6 +25,8 @@ package struct LaunchRules: Hashable, Sendable {
     }
 
     package var mode: Mode
+    /// Whether a resident handler is started with the receiver and stays when nothing arrives (`WaftKeepRunning`).
+    package var keepsRunning: Bool
     package var calls: Set<Call>
     package var sandbox: Sandbox
     /// Paths that it may read besides the system's folders, its bundle and the Inbox (`WaftReadablePaths`): absolute,
@@ -41,6 +43,7 @@ package struct LaunchRules: Hashable, Sendable {
 
     package init(
         mode: Mode = .perItem,
+        keepsRunning: Bool = false,
         calls: Set<Call> = [],
         sandbox: Sandbox = .strict,
         readablePaths: [String] = [],
@@ -50,6 +53,7 @@ package struct LaunchRules: Hashable, Sendable {
         timeout: Duration? = nil
     ) {
         self.mode = mode
+        self.keepsRunning = keepsRunning
         self.calls = calls
         self.sandbox = sandbox
         self.readablePaths = readablePaths

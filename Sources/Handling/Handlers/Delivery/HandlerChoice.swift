@@ -96,6 +96,12 @@ package struct HandlerChoice: Sendable {
         return candidates
     }
 
+    /// The programs that run as long as the receiver does.
+    package var keptPrograms: [HandlerProgram] {
+        let snapshot = catalog()
+        return snapshot.bundles.filter(snapshot.isEnabled).compactMap(program).filter(\.keepsRunning)
+    }
+
     private func usualCandidates(for subject: Subject, _ snapshot: CatalogSnapshot) -> [Candidate] {
         var candidates = subject.link.map { openers(of: $0, snapshot) } ?? []
         var isLeft = false

@@ -67,6 +67,24 @@ package final class HandlerCalls: HandlerCalling {
         return resident
     }
 
+    /// Starts the programs that stay, and ends those that are no longer among them.
+    ///
+    /// - Parameter programs: the resident ones of all usable handlers with `keepsRunning`.
+    package func keep(_ programs: [HandlerProgram]) async {
+        let names = Set(programs.map(\.identifier))
+        let dropped = state.withLock { state in
+            let dropped = state.residents.filter { $0.value.program.keepsRunning && !names.contains($0.key) }
+            for name in dropped.keys { state.residents[name] = nil }
+            return dropped.values.map(\.resident)
+        }
+        await withDiscardingTaskGroup { group in
+            for resident in dropped { group.addTask { await resident.stop() } }
+            for program in programs {
+                group.addTask { await self.resident(program)?.keep() }
+            }
+        }
+    }
+
     package func itemWillMove(_ number: ArrivalNumber) async {
         let residents = state.withLock { $0.residents.values.map(\.resident) }
         for resident in residents { await resident.itemWillMove(number) }

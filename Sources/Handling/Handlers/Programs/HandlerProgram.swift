@@ -30,6 +30,8 @@ package struct HandlerProgram: Hashable, Sendable {
     /// it. Nil for a program that may write only in its temporary folder.
     package var dataFolder: String?
     package var mode: LaunchRules.Mode
+    /// Whether it is started with the receiver and stays when nothing arrives: a resident handler.
+    package var keepsRunning: Bool
     /// The questions that it gets before the first URL.
     package var calls: Set<LaunchRules.Call>
     /// Time limit of a call, more than 0.
@@ -54,6 +56,7 @@ package struct HandlerProgram: Hashable, Sendable {
         bundle: String? = nil,
         dataFolder: String?,
         mode: LaunchRules.Mode = .perItem,
+        keepsRunning: Bool = false,
         calls: Set<LaunchRules.Call> = [],
         timeLimit: Duration,
         sandbox: SandboxPlan.Level,
@@ -70,6 +73,7 @@ package struct HandlerProgram: Hashable, Sendable {
         self.bundle = bundle ?? folder
         self.dataFolder = dataFolder
         self.mode = mode
+        self.keepsRunning = keepsRunning
         self.calls = calls
         self.timeLimit = timeLimit
         self.sandbox = sandbox
@@ -100,6 +104,7 @@ package struct HandlerProgram: Hashable, Sendable {
             folder: bundle.path,
             dataFolder: bundle.dataFolder,
             mode: bundle.launch.mode,
+            keepsRunning: bundle.launch.keepsRunning,
             calls: bundle.launch.calls,
             timeLimit: bundle.launch.timeout ?? defaultTimeLimit,
             sandbox: sandbox,

@@ -41,6 +41,11 @@ package actor ResidentHandler {
     /// Reads the output of the last process until that has ended.
     private var listening: Task<Void, Never>?
     private var isStopped = false
+    /// Whether it left by itself and without a fault: it is started again when something arrives.
+    private var hasLeft = false
+    /// Starts a program that stays again after a failure.
+    private var restarting: Task<Void, any Error>?
+    private var begun = ContinuousClock.now
     /// Whether a caller has the turn, and the callers that wait for it.
     private var isTaken = false
     private var line: [CheckedContinuation<Void, Never>] = []
@@ -85,10 +90,43 @@ package actor ResidentHandler {
         return outcome
     }
 
+    /// Starts a program that stays, unless it runs or has left by itself. A failure is tried again later.
+    ///
+    /// A program that is asked questions before it starts waits for its first item: the questions are about one.
+    package func keep() async {
+        guard program.keepsRunning, program.calls.isEmpty else { return }
+        await takeTurn()
+        defer { passTurn() }
+        guard !isStopped, !hasLeft, process == nil else { return }
+        if pacing.isWaiting(at: .now) { return startAgain() }
+        await leaving?.value
+        do {
+            _ = try await begin()
+        } catch {
+            pacing.failed(at: .now)
+            runner.logger.warning(
+                "a resident handler does not start",
+                metadata: [
+                    "handler": "\(program.identifier)", "reason": "\(LaunchError.outcome(of: error, program).reason)",
+                ])
+            startAgain()
+        }
+    }
+
+    private func startAgain() {
+        guard program.keepsRunning, !isStopped, let notBefore = pacing.notBefore else { return }
+        restarting?.cancel()
+        restarting = Task {
+            try await Task.sleep(until: notBefore)
+            await keep()
+        }
+    }
+
     /// Ends it, and refuses all later calls. Returns when it has ended.
     package func stop() async {
         isStopped = true
         idling?.cancel()
+        restarting?.cancel()
         launching?.cancel()
         resolve(.cancelled)
         await takeTurn()
@@ -228,6 +266,7 @@ package actor ResidentHandler {
     private func begin() async throws -> ResidentProcess {
         let process = try await ResidentProcess.start(program, runner)
         self.process = process
+        (begun, hasLeft) = (.now, false)
         notices = [:]
         listening = Task {
             for await line in process.lines { heard(line, from: process) }
@@ -274,7 +313,13 @@ package actor ResidentHandler {
     private func letGo(_ process: ResidentProcess) {
         self.process = nil
         idling?.cancel()
-        leaving = Task { await process.retire(grace: runner.grace) }
+        let leaving = Task { await process.retire(grace: runner.grace) }
+        self.leaving = leaving
+        guard program.keepsRunning else { return }
+        Task {
+            await leaving.value
+            await keep()
+        }
     }
 
     /// Its output matches no question: it is ended, and the next caller waits until it has ended.
@@ -294,18 +339,23 @@ package actor ResidentHandler {
         if process === self.process { self.process = nil }
         pacing.failed(at: .now)
         await process.end(grace: runner.grace)
+        startAgain()
     }
 
     private func ended(_ process: ResidentProcess, _ exit: ProgramExit) async {
         if process === self.process {
             self.process = nil
             idling?.cancel()
+            hasLeft = exit == .code(0)
             if exit != .code(0), !process.wasDismissed {
+                // What has worked for long does not fail again and again.
+                if begun + pacing.longest <= .now { pacing.answered() }
                 pacing.failed(at: .now)
                 runner.logger.warning(
                     "a resident handler left", metadata: ["handler": "\(program.identifier)", "exit": "\(exit)"])
                 // Otherwise processes that it had started could run beside those of the next process.
                 await process.end(grace: runner.grace)
+                startAgain()
             }
             resolve(.exited(exit))
         }
@@ -319,6 +369,7 @@ package actor ResidentHandler {
 
     private func idle() {
         idling?.cancel()
+        guard !program.keepsRunning else { return }
         idling = Task {
             try await Task.sleep(for: idleTime)
             await takeTurn()

@@ -57,6 +57,11 @@ struct BundleContents {
     mutating func launchRules(home: String?) throws(BundleError) -> LaunchRules {
         var rules = LaunchRules()
         rules.mode = try choice("WaftLaunch") ?? rules.mode
+        rules.keepsRunning = try truth("WaftKeepRunning")
+        if rules.keepsRunning, rules.mode != .resident {
+            warn("WaftKeepRunning is for handlers with WaftLaunch resident, and is ignored")
+            rules.keepsRunning = false
+        }
         rules.sandbox = try choice("WaftSandbox") ?? rules.sandbox
         rules.calls = Set(
             try texts("WaftLaunchCalls").map { text throws(BundleError) in
@@ -73,7 +78,7 @@ struct BundleContents {
         rules.timeout = try timeout()
         let known = [
             "WaftLaunch", "WaftSandbox", "WaftLaunchCalls", "WaftReadablePaths", "WaftWritablePaths", "WaftNetwork",
-            "WaftSockets", "WaftTimeout",
+            "WaftSockets", "WaftTimeout", "WaftKeepRunning",
         ]
         for key in keys.keys.sorted() where key.hasPrefix("Waft") && !known.contains(key) {
             warn("there is no key \(key); there are \(known.joined(separator: ", "))")
