@@ -78,11 +78,12 @@ struct ConfigurationTree {
 
     private static func fault(_ error: any Error) -> Fault {
         switch error {
-        case let YamlError.scanner(context, problem, mark, _), let YamlError.parser(context, problem, mark, _),
-            let YamlError.composer(context, problem, mark, _):
+        case YamlError.scanner(let context, let problem, let mark, _),
+            YamlError.parser(let context, let problem, let mark, _),
+            YamlError.composer(let context, let problem, let mark, _):
             let place = context.map { "\($0.text), " } ?? ""
             return Fault(line: mark.line, "this is not YAML: \(place)\(problem)")
-        case let YamlError.reader(problem, _, _, _):
+        case YamlError.reader(let problem, _, _, _):
             return Fault("is not YAML: \(problem)")
         default:
             let reason = (error as? YamlError)?.description ?? "\(error)"
