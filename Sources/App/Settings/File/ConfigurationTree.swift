@@ -61,17 +61,13 @@ struct ConfigurationTree {
         key.mark.flatMap { text.place(of: $0) }.flatMap { renamed[$0] } ?? key.scalar?.string
     }
 
-    /// The keys of a mapping that stand there for the second time, with the line of the first.
-    func duplicates(in mapping: Node.Mapping) -> [(name: String, line: Int, first: Int)] {
-        var lines: [String: Int] = [:]
-        return mapping.compactMap { key, _ in
-            guard let name = name(of: key), let line = key.mark?.line else { return nil }
-            guard let first = lines[name] else {
-                lines[name] = line
-                return nil
-            }
-            return (name, line, first)
-        }
+    /// The line of the first key of the same name in a mapping; nil for the first itself.
+    func line(before key: Node, in mapping: Node.Mapping) -> Int? {
+        let name = name(of: key)
+        guard let first = mapping.keys.first(where: { self.name(of: $0) == name })?.mark, let mark = key.mark,
+            (first.line, first.column) != (mark.line, mark.column)
+        else { return nil }
+        return first.line
     }
 
     // MARK: Errors

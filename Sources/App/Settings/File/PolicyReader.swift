@@ -61,8 +61,8 @@ struct PolicyReader {
                 report(key, "rule \(number): \(name) should be a value or a list of values")
                 continue
             }
-            if fields.updateValue(plain, forKey: name) != nil {
-                let first = tree.duplicates(in: mapping).first { $0.name == name }?.first ?? 0
+            fields[name] = plain
+            if let first = tree.line(before: key, in: mapping) {
                 report(
                     key,
                     "rule \(number) has \(name) again, after line \(first); several values are a list: \(name): [a, b]")

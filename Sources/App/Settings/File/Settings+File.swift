@@ -49,7 +49,6 @@ private struct SettingsReader {
         _ mapping: Node.Mapping, below parents: [String], into settings: inout Settings, _ registry: () -> TypeRegistry
     ) {
         let siblings = SettingKey.words(below: parents)
-        let duplicates = tree.duplicates(in: mapping)
         for (node, value) in mapping {
             let line = node.mark?.line ?? 0
             let word = tree.name(of: node) ?? "?"
@@ -58,8 +57,8 @@ private struct SettingsReader {
                 report(line, unknown(word, below: parents, siblings))
                 continue
             }
-            if let duplicate = duplicates.first(where: { $0.name == word && $0.line == line }) {
-                report(line, "\(name) stands here again; line \(duplicate.first) has it already")
+            if let first = tree.line(before: node, in: mapping) {
+                report(line, "\(name) stands here again; line \(first) has it already")
                 continue
             }
             guard let key = SettingKey.all.first(where: { $0.name == name }) else {
