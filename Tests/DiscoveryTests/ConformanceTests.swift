@@ -4,7 +4,7 @@ import Testing
 @Suite(
     "Directories keep their promises between hosts",
     .enabled(if: Lab.isPossible, Lab.excuse),
-    .timeLimit(.minutes(3))
+    .timeLimit(.minutes(5))
 )
 struct ConformanceTests {
     /// The kind of directory that a host uses.

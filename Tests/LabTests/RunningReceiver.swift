@@ -97,6 +97,11 @@ actor EventLog {
         }
     }
 
+    /// Waits for the end of the program.
+    func ended() async {
+        while !isOver { await change() }
+    }
+
     /// Waits until `text` is on standard error.
     func error(containing text: String) async throws {
         while !errors.contains(text) {
