@@ -74,7 +74,7 @@ struct AnswersTests {
                 var host = Host.loopback(folder + "/kitchen")
                 host.environment.merge(desktop.environment) { $1 }
                 host.environment["WAFT_ARBITER"] = folder + "/arbiter"
-                // What arrives would stay on the desktop.
+                // A notification of an arrival would stay on the desktop.
                 host.environment["WAFT_NOTIFICATIONS"] = "offers"
                 host.environment["WAFT_HOOK_READABLE"] = folder + "/words"
                 var sender = Host.loopback(folder + "/study")

@@ -29,7 +29,7 @@ struct SocketActivationTests {
                 #expect(status.output.contains("port             \(port)\n"), "\(status)")
                 let line = "the socket of the service manager is used, not the port of the settings"
                 try await running.transcript.says(line)
-                // The port stays open while it is off, but nobody is kept waiting.
+                // The port stays open while the receiver is off, but no sender has to wait.
                 #expect(try await kitchen.run(arguments: ["visible", "off"]).exit == 0)
                 let refused = try await study.run(
                     arguments: ["send", photo, "--timeout", "1", "--to", "127.0.0.1:\(port)"])

@@ -120,7 +120,7 @@ struct ServiceReportsTests {
     }
 }
 
-/// A caller whom nobody calls.
+/// A caller without calls.
 private struct NoCalls: HandlerCalling {
     func call(_ call: DeliveryCall) async -> CallResult { .cutShort }
     func itemWillMove(_ number: ArrivalNumber) async {}

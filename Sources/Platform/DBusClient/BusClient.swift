@@ -3,7 +3,7 @@ private import Synchronization
 /// A client of a message bus: calls methods, gets signals and owns names.
 ///
 /// It has one thread and one connection, which end when it is released. A connection that the bus has ended stays ended:
-/// then calls throw `BusError.disconnected` and streams end. A call starts a program only if it says so.
+/// then calls throw `BusError.disconnected` and streams end. A call starts a program only if its flag says so.
 package final class BusClient: Sendable {
     /// The time in which a bus or a service answers.
     package static let timeout: Duration = .seconds(25)

@@ -3,7 +3,7 @@ import SystemCalls
 
 /// Listening sockets that the service manager has opened for this process (sd_listen_fds(3)).
 ///
-/// They stay open as long as this value does, so that connections wait in the kernel while nobody accepts them.
+/// They stay open as long as this value exists: connections wait in the kernel until the receiver accepts them.
 package final class PassedSockets: Sendable {
     package enum Kind: Sendable {
         /// A stream over IPv4 or IPv6.

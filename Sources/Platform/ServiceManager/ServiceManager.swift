@@ -35,7 +35,7 @@ package final class ServiceManager: Sendable {
     /// The state of the service, for people: one line. At most a few a minute; see `PacedStatus`.
     package func show(_ status: String) { send("STATUS=" + status) }
 
-    /// The service reads its settings anew. `ready` says that it has done so.
+    /// The service begins to read its settings again. Call `ready` afterwards.
     package func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)

@@ -2,7 +2,7 @@ import Digests
 import Glibc
 import SystemCalls
 
-/// The file of a unit, with a first line by which a later `waft service` knows that nobody has changed it.
+/// The file of a unit. Its first line shows a later `waft service` whether anybody has changed it.
 struct UnitFile {
     let path: String
 
@@ -16,7 +16,7 @@ struct UnitFile {
         case other
     }
 
-    /// Who has written the file that is there now.
+    /// The writer of the present file.
     var owner: Owner {
         do throws(SmallFile.AccessError) {
             let text = String(decoding: try SmallFile.read(path, limit: Self.longest), as: UTF8.self)
@@ -40,7 +40,7 @@ struct UnitFile {
         do throws(SystemError) {
             try FolderMaking.make(SmallFile.folder(of: path))
             try SmallFile.replace(path, with: Array(Self.marked(unit).utf8), mode: 0o644)
-            // Whatever the umask is: the service manager of the machine is another user.
+            // With any umask: the service manager of the machine is another user.
             try systemCall { chmod(path, 0o644) }
         } catch {
             throw CommandError(.unexpected, "\(TerminalText.escaped(path, limit: 1_000)) cannot be written: \(error)")

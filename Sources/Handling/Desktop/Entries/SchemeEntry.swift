@@ -1,4 +1,4 @@
-/// The desktop entry by which the desktop gives URLs of handlers' schemes to `waft open`
+/// The desktop entry for URLs of handlers' schemes: the desktop gives them to `waft open`
 /// (Desktop Entry Specification 1.5).
 package struct SchemeEntry: Hashable, Sendable {
     package static let fileName = "org.waft.Open.desktop"

@@ -45,7 +45,7 @@ package struct SchemeEntryFile: Sendable {
         }
     }
 
-    /// Writes the entry, whatever is there.
+    /// Writes the entry, and replaces an existing file.
     package func write(_ entry: SchemeEntry) throws(SystemError) {
         try FolderMaking.make(SmallFile.folder(of: path))
         try SmallFile.replace(path, with: Array(entry.text.utf8), mode: 0o644)

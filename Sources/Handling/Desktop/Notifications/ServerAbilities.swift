@@ -1,4 +1,4 @@
-/// What a notification server can show, by its answer to `GetCapabilities`.
+/// The abilities of a notification server, by its answer to `GetCapabilities`.
 struct ServerAbilities: Hashable {
     /// It shows buttons, and reports the one that was pressed.
     var hasActions: Bool

@@ -2,7 +2,7 @@ import ContentCheck
 package import Sharing
 package import UniformTypes
 
-/// Items that a desktop may run when it is told to open them: programs, scripts and launchers.
+/// Items that a desktop may run instead of opening them: programs, scripts and launchers.
 package enum RunByOpening {
     /// - Parameter types: the types that are known here.
     package static func includes(_ arrival: Arrival, _ types: TypeRegistry) -> Bool {

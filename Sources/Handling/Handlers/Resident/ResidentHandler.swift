@@ -348,7 +348,7 @@ package actor ResidentHandler {
             idling?.cancel()
             hasLeft = exit == .code(0)
             if exit != .code(0), !process.wasDismissed {
-                // What has worked for long does not fail again and again.
+                // A handler that has worked for long starts with the shortest pause again.
                 if begun + pacing.longest <= .now { pacing.answered() }
                 pacing.failed(at: .now)
                 runner.logger.warning(

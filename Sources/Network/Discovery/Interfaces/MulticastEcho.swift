@@ -12,7 +12,7 @@ package enum MulticastEcho {
 
     /// Blocks until every link has answered, at most for `limit`.
     ///
-    /// - Returns: the links on which the own question was heard.
+    /// - Returns: the links that carried the question back.
     /// - Throws: ``DiscoveryError`` `.responderUnavailable` if UDP port 5353 cannot be shared: another program has it
     ///   alone.
     package static func heard(on links: [LocalLink], within limit: Duration) throws(DiscoveryError) -> Set<LocalLink> {
@@ -32,7 +32,7 @@ package enum MulticastEcho {
         return heard
     }
 
-    /// One question on one link, with the socket that sends it and the one that should hear it.
+    /// One question on one link, with a socket to send it and a socket to hear it.
     private struct Question {
         let link: LocalLink
         let listener: Int32

@@ -27,7 +27,7 @@ struct InboxCheck: DoctorCheck {
                     hint: "mount the disk; or, to use the folder that is there now: waft inbox adopt")
             ]
         }
-        // Waft works in the folder that holds the Inbox too, and makes what is missing.
+        // Waft works in the folder above the Inbox too, and makes missing folders.
         for path in [home.inbox, SmallFile.folder(of: home.inbox)] where access(path, F_OK) == 0 {
             if let fault = InboxLook.writeFault(at: path) {
                 return [
