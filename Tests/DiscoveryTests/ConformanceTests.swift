@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Checks the contract of `ServiceDirectory` on real directories: hosts of a lab, each with the named responder.
@@ -263,7 +264,12 @@ struct ConformanceTests {
         }
     }
 
-    @Test("of more services than are kept as many are found as are kept", arguments: [Via.daemon, .embedded])
+    /// The work of a responder grows with the square of its services: a minute of a processor for these. The daemon
+    /// has a limit of its own below ours, so it is the one that is always asked.
+    private static let crowded: [Via] =
+        ProcessInfo.processInfo.environment["TEST_ALL"] == nil ? [.daemon] : [.daemon, .embedded]
+
+    @Test("of more services than are kept as many are found as are kept", arguments: crowded)
     func tooMany(browser: Via) async throws {
         try await between(Pair(publisher: .embedded, browser: browser)) { _, kitchen, study in
             try await kitchen.tell("publish-many _waft._tcp s 1100")
